@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { everyPromise, type Processor, type ProcessorPayment } from '../src/clients/processors/processor.ts'
 import { parseConfig } from '../src/config.ts'
 import { type Instance, openInstance } from '../src/instance.ts'
-import { shipLog } from '../src/modules/log-shipping/index.ts'
+import { shipLog } from '../src/modules/operations/log-shipping/index.ts'
 import { type Bought, type Buying, callersBuying, Refused, type ShopToBuyIn } from './callers.ts'
 import { benchSettings } from './seed.ts'
 

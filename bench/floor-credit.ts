@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { jwt } from '@elysiajs/jwt'
 import { parseConfig } from '../src/config.ts'
 import { createKeyring } from '../src/keys.ts'
-import { judge } from '../src/modules/credit/index.ts'
-import { standingOf } from '../src/modules/credit/ladder.ts'
+import { judge } from '../src/modules/lending/credit/index.ts'
+import { standingOf } from '../src/modules/lending/credit/ladder.ts'
 import { benchSettings } from './seed.ts'
 
 const [dataDir = ''] = Bun.argv.slice(2)

@@ -2,12 +2,12 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { join } from 'node:path'
 import { parseConfig } from '../src/config.ts'
-import { system } from '../src/core/change.ts'
+import { system } from '../src/core/command-context.ts'
 import { openInstance } from '../src/instance.ts'
-import { startSession } from '../src/modules/auth/service.ts'
-import { createLender } from '../src/modules/lender/index.ts'
-import { createMerchant, createSuperAdmin } from '../src/modules/merchant/service.ts'
-import { importTape } from '../src/modules/repayment/index.ts'
+import { startSession } from '../src/modules/identity/auth/service.ts'
+import { createLender } from '../src/modules/lending/lender/index.ts'
+import { createMerchant, createSuperAdmin } from '../src/modules/identity/merchant/service.ts'
+import { importTape } from '../src/modules/lending/repayment/index.ts'
 import type { Requests } from './load.ts'
 import { figure, inTurn, only, quick, report, say, start, work } from './runs.ts'
 import { benchSettings } from './seed.ts'
@@ -55,7 +55,7 @@ const preview = (merchantId: string): string => `/v2/merchant/credit-tier/upgrad
 /** How much longer a preview of the one takes than of the other. */
 async function computing(dataDir: string, busy: string, quiet: string): Promise<string> {
   const instance = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'command' })
-  const { previewUpgrade } = await import('../src/modules/credit/index.ts')
+  const { previewUpgrade } = await import('../src/modules/lending/credit/index.ts')
   const times: Record<string, number> = { [busy]: 0, [quiet]: 0 }
   for (let round = 0; round < 20; round++)
     for (const id of [busy, quiet]) {

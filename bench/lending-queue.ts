@@ -5,10 +5,10 @@
 import { sql } from 'drizzle-orm'
 import { engine } from '../db/columns.ts'
 import { parseConfig } from '../src/config.ts'
-import { system } from '../src/core/change.ts'
+import { system } from '../src/core/command-context.ts'
 import { type Instance, openInstance } from '../src/instance.ts'
-import { startSession } from '../src/modules/auth/service.ts'
-import { createMerchant, createSuperAdmin } from '../src/modules/merchant/service.ts'
+import { startSession } from '../src/modules/identity/auth/service.ts'
+import { createMerchant, createSuperAdmin } from '../src/modules/identity/merchant/service.ts'
 import { benchSettings } from './seed.ts'
 
 export type QueueOf = { readonly dataDir: string; readonly databaseUrl?: string; readonly applications: number }

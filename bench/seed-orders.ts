@@ -7,8 +7,8 @@ import { payments } from '../db/schema/payments.ts'
 import { customers } from '../db/schema/people.ts'
 import { customerTotals, orderEvents, orderLines, orderNumbers, orders } from '../db/schema/selling.ts'
 import { createNewId, newCartId } from '../src/lib/ids.ts'
-import type { Order } from '../src/modules/order/domain.ts'
-import { orderView, type WholeOrder } from '../src/modules/order/view.ts'
+import type { Order } from '../src/modules/selling/order/domain.ts'
+import { orderView, type WholeOrder } from '../src/modules/selling/order/view.ts'
 import { inserter, type Seeded } from './seed.ts'
 
 export type SeededOrders = {

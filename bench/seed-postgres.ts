@@ -1,9 +1,9 @@
 /** Makes shops with things to buy in an empty Postgres database, and prints them. The columns are Postgres's by DATABASE_URL. */
 import { parseConfig } from '../src/config.ts'
-import { system } from '../src/core/change.ts'
+import { system } from '../src/core/command-context.ts'
 import { openInstance } from '../src/instance.ts'
-import { createMerchant } from '../src/modules/merchant/service.ts'
-import { contextOf, readPrivateKey } from '../src/modules/shop/service.ts'
+import { createMerchant } from '../src/modules/identity/merchant/service.ts'
+import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
 import type { ShopToBuyIn } from './callers.ts'
 import { benchSettings } from './seed.ts'
 

@@ -11,12 +11,12 @@ import {
 } from '../db/schema/catalog.ts'
 import { productTerms } from '../db/sqlite/search.ts'
 import { parseConfig } from '../src/config.ts'
-import { system } from '../src/core/change.ts'
+import { system } from '../src/core/command-context.ts'
 import { openInstance } from '../src/instance.ts'
-import { createdProduct, searchWords, sortKeys } from '../src/modules/catalog/domain.ts'
-import { renderedOf } from '../src/modules/catalog/summary.ts'
-import { createMerchant } from '../src/modules/merchant/service.ts'
-import { contextOf, readPrivateKey } from '../src/modules/shop/service.ts'
+import { createdProduct, searchWords, sortKeys } from '../src/modules/catalog/products/domain.ts'
+import { renderedOf } from '../src/modules/catalog/products/summary.ts'
+import { createMerchant } from '../src/modules/identity/merchant/service.ts'
+import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
 
 export type Seeded = {
   dataDir: string

@@ -2,11 +2,11 @@
 import { sql } from 'drizzle-orm'
 import { engine } from './columns.ts'
 import { postgresSearch } from './postgres/search.ts'
-import { postgresOrderSearch, postgresRecordSearch } from './postgres/shop-words.ts'
+import { postgresOrderSearch, postgresRecordSearch } from './postgres/admin-search.ts'
 import type { ProductSearch } from './search-words.ts'
-import type { OrderSearch, RecordSearch } from './shop-words.ts'
+import type { OrderSearch, RecordSearch } from './admin-search.ts'
 import { sqliteSearch } from './sqlite/search.ts'
-import { sqliteOrderSearch, sqliteRecordSearch } from './sqlite/shop-words.ts'
+import { sqliteOrderSearch, sqliteRecordSearch } from './sqlite/admin-search.ts'
 
 export const productSearch: ProductSearch = engine === 'sqlite' ? sqliteSearch : postgresSearch
 /** What only a shop's own people search: orders, products in whatever status, and customers. */

@@ -1,5 +1,5 @@
-import { approveCommissions as approve, forgetOldClicks } from '../src/modules/affiliate/index.ts'
-import type { AppDeps } from '../src/parts.ts'
+import { approveCommissions as approve, forgetOldClicks } from '../src/modules/selling/affiliate/index.ts'
+import type { AppDeps } from '../src/providers.ts'
 
 /** Approves the commissions whose refund window has passed, and forgets clicks that count no more. */
 export async function approveCommissions(deps: AppDeps): Promise<{ approved: number; clicksForgotten: number }> {

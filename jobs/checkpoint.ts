@@ -1,4 +1,4 @@
-import type { AppDeps } from '../src/parts.ts'
+import type { AppDeps } from '../src/providers.ts'
 
 /** A log this long means that a reader pins it, or that the disk is slower than the writes. */
 const logAlarmBytes = 256 * 1024 * 1024

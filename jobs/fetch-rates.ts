@@ -1,4 +1,4 @@
-import { type FxDeps, fetchRatesOfDay } from '../src/modules/fx/index.ts'
+import { type FxDeps, fetchRatesOfDay } from '../src/modules/payments/fx/index.ts'
 
 /** Reads the rates of the day, where the settings say from where. @throws Error where there was none to read: prices wait for them */
 export async function fetchRates(deps: FxDeps): Promise<void> {

@@ -1,8 +1,8 @@
 /** Makes orders, products and customers findable that are older than their search, or made by processes that are. */
-import { fillProductSearch, fillProductSummaries, fillUnknownProducts } from '../src/modules/catalog/index.ts'
-import { fillCustomerSearch, fillUnknownCustomers } from '../src/modules/customer/index.ts'
-import { fillOrderSearch, fillUnknownOrders } from '../src/modules/order/index.ts'
-import type { AppDeps } from '../src/parts.ts'
+import { fillProductSearch, fillProductSummaries, fillUnknownProducts } from '../src/modules/catalog/products/index.ts'
+import { fillCustomerSearch, fillUnknownCustomers } from '../src/modules/customers/customer/index.ts'
+import { fillOrderSearch, fillUnknownOrders } from '../src/modules/selling/order/index.ts'
+import type { AppDeps } from '../src/providers.ts'
 
 export async function fillSearch(deps: AppDeps): Promise<void> {
   await fillOrderSearch(deps)

@@ -1,2 +1,2 @@
 /** Folds the listings of shops whose changes piled up. */
-export { foldListings } from '../src/modules/catalog/index.ts'
+export { foldListings } from '../src/modules/catalog/products/index.ts'

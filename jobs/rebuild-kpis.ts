@@ -1,2 +1,2 @@
 /** Counts the figures of the dashboards anew from the facts, and holds what is kept against it. */
-export { rebuildKpis } from '../src/modules/kpi/index.ts'
+export { rebuildKpis } from '../src/modules/operations/kpi/index.ts'

@@ -1,2 +1,2 @@
 /** Records what lenders attest of loans as repayments, and reverses what counts no more. */
-export { recordAttestedRepayments } from '../src/modules/attestation/index.ts'
+export { recordAttestedRepayments } from '../src/modules/trust/attestation/index.ts'

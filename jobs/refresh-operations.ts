@@ -1,4 +1,4 @@
-import { type PlatformDeps, refreshOperations as refresh } from '../src/modules/platform/index.ts'
+import { type PlatformDeps, refreshOperations as refresh } from '../src/modules/operations/deploy-status/index.ts'
 
 /** Asks the outside providers of the operations' pages anew. @throws Error naming those that did not answer: their pages show what was known */
 export async function refreshOperations(deps: Pick<PlatformDeps, 'boards'>): Promise<void> {

@@ -1,6 +1,6 @@
-import { sweepDocuments as sweep } from '../src/modules/lending-document/index.ts'
-import { tidyBench } from '../src/modules/media/index.ts'
-import type { AppDeps } from '../src/parts.ts'
+import { sweepDocuments as sweep } from '../src/modules/lending/lending-document/index.ts'
+import { tidyBench } from '../src/modules/catalog/media/index.ts'
+import type { AppDeps } from '../src/providers.ts'
 
 /** Removes files that belong to no document of a lending application and to no picture, once they are a day old. */
 export async function sweepDocuments(deps: AppDeps): Promise<number> {

@@ -1,2 +1,2 @@
 /** Looks how old the last backup is, and makes one where it is late. */
-export { watchBackups } from '../src/modules/backup/index.ts'
+export { watchBackups } from '../src/modules/operations/backup/index.ts'

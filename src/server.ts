@@ -1,9 +1,9 @@
 import type { BunRequest, Server } from 'bun'
 import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
-import type { Edge } from './http/edge.ts'
+import type { Edge } from './http/fast-path.ts'
 import { answerTo, asAppError } from './http/errors.ts'
-import { orderPath, recordPath, resolverPath, statsPath } from './http/hot.ts'
+import { orderPath, recordPath, resolverPath, statsPath } from './http/response-cache.ts'
 import type { LoopLag } from './http/metrics.ts'
 import type { Instance } from './instance.ts'
 

@@ -17,7 +17,7 @@ test('what touches a database, or starts a program that may, is tried on both en
     'test/faults/saga-crash.heavy.ts',
     'test/http/fuzz.heavy.ts',
     'test/jobs/clock.test.ts',
-    'test/modules/order/model.heavy.ts',
+    'test/modules/selling/order/model.heavy.ts',
   ])
     expect([file, neutral.includes(file)]).toEqual([file, false])
   // A path in a string is no import.
@@ -27,7 +27,7 @@ test('what touches a database, or starts a program that may, is tried on both en
 })
 
 test('what loads nothing of either engine is tried once', () => {
-  for (const file of ['test/lib/money.test.ts', 'test/modules/catalog/csv.test.ts', 'test/import-rules.test.ts'])
+  for (const file of ['test/lib/money.test.ts', 'test/modules/catalog/import-export/csv.test.ts', 'test/import-rules.test.ts'])
     expect([file, neutral.includes(file)]).toEqual([file, true])
   expect(neutral.length).toBeLessThan([...new Bun.Glob('**/*.test.ts').scanSync(import.meta.dir)].length / 2)
 })

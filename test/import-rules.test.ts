@@ -1,6 +1,6 @@
 /** Who may import whom: docs/architecture.md in words, this in data. Types count as values do. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
 import { longTestMs } from './support/timeouts.ts'
 
@@ -19,9 +19,9 @@ const processorPort = /^src\/clients\/processors\/(processor|outside)\.ts$/
 /** The rows of tables, as types. */
 const schema = /^db\/schema\/[\w-]+\.ts$/
 /** Pure functions and types of rows, and schemas made of other schemas, whosever they are. */
-const anyDomain = /^src\/modules\/[^/]+\/domain\.ts$/
-const anyModel = /^src\/modules\/[^/]+\/([\w-]+-)?model\.ts$/
-const anyIndex = /^src\/modules\/[^/]+\/index\.ts$/
+const anyDomain = /^src\/modules\/[^/]+\/[^/]+\/domain\.ts$/
+const anyModel = /^src\/modules\/[^/]+\/[^/]+\/([\w-]+-)?model\.ts$/
+const anyIndex = /^src\/modules\/[^/]+\/[^/]+\/index\.ts$/
 const pure = String.raw`(domain|pricing|view|listing|summary|checklist|documentation|units|csv[\w-]*)`
 const ownPure = new RegExp(String.raw`^own\/${pure}\.ts$`)
 const schemas = /^(elysia|@sinclair\/typebox(\/errors)?)$/
@@ -46,9 +46,9 @@ const rules: readonly Rule[] = [
   },
   {
     what: 'domain',
-    files: new RegExp(String.raw`^src\/modules\/[^/]+\/${pure}\.ts$`),
+    files: new RegExp(String.raw`^src\/modules\/(?:[^/]+\/){2,3}${pure}\.ts$`),
     may: [
-      /^src\/core\/(console-files|csv-format|csv-records|error-notes|errors|html|operations|outgoing|tokens|principal|publication|window)\.ts$/,
+      /^src\/core\/(console-files|csv-format|csv-records|date-range|error-notes|errors|html|operations|outgoing|principal|publication|tokens)\.ts$/,
       lib,
       schema,
       ownPure,
@@ -61,15 +61,15 @@ const rules: readonly Rule[] = [
   { what: 'model', files: anyModel, may: [schemas, /^src\/http\/(role-fields|schema)\.ts$/, ...core, anyDomain, anyModel, ownPure] },
   {
     what: 'messages',
-    files: /^src\/modules\/[^/]+\/messages\.ts$/,
+    files: /^src\/modules\/[^/]+\/[^/]+\/messages\.ts$/,
     may: [schemas, /^src\/http\/schema\.ts$/, lib, anyDomain, anyModel, ownPure],
   },
   {
     what: 'store',
-    files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
+    files: /^src\/modules\/(?:[^/]+\/){2,3}([\w-]+-)?store\.ts$/,
     may: [
       drizzle,
-      /^db\/(blocks|columns|prepared|product-filter|product-lists|slice|search|search-fills|search-words|shop-words|tail|tailing|units-to-send|within|migrations\/index)\.ts$/,
+      /^db\/(admin-search|change-feed|change-feed-query|columns|deadline|list-pages|page-query|prepared|product-filter|product-lists|search|search-backfill|search-words|units-to-send|migrations\/index)\.ts$/,
       schema,
       ...core,
       ownPure,
@@ -77,19 +77,19 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    what: 'parts',
-    files: /^src\/modules\/[^/]+\/parts\.ts$/,
+    what: 'providers',
+    files: /^src\/modules\/[^/]+\/[^/]+\/providers\.ts$/,
     may: [...core, /^src\/clients\//, anyIndex, /^own\/(?!index|([\w-]+-)?(routes|model)\.ts)/],
   },
   { what: 'index', files: anyIndex, may: [/^own\/(?!([\w-]+-)?(routes|model)\.ts)/] },
   {
     what: 'routes',
-    files: /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/,
+    files: /^src\/modules\/[^/]+\/[^/]+\/([\w-]+-)?routes\.ts$/,
     may: [schemas, http, ...core, anyModel, anyIndex, ownPure, /^own\/messages\.ts$/],
   },
   {
     what: 'service',
-    files: /^src\/modules\/[^/]+\/[\w-]+\.ts$/,
+    files: /^src\/modules\/(?:[^/]+\/){2,3}[\w-]+\.ts$/,
     may: [
       ...core,
       schema,
@@ -115,11 +115,11 @@ const rules: readonly Rule[] = [
       /^(mmdb-lib|aws4fetch|nodemailer\/lib\/[\w-]+)$/,
     ],
   },
-  { what: 'the composition', files: /^src\/parts\.ts$/, may: [...core, processorPort, http, /^src\/modules\/[^/]+\/parts\.ts$/] },
+  { what: 'the composition', files: /^src\/providers\.ts$/, may: [...core, processorPort, http, /^src\/modules\/[^/]+\/[^/]+\/providers\.ts$/] },
   {
     what: 'the surface',
     files: /^src\/app\.ts$/,
-    may: [schemas, http, ...core, /^src\/parts\.ts$/, /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/],
+    may: [schemas, http, ...core, /^src\/providers\.ts$/, /^src\/modules\/[^/]+\/[^/]+\/([\w-]+-)?routes\.ts$/],
   },
   {
     what: 'the instance',
@@ -127,7 +127,7 @@ const rules: readonly Rule[] = [
     may: [
       ...core,
       http,
-      /^src\/(app|instance|keys|parts|version)\.ts$/,
+      /^src\/(app|instance|keys|providers|version)\.ts$/,
       /^src\/clients\//,
       anyIndex,
       /^db\/(open|(postgres|sqlite)\/engine)\.ts$/,
@@ -156,7 +156,7 @@ const rules: readonly Rule[] = [
       anyIndex,
       anyDomain,
       schema,
-      /^src\/parts\.ts$/,
+      /^src\/providers\.ts$/,
       /^src\/cli\/progress\.ts$/,
       /^node:(crypto|http|net)$/,
     ],
@@ -169,7 +169,7 @@ const rules: readonly Rule[] = [
       /^src\/clients\/(chain\/[\w-]+|safe-fetch|countries|erased-list|service-manager|whole-files)\.ts$/,
       ...core,
       http,
-      /^src\/(app|instance|keys|parts|server|version)\.ts$/,
+      /^src\/(app|instance|keys|providers|server|version)\.ts$/,
       processorPort,
       anyIndex,
       anyDomain,
@@ -181,25 +181,32 @@ const rules: readonly Rule[] = [
   {
     what: 'the wiring of jobs',
     files: /^jobs\/index\.ts$/,
-    may: [/^jobs\//, /^croner$/, anyIndex, /^src\/core\/job-table\.ts$/, /^src\/parts\.ts$/],
+    may: [/^jobs\//, /^croner$/, anyIndex, /^src\/core\/job-table\.ts$/, /^src\/providers\.ts$/],
   },
-  { what: 'jobs', files: /^jobs\//, may: [anyIndex, ...core, /^src\/parts\.ts$/] },
+  { what: 'jobs', files: /^jobs\//, may: [anyIndex, ...core, /^src\/providers\.ts$/] },
   { what: 'schema', files: /^db\/schema\//, may: [/^drizzle-orm$/, /^db\/(columns|schema\/[\w-]+)\.ts$/] },
   { what: 'db', files: /^db\//, may: [/^db\//, /^(drizzle-orm(\/[\w-]+)?|lru-cache|pg|bun:sqlite|node:[\w/]+)$/] },
 ]
 
 type Source = { file: string; text: string }
 
+/** The module of a file: `src/modules/AREA/MODULE`, with its subfolders. The folders of products are one module. */
+function moduleOf(file: string): string | undefined {
+  const [, area, name] = /^src\/modules\/([^/]+)\/([^/]+)\//.exec(file) ?? []
+  if (area === undefined) return undefined
+  return area === 'catalog' && /^(products|collections|stock|import-export)$/.test(name ?? '') ? 'catalog/products' : `${area}/${name}`
+}
+
 /** What a source breaks, as `file → import`. */
 function breaches({ file, text }: Source): string[] {
   const rule = rules.find(({ files }) => files.test(file))
   if (!rule) return [`${file} falls under no rule`]
-  const ownFolder = file.split('/').slice(0, 3).join('/')
+  const own = moduleOf(file)
   return importsOf(file, text)
     .filter(
       (target) =>
         !rule.may.some(
-          (allowed) => allowed.test(target) || (target.startsWith(`${ownFolder}/`) && allowed.test(target.replace(ownFolder, 'own'))),
+          (allowed) => allowed.test(target) || (own !== undefined && moduleOf(target) === own && allowed.test(`own/${basename(target)}`)),
         ),
     )
     .map((target) => `${file} (${rule.what}) → ${target}`)
@@ -233,24 +240,26 @@ test('a breach is noticed in every layer, also when it is a type', () => {
     ['src/lib/a.ts', "import { x } from '../http/access.ts'"],
     ['src/lib/a.ts', "import type { X } from '../core/deps.ts'"],
     ['src/core/a.ts', "import type { X } from '../http/deps.ts'"],
-    ['src/modules/shop/domain.ts', "import { x } from './service.ts'"],
-    ['src/modules/shop/domain.ts', "import type { X } from './store.ts'"],
-    ['src/modules/shop/model.ts', "import { x } from '../merchant/service.ts'"],
-    ['src/modules/shop/store.ts', "import { x } from '../merchant/store.ts'"],
-    ['src/modules/shop/service.ts', "import { x } from '../merchant/store.ts'"],
-    ['src/modules/shop/service.ts', "import { x } from '../merchant/service.ts'"],
-    ['src/modules/shop/service.ts', "import type { X } from '../merchant/parts.ts'"],
-    ['src/modules/shop/service.ts', "import type { X } from '../../http/access.ts'"],
-    ['src/modules/shop/service.ts', "import { x } from 'drizzle-orm'"],
-    ['src/modules/shop/index.ts', "export { x } from '../merchant/service.ts'"],
-    ['src/modules/shop/routes.ts', "import { x } from './store.ts'"],
-    ['src/modules/shop/routes.ts', "import { x } from './service.ts'"],
-    ['src/modules/shop/routes.ts', "import { x } from '../merchant/service.ts'"],
-    ['src/modules/shop/routes.ts', "const x = await import('../../../db/sqlite/engine.ts')"],
-    ['src/http/a.ts', "import type { X } from '../modules/shop/index.ts'"],
+    ['src/modules/shop/shop/domain.ts', "import { x } from './service.ts'"],
+    ['src/modules/shop/shop/domain.ts', "import type { X } from './store.ts'"],
+    ['src/modules/shop/shop/model.ts', "import { x } from '../../identity/merchant/service.ts'"],
+    ['src/modules/shop/shop/store.ts', "import { x } from '../../identity/merchant/store.ts'"],
+    ['src/modules/shop/shop/service.ts', "import { x } from '../../identity/merchant/store.ts'"],
+    ['src/modules/shop/shop/service.ts', "import { x } from '../../identity/merchant/service.ts'"],
+    ['src/modules/shop/shop/service.ts', "import type { X } from '../../identity/merchant/providers.ts'"],
+    ['src/modules/shop/shop/service.ts', "import type { X } from '../../../http/access.ts'"],
+    ['src/modules/shop/shop/service.ts', "import { x } from 'drizzle-orm'"],
+    ['src/modules/shop/shop/index.ts', "export { x } from '../../identity/merchant/service.ts'"],
+    ['src/modules/shop/shop/routes.ts', "import { x } from './store.ts'"],
+    ['src/modules/shop/shop/routes.ts', "import { x } from './service.ts'"],
+    ['src/modules/shop/shop/routes.ts', "import { x } from '../../identity/merchant/service.ts'"],
+    ['src/modules/shop/shop/routes.ts', "const x = await import('../../../../db/sqlite/engine.ts')"],
+    ['src/modules/selling/order/saga/domain.ts', "import { x } from './store.ts'"],
+    ['src/modules/catalog/stock/stock.ts', "import { x } from '../media/store.ts'"],
+    ['src/http/a.ts', "import type { X } from '../modules/shop/shop/index.ts'"],
     ['src/clients/a.ts', "import { x } from '../http/access.ts'"],
-    ['src/app.ts', "import { x } from './modules/shop/service.ts'"],
-    ['jobs/a.ts', "import { x } from '../src/modules/shop/store.ts'"],
+    ['src/app.ts', "import { x } from './modules/shop/shop/service.ts'"],
+    ['jobs/a.ts', "import { x } from '../src/modules/shop/shop/store.ts'"],
     ['jobs/a.ts', "import type { X } from '../src/app.ts'"],
     ['db/a.ts', "import { x } from '../src/lib/money.ts'"],
     ['db/schema/a.ts', "import { x } from 'drizzle-orm/sqlite-core'"],
@@ -258,7 +267,7 @@ test('a breach is noticed in every layer, also when it is a type', () => {
     ['src/console/lib/a.ts', "import { x } from '../../lib/log.ts'"],
     ['src/console/lib/a.ts', "import { x } from 'elysia'"],
     ['src/console/lib/a.ts', "import { x } from 'preact/compat'"],
-    ['src/modules/console/routes.ts', "import { x } from '../../console/screens.ts'"],
+    ['src/modules/operations/console/routes.ts', "import { x } from '../../../console/screens.ts'"],
     ['src/clients/console/bundle.ts', "import { x } from '../../console/screens.ts'"],
     ['src/elsewhere/a.ts', ''],
   ]
@@ -311,25 +320,25 @@ const anyDeps = new Proxy(
 )
 
 /** The stores and caches of every module, by the names under which they travel. */
-async function ownedParts(): Promise<{ name: string; folder: string }[]> {
-  const files = [...new Glob('src/modules/*/parts.ts').scanSync(root)]
+async function ownedProviders(): Promise<{ name: string; module: string | undefined }[]> {
+  const files = [...new Glob('src/modules/*/*/providers.ts').scanSync(root)]
   const owned = files.map(async (file) => {
     const module: Record<string, unknown> = await import(join(root, file))
     const made = Object.values(module).map((parts) => (parts as (deps: object, more: unknown[]) => object)(anyDeps, []))
-    return made.flatMap((parts) => Object.keys(parts)).map((name) => ({ name, folder: dirname(file) }))
+    return made.flatMap((parts) => Object.keys(parts)).map((name) => ({ name, module: moduleOf(file) }))
   })
   return (await Promise.all(owned)).flat().filter(({ name }) => /Store$|Cache$|Waitlist$|^folds$|^listings$/.test(name))
 }
 
 test("nobody reaches for another module's stores and caches", async () => {
   const all = await sources(['src', 'jobs'])
-  const owned = await ownedParts()
+  const owned = await ownedProviders()
   expect(owned.length).toBeGreaterThan(15)
-  const reaching = owned.flatMap(({ name, folder }) =>
+  const reaching = owned.flatMap(({ name, module }) =>
     all
       .filter(
         ({ file, text }) =>
-          dirname(file) !== folder && new RegExp(String.raw`(?:\.${name}\b|[{,]\s*${name}\s*[,}:=])`).test(withoutComments(text)),
+          moduleOf(file) !== module && new RegExp(String.raw`(?:\.${name}\b|[{,]\s*${name}\s*[,}:=])`).test(withoutComments(text)),
       )
       .map(({ file }) => `${file}: ${name}`),
   )
@@ -373,7 +382,7 @@ test('viem is loaded by whoever reads chains or signs, when they do: a start wou
 test('no file of the program is longer than 430 lines, and the composition is under 300', async () => {
   const lengths = (await sources(['src', 'db', 'jobs'])).map(({ file, text }) => [file, text.split('\n').length - 1] as const)
   expect(lengths.filter(([, lines]) => lines > 430)).toEqual([])
-  expect(lengths.filter(([file, lines]) => ['src/parts.ts', 'src/instance.ts', 'src/app.ts'].includes(file) && lines >= 300)).toEqual([])
+  expect(lengths.filter(([file, lines]) => ['src/providers.ts', 'src/instance.ts', 'src/app.ts'].includes(file) && lines >= 300)).toEqual([])
 })
 test('queries are prepared in one way, and only db/ decodes what a column holds', async () => {
   const all = await sources(['src', 'jobs'])

@@ -1,7 +1,7 @@
 /** Moves what a database file holds into a PostgreSQL database, table by table, and holds the one against the other. */
 import { DatabaseRefused } from '../engine.ts'
 import { postgresMigrations } from '../migrations/index.ts'
-import { added, kindOf, lineOf } from './lines.ts'
+import { added, kindOf, lineOf } from './copy-text.ts'
 import { type Column, inOrder, type Source, type SourceTable } from './source.ts'
 import { filledTables, type Piece, type Reached, type SearchedProduct, type Target, withTarget, wordsTable } from './target.ts'
 

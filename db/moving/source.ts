@@ -3,9 +3,9 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { isUtf8 } from 'node:buffer'
 import { statSync } from 'node:fs'
 import { DatabaseRefused, engineErrorCode } from '../engine.ts'
-import { danglingIn, named, rowidsText } from '../sqlite/describe.ts'
+import { danglingIn, named, rowidsText } from '../sqlite/copy-manifest.ts'
 import { configure } from '../sqlite/engine.ts'
-import type { Kind } from './lines.ts'
+import type { Kind } from './copy-text.ts'
 
 export type SourceTable = {
   readonly name: string

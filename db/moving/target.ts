@@ -4,7 +4,7 @@ import { DatabaseRefused, engineErrorCode } from '../engine.ts'
 import type { Migration } from '../migrations/pending.ts'
 import { createLockRow, migrateOn, movingTag } from '../postgres/migrate.ts'
 import { withClient } from '../postgres/primary.ts'
-import { transactionColumn } from '../postgres/tail.ts'
+import { transactionColumn } from '../postgres/change-feed.ts'
 import { copyIn, copyOut } from './copy.ts'
 import { sumsOf } from './source.ts'
 

@@ -8,10 +8,10 @@ import {
   type WriteOptions,
   type Writer,
 } from '../engine.ts'
-import { newStats, note } from '../spread.ts'
-import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
+import { newStats, note } from '../histogram.ts'
+import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../write-work.ts'
 import { isRetryable, refusalOf } from './errors.ts'
-import { linesOn } from './lines.ts'
+import { linesOn } from './group-commit.ts'
 import { openPool, plain, type Query, type Timeouts, unhurried } from './pool.ts'
 import { serversAt } from './primary.ts'
 import { boundTo, buildersOn, readerOn, readingOn } from './reader.ts'

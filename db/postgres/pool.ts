@@ -1,7 +1,7 @@
 /** Connections, what each of them sets, and a pooler that may be in between. */
 import pg from 'pg'
 import { DatabaseUnavailable, type PoolFigures } from '../engine.ts'
-import { keep } from './kept.ts'
+import { keep } from './connection-pool.ts'
 import { reachMs, refuseStandby, type Servers } from './primary.ts'
 import { type Answer, type Failing, type Statement, type Wire, wireOn } from './wire.ts'
 

@@ -1,6 +1,6 @@
 /** Transactions on a connection: statements are sent one behind the other, and the server takes them in their order. */
 import { DatabaseOutcomeUnknown, type DatabaseStats } from '../engine.ts'
-import { note } from '../spread.ts'
+import { note } from '../histogram.ts'
 import { saysNothingWasKept } from './errors.ts'
 import type { Query, Session } from './pool.ts'
 import type { Failing } from './wire.ts'

@@ -157,7 +157,7 @@ export const productDocuments = table(
   },
 )
 
-/** What lists show of a product: its public document without the long parts. See modules/catalog/summary.ts. */
+/** What lists show of a product: its public document without the long parts. See modules/catalog/products/summary.ts. */
 export const productSummaries = table('product_summaries', {
   productId: text('product_id')
     .primaryKey()

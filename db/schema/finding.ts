@@ -26,7 +26,7 @@ export const searchFills = table('search_fills', {
 
 /**
  * How many of a shop's records lie in a run of ids, by the highest id of the run: a page deep in a list begins here. Runs follow each other from the oldest
- * record on without a gap, and behind the last one lie the newest. No record of these ever goes, so a run stays as it is; see db/blocks.ts.
+ * record on without a gap, and behind the last one lie the newest. No record of these ever goes, so a run stays as it is; see db/list-pages.ts.
  */
 export const listBlocks = table(
   'list_blocks',

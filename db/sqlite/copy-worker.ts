@@ -1,10 +1,10 @@
 /** The thread that copies; see copyInWorker. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { DatabaseRefused, engineErrorCode, type FileFigures } from '../engine.ts'
-import { causeOf } from './cause.ts'
+import { causeOf } from './open-failure.ts'
 import { type CopyAnswer, type CopyOrder, copyInto, problemsOf, quickProblemsOf } from './copy.ts'
-import { digestOf, documentsIn, figuresOf } from './describe.ts'
-import { stepBack } from './step-back.ts'
+import { digestOf, documentsIn, figuresOf } from './copy-manifest.ts'
+import { stepBack } from './thread-priority.ts'
 
 declare const self: Worker
 

@@ -15,12 +15,12 @@ import {
   type Values,
   type Writer,
 } from '../engine.ts'
-import { newStats, note } from '../spread.ts'
-import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
-import { readAside } from './aside.ts'
+import { newStats, note } from '../histogram.ts'
+import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../write-work.ts'
+import { readAside } from './background-reader.ts'
 import { databaseFileAt } from './file.ts'
 import { type Guard, statementCache } from './statements.ts'
-import { type Watch, watchOfLoop } from './watch.ts'
+import { type Watch, watchOfLoop } from './loop-watch.ts'
 
 type Job = { work: (tx: Writer) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void }
 

@@ -1,6 +1,6 @@
 /** The thread that follows the log; see followLog. */
 import { engineErrorCode } from '../engine.ts'
-import type { LogAnswer, LogQuestion, LogValue } from './follow.ts'
+import type { LogAnswer, LogQuestion, LogValue } from './log-follower.ts'
 import { type LogTail, openTail } from './log-tail.ts'
 
 declare const self: Worker

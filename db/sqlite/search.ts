@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../engine.ts'
-import { fillsOf } from '../search-fills.ts'
+import { fillsOf } from '../search-backfill.ts'
 import {
   filteredMax,
   filterOfFound,

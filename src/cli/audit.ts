@@ -1,12 +1,12 @@
 import { csvLine } from '../lib/csv-line.ts'
 import { isDay } from '../lib/day.ts'
-import { type AuditView, auditColumns } from '../modules/audit/domain.ts'
-import { exportAudit } from '../modules/audit/index.ts'
+import { type AuditView, auditColumns } from '../modules/operations/audit/domain.ts'
+import { exportAudit } from '../modules/operations/audit/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
-import { withExistingInstance } from './with-instance.ts'
+import { withExistingInstance } from './instance-command.ts'
 
 const formats: Readonly<Record<string, { head: string; line: (row: AuditView) => string }>> = {
   jsonl: { head: '', line: (row) => `${JSON.stringify(row)}\n` },

@@ -7,10 +7,10 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { sealUnderPassphrase } from '../lib/passphrase.ts'
-import { type Copied, documentsDirectory } from '../modules/lending-document/index.ts'
-import { askSecret } from './ask.ts'
+import { type Copied, documentsDirectory } from '../modules/lending/lending-document/index.ts'
+import { askSecret } from './prompt.ts'
 import type { Input } from './command.ts'
-import { copyWithProgress } from './copying.ts'
+import { copyWithProgress } from './copy-database.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { backUpDocuments, documentsBeside, dropOtherDocuments, lookingAtAll, namedFiles, tellLooked } from './documents.ts'
 import { UsageError } from './failure.ts'
@@ -28,11 +28,11 @@ export async function backup({ config: settings, positionals: [target], switches
   const flags = ['force', 'with-keys'].filter((flag) => switches.has(flag))
   if (switches.has('list')) {
     if (target !== undefined || flags.length > 0) throw new UsageError('--list goes alone: `souk backup --help` shows how it is called')
-    return (await import('./backup-places.ts')).listAll(config)
+    return (await import('./backup-targets.ts')).listAll(config)
   }
   if (target === undefined) {
     if (flags.length > 0) throw new UsageError(`--${flags[0]} needs FILE: \`souk backup --help\` shows how it is called`)
-    return (await import('./backup-places.ts')).backUpNow(config)
+    return (await import('./backup-targets.ts')).backUpNow(config)
   }
   return backUpInto(config, target, switches)
 }

@@ -1,8 +1,8 @@
 /** What of `souk chain` works on an instance: how far the chains are read, reading on, reading anew, and the registry as a file. */
 import { OperatorError } from '../core/errors.ts'
 import { withChecksum } from '../lib/evm.ts'
-import { type ChainStatus, chainStatuses, resync, type Step, syncChains } from '../modules/attestation/index.ts'
-import { allGrants } from '../modules/trust/index.ts'
+import { type ChainStatus, chainStatuses, resync, type Step, syncChains } from '../modules/trust/attestation/index.ts'
+import { allGrants } from '../modules/trust/fabric/index.ts'
 import { wholeOf } from './chain-target.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
@@ -10,7 +10,7 @@ import { Interrupted } from './interruption.ts'
 import { createPrinter } from './printer.ts'
 import { createProgress } from './progress.ts'
 import { textOfRegistry } from './registry-file.ts'
-import { withExistingInstance } from './with-instance.ts'
+import { withExistingInstance } from './instance-command.ts'
 
 const failedStatus = 1
 /** How often in a row no node may be asked, before it is given up. */

@@ -9,7 +9,7 @@ import { contractOf, deployedAt, outgoing, type Target, urlsOf, wholeOf } from '
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { createProgress, type Progress } from './progress.ts'
-import { noCounts, recount } from './recount.ts'
+import { noCounts, recount } from './recount-chain.ts'
 import { readRegistry } from './registry-file.ts'
 
 const failedStatus = 1

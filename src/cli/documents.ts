@@ -4,7 +4,7 @@ import { constants, copyFileSync, linkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isThere } from '../../db/open.ts'
 import { makeDirectory, syncPath } from '../../db/sqlite/copy.ts'
-import { documentsIn, pictureFileIn, sealedDocumentIn } from '../../db/sqlite/describe.ts'
+import { documentsIn, pictureFileIn, sealedDocumentIn } from '../../db/sqlite/copy-manifest.ts'
 import type { Config } from '../config.ts'
 import { isOfPictures } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
@@ -22,7 +22,7 @@ import {
   type NamedFile,
   nothingCopied,
   picturesDirectory,
-} from '../modules/lending-document/index.ts'
+} from '../modules/lending/lending-document/index.ts'
 import { withReader } from './database-file.ts'
 import { createProgress } from './progress.ts'
 

@@ -1,15 +1,15 @@
 import { createReadStream, statSync } from 'node:fs'
 import type { Config } from '../config.ts'
-import { system } from '../core/change.ts'
+import { system } from '../core/command-context.ts'
 import { OperatorError } from '../core/errors.ts'
-import { type CustomersReport, importCustomers } from '../modules/customer/index.ts'
-import { tellingImport } from '../modules/live/index.ts'
-import { shopContextNamed } from '../modules/shop/index.ts'
+import { type CustomersReport, importCustomers } from '../modules/customers/customer/index.ts'
+import { tellingImport } from '../modules/messaging/live-events/index.ts'
+import { shopContextNamed } from '../modules/shop/shop/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { interruptedStatus } from './interruption.ts'
 import { createProgress } from './progress.ts'
-import { withExistingInstance } from './with-instance.ts'
+import { withExistingInstance } from './instance-command.ts'
 
 const notesShownMax = 50
 

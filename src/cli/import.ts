@@ -1,16 +1,16 @@
 import { createReadStream, statSync } from 'node:fs'
-import { system } from '../core/change.ts'
+import { system } from '../core/command-context.ts'
 import { OperatorError } from '../core/errors.ts'
 import { isCurrency } from '../lib/money.ts'
-import { plainText } from '../lib/outside-text.ts'
-import { type FetchReport, fetchImages, type ImportReport, importProducts } from '../modules/catalog/index.ts'
-import { tellingImport } from '../modules/live/index.ts'
-import { shopContextNamed } from '../modules/shop/index.ts'
+import { plainText } from '../lib/plain-text.ts'
+import { type FetchReport, fetchImages, type ImportReport, importProducts } from '../modules/catalog/products/index.ts'
+import { tellingImport } from '../modules/messaging/live-events/index.ts'
+import { shopContextNamed } from '../modules/shop/shop/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { interruptedStatus } from './interruption.ts'
 import { createProgress } from './progress.ts'
-import { withExistingInstance } from './with-instance.ts'
+import { withExistingInstance } from './instance-command.ts'
 
 const errorsShownMax = 50
 const urlShownMax = 300

@@ -1,6 +1,6 @@
-import { type JobView, storedJobs } from '../modules/job/index.ts'
+import { type JobView, storedJobs } from '../modules/operations/job/index.ts'
 import type { Input } from './command.ts'
-import { lookingOn, withDatabase } from './with-database.ts'
+import { lookingOn, withDatabase } from './database-command.ts'
 
 /** `souk jobs`: how every job stands, as the database has it; with no key, and migrating nothing. @returns 1 where one is stuck, or its last run did not end well */
 export async function jobs({ config: settings }: Input): Promise<number> {

@@ -1,13 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { OperatorError } from '../core/errors.ts'
 import { usdOf } from '../lib/usd.ts'
-import { creditTiers, currentRules, type Envelope, type LendingRules } from '../modules/credit/domain.ts'
-import { type Backtest, type BacktestCase, backtest, replay, rulesOf } from '../modules/credit/index.ts'
+import { creditTiers, currentRules, type Envelope, type LendingRules } from '../modules/lending/credit/domain.ts'
+import { type Backtest, type BacktestCase, backtest, replay, rulesOf } from '../modules/lending/credit/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
-import { withExistingInstance } from './with-instance.ts'
+import { withExistingInstance } from './instance-command.ts'
 
 const failedStatus = 1
 

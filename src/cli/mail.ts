@@ -1,7 +1,7 @@
 import { OperatorError } from '../core/errors.ts'
-import { mailStanding, sendTestMail, whyNotReady } from '../modules/mail/index.ts'
+import { mailStanding, sendTestMail, whyNotReady } from '../modules/messaging/mail/index.ts'
 import type { Input } from './command.ts'
-import { withExistingInstance } from './with-instance.ts'
+import { withExistingInstance } from './instance-command.ts'
 
 /** `souk mail status|test`. @returns 1 where the mail server does not take mails, or there is none */
 export async function mail(input: Input): Promise<number> {

@@ -2,7 +2,7 @@ import { createApp } from '../app.ts'
 import { parseConfig } from '../config.ts'
 import { type OpenApi, openApiDocument } from '../http/openapi.ts'
 import { createRouteTable } from '../http/route-table.ts'
-import type { AppDeps } from '../parts.ts'
+import type { AppDeps } from '../providers.ts'
 import { version } from '../version.ts'
 
 /** Stands in for anything: whatever is asked of it, or done with it, is it again. As text it is empty. */

@@ -1,10 +1,10 @@
 /** `souk order show` and `souk orders stuck`: what whoever is woken at night wants to know of an order. */
 import type { Database } from '../../db/engine.ts'
 import { decimalOf, decimalsOf, type Money } from '../lib/money.ts'
-import { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from '../modules/order/index.ts'
+import { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from '../modules/selling/order/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
-import { lookingOn, withDatabase } from './with-database.ts'
+import { lookingOn, withDatabase } from './database-command.ts'
 
 const stuckStatus = 1
 const depsOf = (db: Database) => ({ ...lookingOn, db })

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { databaseFile, isThere } from '../../db/open.ts'
 import type { Config } from '../config.ts'
 import type { Instance } from '../instance.ts'
-import { type Probed, probeAccounts } from '../modules/processor-account/index.ts'
+import { type Probed, probeAccounts } from '../modules/payments/processor-account/index.ts'
 import type { Input } from './command.ts'
-import { withExistingInstance, withInstance } from './with-instance.ts'
+import { withExistingInstance, withInstance } from './instance-command.ts'
 
 const failedStatus = 1
 

@@ -2,7 +2,7 @@
 import { isSchemaName } from '../lib/eas.ts'
 import { addressForm } from '../lib/evm.ts'
 import { instantPattern, parseInstant } from '../lib/instant.ts'
-import { type Grant, registryHash } from '../modules/trust/domain.ts'
+import { type Grant, registryHash } from '../modules/trust/fabric/domain.ts'
 
 /** The file's text: a grant a line, in the order of the hash, so that two files can be compared. */
 export function textOfRegistry(grants: readonly Grant[]): string {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import type { LogHeader, LogSum } from '../../db/engine.ts'
 import { openPages, type Pages } from '../../db/sqlite/log-apply.ts'
-import { unpacked } from '../../db/sqlite/packing.ts'
+import { unpacked } from '../../db/sqlite/framing.ts'
 import type { BackupStore } from '../core/backup-store.ts'
 import { AppError, OperatorError } from '../core/errors.ts'
 import {
@@ -21,7 +21,7 @@ import {
   segmentHeadOf,
   shippedOf,
   shippedPrefix,
-} from '../modules/log-shipping/index.ts'
+} from '../modules/operations/log-shipping/index.ts'
 
 export type FromLog = {
   readonly store: BackupStore

@@ -3,11 +3,11 @@ import { type DataDirLock, databaseFile, isThere, lockFile } from '../../db/open
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, rotateKeyFile } from '../keys.ts'
-import { countSealed, resealSecrets, versionsInUse } from '../modules/master-key/index.ts'
+import { countSealed, resealSecrets, versionsInUse } from '../modules/identity/master-key/index.ts'
 import type { Input } from './command.ts'
 import { onInterruption } from './interruption.ts'
 import { createProgress } from './progress.ts'
-import { withExistingInstance } from './with-instance.ts'
+import { withExistingInstance } from './instance-command.ts'
 
 /** `souk rotate-keys`: a new encryption key, and every secret sealed anew under it. */
 export async function rotateKeys({ config: settings }: Input): Promise<number> {

@@ -1,8 +1,8 @@
 import { OperatorError } from '../core/errors.ts'
-import { removeSecondFactor } from '../modules/merchant/index.ts'
+import { removeSecondFactor } from '../modules/identity/merchant/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
-import { withExistingInstance } from './with-instance.ts'
+import { withExistingInstance } from './instance-command.ts'
 
 /** `souk totp remove`: lets in again who has lost their authenticator app and their recovery codes. */
 export async function totp({ config, positionals: [what], values }: Input): Promise<number> {

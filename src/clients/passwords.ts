@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { Passwords, PasswordTurn } from '../core/deps.ts'
-import { cameAt } from '../core/request.ts'
+import { cameAt } from '../core/request-context.ts'
 import { networkOf } from '../lib/networks.ts'
-import { createTurns } from '../lib/turns.ts'
+import { createTurns } from '../lib/fair-queue.ts'
 
 /** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes. */
 const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const

@@ -4,7 +4,7 @@
  * answer again (oven-sh/bun, issues 19131, 24019 and 34374).
  */
 import { RedisClient } from 'bun'
-import type { Shared } from '../core/shared.ts'
+import type { Shared } from '../core/shared-state.ts'
 import type { Log } from '../lib/log.ts'
 
 /** Of one command. */

@@ -1,4 +1,4 @@
-import type { Origin } from './change.ts'
+import type { Origin } from './command-context.ts'
 
 /** Who sends a request, as far as the request itself tells. */
 export type Caller = Origin & {

@@ -1,5 +1,5 @@
 /** Types of chain nodes and their failures; see `clients/chain/reader.ts`. Hex is in lower case, with 0x. */
-import type { Pace } from '../lib/pace.ts'
+import type { Pace } from '../lib/cooperative-scheduler.ts'
 
 /** A block, as far as we look at it. */
 export type Header = {

@@ -6,7 +6,7 @@ import type { Clock, ClockWatch } from './clock.ts'
 import type { ErrorNotes } from './error-notes.ts'
 import type { Keyring } from './keyring.ts'
 import type { SafeFetch, TxtLookup } from './outgoing.ts'
-import type { Shared } from './shared.ts'
+import type { Shared } from './shared-state.ts'
 
 export type { Clock }
 

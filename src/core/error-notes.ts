@@ -105,7 +105,7 @@ export function titleOf(event: string, fields: Record<string, unknown>): string 
 /** A word of a program; '' for anything else. */
 const wordOf = (value: unknown): string => (typeof value === 'string' && /^[\w./:*-]{1,80}$/.test(value) ? value : '')
 
-/** The first place of a stack that is ours, as `modules/order/saga.ts:12`. */
+/** The first place of a stack that is ours, as `modules/selling/order/saga/saga.ts:12`. */
 function placeOf(stack = ''): string {
   const [, path = '', line = ''] =
     /\/(?:(?:src|db|jobs)\/([\w./-]+\.ts)|(?:\$bunfs\/root\/)([\w.-]+\.js)):(\d+)/.exec(stack.slice(0, 10_000))?.filter(Boolean) ?? []

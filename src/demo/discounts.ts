@@ -1,5 +1,5 @@
-import { createDiscount, type DiscountDeps, listDiscounts, type NewDiscount } from '../modules/discount/index.ts'
-import type { Shop } from '../modules/shop/domain.ts'
+import { createDiscount, type DiscountDeps, listDiscounts, type NewDiscount } from '../modules/selling/discount/index.ts'
+import type { Shop } from '../modules/shop/shop/domain.ts'
 
 /** Codes alone: what counts by itself would change what the planned orders come to. */
 const discountsOf = ({ currency }: Shop): NewDiscount[] => [

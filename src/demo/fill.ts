@@ -1,14 +1,14 @@
 /** Fills the shops of the demo by the services, each thing at its time within the year before. */
 import { isUniqueViolation } from '../../db/engine.ts'
 import { createProgress } from '../cli/progress.ts'
-import { system } from '../core/change.ts'
+import { system } from '../core/command-context.ts'
 import { OperatorError } from '../core/errors.ts'
 import { dayMs, dayOf } from '../lib/day.ts'
-import { handleOf } from '../lib/words.ts'
-import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '../modules/affiliate/index.ts'
-import { audit, timesDone } from '../modules/audit/index.ts'
-import { createBlog, listBlogs } from '../modules/blog/index.ts'
-import { createCollection, createProduct, productWithHandle, publishedCollection, setCollectionProducts } from '../modules/catalog/index.ts'
+import { handleOf } from '../lib/search-terms.ts'
+import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '../modules/selling/affiliate/index.ts'
+import { audit, timesDone } from '../modules/operations/audit/index.ts'
+import { createBlog, listBlogs } from '../modules/catalog/blog/index.ts'
+import { createCollection, createProduct, productWithHandle, publishedCollection, setCollectionProducts } from '../modules/catalog/products/index.ts'
 import {
   createBookAddress,
   createCustomer,
@@ -16,21 +16,21 @@ import {
   noteAddressProven,
   readCustomer,
   signUpCustomer,
-} from '../modules/customer/index.ts'
-import { eraseCustomer } from '../modules/erasure/index.ts'
-import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/gift-card/index.ts'
-import { type MailSettings, setMailSettings } from '../modules/mail/index.ts'
-import { addPicture } from '../modules/media/index.ts'
-import { createMerchant, createSuperAdmin, hasSuperAdmin, hasUsers, userWithEmail } from '../modules/merchant/index.ts'
-import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/index.ts'
-import type { AppDeps } from '../parts.ts'
+} from '../modules/customers/customer/index.ts'
+import { eraseCustomer } from '../modules/customers/erasure/index.ts'
+import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/selling/gift-card/index.ts'
+import { type MailSettings, setMailSettings } from '../modules/messaging/mail/index.ts'
+import { addPicture } from '../modules/catalog/media/index.ts'
+import { createMerchant, createSuperAdmin, hasSuperAdmin, hasUsers, userWithEmail } from '../modules/identity/merchant/index.ts'
+import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/shop/index.ts'
+import type { AppDeps } from '../providers.ts'
 import { demoOperator, demoShop } from './data.ts'
 import { makeDiscounts } from './discounts.ts'
-import { makeDraft } from './drafts.ts'
+import { makeDraft } from './draft-orders.ts'
 import { fillLending } from './lending.ts'
-import { fillNewcomers } from './newcomers.ts'
+import { fillNewcomers } from './new-merchants.ts'
 import { type Market, sell } from './orders.ts'
-import { inThePast } from './past.ts'
+import { inThePast } from './past-clock.ts'
 import { stillLife } from './pictures.ts'
 import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './plan.ts'
 import { fillRates } from './rates.ts'
@@ -38,7 +38,7 @@ import { makeCarefulOperator } from './second-factor.ts'
 import { addressAt } from './shop.ts'
 import { shopsAbroad } from './shops-abroad.ts'
 import { hireStaff, inviteNewcomer } from './staff.ts'
-import { makePartnerships, setUpPayments } from './ways-to-pay.ts'
+import { makePartnerships, setUpPayments } from './payment-methods.ts'
 
 /** All shops of the demo, the main one first. */
 export const demoShops = [demoShop, ...shopsAbroad]

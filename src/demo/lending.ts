@@ -1,7 +1,7 @@
 /** Loans of the demo: applications in every state with their documents, lenders, and what was paid back to them. */
-import type { Actor } from '../core/change.ts'
+import type { Actor } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
-import { changeLender, createLender, listLenders } from '../modules/lender/index.ts'
+import { changeLender, createLender, listLenders } from '../modules/lending/lender/index.ts'
 import {
   checklist,
   createApplication,
@@ -11,15 +11,15 @@ import {
   submitApplication,
   updateApplication,
   withdrawApplication,
-} from '../modules/lending/index.ts'
-import { putDocument } from '../modules/lending-document/index.ts'
-import { userWithEmail } from '../modules/merchant/index.ts'
-import { importTape } from '../modules/repayment/index.ts'
-import { contextOf, type Shop } from '../modules/shop/index.ts'
-import type { AppDeps } from '../parts.ts'
+} from '../modules/lending/application/index.ts'
+import { putDocument } from '../modules/lending/lending-document/index.ts'
+import { userWithEmail } from '../modules/identity/merchant/index.ts'
+import { importTape } from '../modules/lending/repayment/index.ts'
+import { contextOf, type Shop } from '../modules/shop/shop/index.ts'
+import type { AppDeps } from '../providers.ts'
 import { demoLenders, demoOperator } from './data.ts'
-import { accountsOf, pdfOf } from './papers.ts'
-import { demoId, inThePast } from './past.ts'
+import { accountsOf, pdfOf } from './sample-documents.ts'
+import { demoId, inThePast } from './past-clock.ts'
 import type { ShopPlan } from './plan.ts'
 import type { DemoLoan, DemoRepaid } from './shop.ts'
 import { fillTrust } from './trust.ts'

@@ -2,10 +2,10 @@
 
 import type { Principal } from '../core/principal.ts'
 import { shareOf } from '../lib/rounding.ts'
-import { approveCommissions } from '../modules/affiliate/index.ts'
-import { addItem, applyGiftCard, cartOf, createCart, priced, snapshotOf } from '../modules/cart/index.ts'
-import { codeOf } from '../modules/gift-card/domain.ts'
-import { type Order, pendingPaymentMs, refundWindowMs } from '../modules/order/domain.ts'
+import { approveCommissions } from '../modules/selling/affiliate/index.ts'
+import { addItem, applyGiftCard, cartOf, createCart, priced, snapshotOf } from '../modules/selling/cart/index.ts'
+import { codeOf } from '../modules/selling/gift-card/domain.ts'
+import { type Order, pendingPaymentMs, refundWindowMs } from '../modules/selling/order/domain.ts'
 import {
   cancelOrder,
   completeFulfilled,
@@ -19,12 +19,12 @@ import {
   placeOrder,
   readOrder,
   refundOrder,
-} from '../modules/order/index.ts'
-import type { PaymentChoice } from '../modules/payment/domain.ts'
-import { paymentsOf } from '../modules/payment/index.ts'
-import { contextOf, type Shop } from '../modules/shop/index.ts'
-import type { AppDeps } from '../parts.ts'
-import { inThePast, type PastDeps } from './past.ts'
+} from '../modules/selling/order/index.ts'
+import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
+import { paymentsOf } from '../modules/payments/payment/index.ts'
+import { contextOf, type Shop } from '../modules/shop/shop/index.ts'
+import type { AppDeps } from '../providers.ts'
+import { inThePast, type PastDeps } from './past-clock.ts'
 import type { PlannedOrder, ShopPlan } from './plan.ts'
 import { declinedToken } from './processors.ts'
 import { addressAt } from './shop.ts'

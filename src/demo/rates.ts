@@ -2,9 +2,9 @@
 
 import { dayMs, dayOf } from '../lib/day.ts'
 import type { Currency } from '../lib/money.ts'
-import { fetchRatesOfDay } from '../modules/fx/index.ts'
-import type { AppDeps } from '../parts.ts'
-import { inThePast } from './past.ts'
+import { fetchRatesOfDay } from '../modules/payments/fx/index.ts'
+import type { AppDeps } from '../providers.ts'
+import { inThePast } from './past-clock.ts'
 
 /** Units for a dollar, and how far they swing in thousandths of that. The pegged ones need no rate. */
 const floating: Readonly<Record<Currency, { units: number; swing: number; decimals: number }>> = {

@@ -1,9 +1,9 @@
 /** An operator who logs in with a code besides, whose secret is the same in every demo, as the passwords are. */
 import { base32, totpCode, totpSecretBytes, totpStepAt } from '../lib/totp.ts'
-import { createSuperAdmin, userWithEmail } from '../modules/merchant/index.ts'
-import { beginFactor, confirmFactor, hasFactor } from '../modules/second-factor/index.ts'
-import type { AppDeps } from '../parts.ts'
-import { bytesOf, inThePast } from './past.ts'
+import { createSuperAdmin, userWithEmail } from '../modules/identity/merchant/index.ts'
+import { beginFactor, confirmFactor, hasFactor } from '../modules/identity/second-factor/index.ts'
+import type { AppDeps } from '../providers.ts'
+import { bytesOf, inThePast } from './past-clock.ts'
 
 const secret = bytesOf('second factor').subarray(0, totpSecretBytes)
 export const demoCarefulOperator = { email: 'careful@demo.example', password: 'demo-operator', secret: base32(secret) }

@@ -1,16 +1,16 @@
 /** What a shop of the demo is made of, and how its goods are written down. */
 import type { ShippingMethod, TaxRate } from '../../db/schema/shop.ts'
 import type { Money } from '../lib/money.ts'
-import { handleOf } from '../lib/words.ts'
-import type { ProductInput, VariantInput } from '../modules/catalog/domain.ts'
-import type { Assessment } from '../modules/credit/domain.ts'
-import type { AddressFields } from '../modules/customer/domain.ts'
-import type { KybInput } from '../modules/kyb/domain.ts'
-import type { ApplicationChange, Decision } from '../modules/lending/domain.ts'
-import type { PaymentChoice } from '../modules/payment/domain.ts'
-import type { Partnership, ShopMethods } from '../modules/payment-method/domain.ts'
-import type { Repayment } from '../modules/repayment/domain.ts'
-import { bytesOf } from './past.ts'
+import { handleOf } from '../lib/search-terms.ts'
+import type { ProductInput, VariantInput } from '../modules/catalog/products/domain.ts'
+import type { Assessment } from '../modules/lending/credit/domain.ts'
+import type { AddressFields } from '../modules/customers/customer/domain.ts'
+import type { KybInput } from '../modules/shop/kyb/domain.ts'
+import type { ApplicationChange, Decision } from '../modules/lending/application/domain.ts'
+import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
+import type { Partnership, ShopMethods } from '../modules/payments/payment-method/domain.ts'
+import type { Repayment } from '../modules/lending/repayment/domain.ts'
+import { bytesOf } from './past-clock.ts'
 
 export type DemoProduct = Omit<ProductInput, 'variants'> & {
   title: string

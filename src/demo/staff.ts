@@ -1,11 +1,11 @@
 /** People who work in the main shop, one of each role besides its owner, and somebody who was invited and has not come yet. */
 import type { StaffRole } from '../core/roles.ts'
 import { dayMs } from '../lib/day.ts'
-import { joinShopsOf, userWithEmail } from '../modules/merchant/index.ts'
-import type { Shop } from '../modules/shop/index.ts'
-import { acceptInvitation, inviteStaff } from '../modules/staff/index.ts'
-import type { AppDeps } from '../parts.ts'
-import { inThePast } from './past.ts'
+import { joinShopsOf, userWithEmail } from '../modules/identity/merchant/index.ts'
+import type { Shop } from '../modules/shop/shop/index.ts'
+import { acceptInvitation, inviteStaff } from '../modules/identity/staff/index.ts'
+import type { AppDeps } from '../providers.ts'
+import { inThePast } from './past-clock.ts'
 
 type Colleague = { readonly email: string; readonly name: string; readonly role: Exclude<StaffRole, 'OWNER'> }
 const colleagues: readonly Colleague[] = [

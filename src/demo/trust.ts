@@ -1,17 +1,17 @@
 /** The trust fabric of the demo: wallets, methodologies, service providers with what they sent, and attestations that no chain has. */
 import { createHash } from 'node:crypto'
-import type { Actor } from '../core/change.ts'
+import type { Actor } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
 import { schemaNames } from '../lib/eas.ts'
 import { signedHeaders } from '../lib/standard-webhooks.ts'
-import { changeLender, listLenders } from '../modules/lender/index.ts'
-import { listMethodologies, registerMethodology } from '../modules/methodology/index.ts'
-import { changeProvider, createProvider, ingest, listProviders, rotateSecret } from '../modules/service-provider/index.ts'
-import { attestersOf } from '../modules/trust/domain.ts'
-import { createPlatformWallet, type DemoAttestation, insertDemoAttestations, listPlatformWallets } from '../modules/trust/index.ts'
-import type { AppDeps } from '../parts.ts'
+import { changeLender, listLenders } from '../modules/lending/lender/index.ts'
+import { listMethodologies, registerMethodology } from '../modules/trust/methodology/index.ts'
+import { changeProvider, createProvider, ingest, listProviders, rotateSecret } from '../modules/trust/service-provider/index.ts'
+import { attestersOf } from '../modules/trust/fabric/domain.ts'
+import { createPlatformWallet, type DemoAttestation, insertDemoAttestations, listPlatformWallets } from '../modules/trust/fabric/index.ts'
+import type { AppDeps } from '../providers.ts'
 import { demoProviders } from './data.ts'
-import { bytesOf, demoId, inThePast } from './past.ts'
+import { bytesOf, demoId, inThePast } from './past-clock.ts'
 
 const slice = { page: 1, limit: 100, offset: 0 }
 /** Of no chain: nobody takes it for a real one, and what is of none is told beside whatever chains are read. */

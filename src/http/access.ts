@@ -8,11 +8,11 @@ import { sameSecret } from '../lib/seal.ts'
 import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedBy, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
 import { type InRoom, keepRaw, readJson } from './body.ts'
-import { browserHeaders } from './caching.ts'
+import { browserHeaders } from './public-cache.ts'
 import type { HttpDeps } from './deps.ts'
 import { hidesSecrets, omitSecrets } from './role-fields.ts'
 import { assertOn, type StatedRoute } from './route-table.ts'
-import { assertQuery, assertShape, normalizeParams } from './shape.ts'
+import { assertQuery, assertShape, normalizeParams } from './schema-shape.ts'
 import { assertShopOrigin } from './shop.ts'
 
 /** What a route states: who may call it, and where a switch decides whether it exists at all, that switch. */

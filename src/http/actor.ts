@@ -1,4 +1,4 @@
-import type { Actor } from '../core/change.ts'
+import type { Actor } from '../core/command-context.ts'
 import type { Principal } from '../core/principal.ts'
 import type { HttpDeps } from './deps.ts'
 

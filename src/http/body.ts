@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { givenTwice, roundedIn } from '../lib/exact-json.ts'
-import type { BodyRoom } from './body-room.ts'
-import { lengthRefusal, type Shape, shown } from './shape.ts'
+import type { BodyRoom } from './body-budget.ts'
+import { lengthRefusal, type Shape, shown } from './schema-shape.ts'
 
 const kb = 1024
 const mb = 1024 * kb

@@ -1,8 +1,8 @@
 import type { Deps } from '../core/deps.ts'
 import type { Idempotency } from '../core/idempotency.ts'
 import type { Identity } from '../core/principal.ts'
-import type { Trail } from '../core/trail.ts'
-import type { httpParts } from './parts.ts'
+import type { Trail } from '../core/audit-fields.ts'
+import type { httpParts } from './providers.ts'
 
 /** What the HTTP layer needs besides. */
 export type HttpDeps = Deps & {

@@ -1,10 +1,10 @@
 /** Keeps reads of one client from costing the others: turns by address, a bound for each answer, and one for what waits to be sent. */
 import { AppError } from '../core/errors.ts'
-import { publicAnswerBytesMax } from '../lib/byte-budget.ts'
+import { publicAnswerBytesMax } from '../lib/shorten-texts.ts'
 import type { Log } from '../lib/log.ts'
-import type { Shares } from '../lib/share.ts'
+import type { Shares } from '../lib/background-throttle.ts'
 import { isForBrowsers } from './access-rules.ts'
-import type { BodyRoom } from './body-room.ts'
+import type { BodyRoom } from './body-budget.ts'
 import { answerTo } from './errors.ts'
 import { pathnameOf } from './request-url.ts'
 import type { RouteTable, StatedRoute } from './route-table.ts'

@@ -5,7 +5,7 @@ import { jsonBytesMax, jsonValuesMax, largeJsonBytesMax } from './body.ts'
 import { pathnameOf } from './request-url.ts'
 
 import { type RoleFields, roleFieldsOf } from './role-fields.ts'
-import { type QueryRule, type Shape, shapeOf, valuesIn } from './shape.ts'
+import { type QueryRule, type Shape, shapeOf, valuesIn } from './schema-shape.ts'
 
 /** What a route takes in place of JSON: media types in small letters, and how much of it. */
 export type UploadRule = {

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { access } from './access.ts'
-import { csvLists } from './csv-lists.ts'
+import { csvLists } from './csv-list-routes.ts'
 import type { HttpDeps } from './deps.ts'
 import { idempotency } from './idempotency.ts'
 import { versions } from './versions.ts'

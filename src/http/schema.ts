@@ -3,7 +3,7 @@ import { t } from 'elysia'
 import { instantPattern } from '../lib/instant.ts'
 import { isMailAddress } from '../lib/mail-address.ts'
 import { amountMax } from '../lib/money.ts'
-import { isHandle } from '../lib/words.ts'
+import { isHandle } from '../lib/search-terms.ts'
 
 /** One of a few words. Not t.UnionEnum, which would write its first value into a body that leaves the field out. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words, options: { description?: string } = {}) =>

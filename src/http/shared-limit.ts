@@ -1,5 +1,5 @@
 /** A limit that several processes count together, while they can; each by itself otherwise. */
-import type { Shared } from '../core/shared.ts'
+import type { Shared } from '../core/shared-state.ts'
 import { sha256 } from '../lib/seal.ts'
 import { createWriteLimit, type Wider, type WriteLimit, wideName, windowSeconds } from './write-limit.ts'
 

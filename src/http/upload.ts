@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { release } from '../lib/sealed-stream.ts'
 import { assertWhole, mediaTypeOf, type Pace, type Reading, readBody, readChunks, readPieces } from './body.ts'
-import type { BodyRoom } from './body-room.ts'
+import type { BodyRoom } from './body-budget.ts'
 import type { UploadRule } from './route-table.ts'
 
 /** A body that its route reads. Once: as chunks or whole. */

@@ -1,6 +1,6 @@
 /** E-mail addresses for headers and mail servers, with RFC 6531 local parts and IDNA domains. */
 import { isIpv4 } from './networks.ts'
-import { plainText } from './outside-text.ts'
+import { plainText } from './plain-text.ts'
 
 const nameMax = 200
 const localMax = 64

@@ -1,4 +1,4 @@
-import { folded } from './words.ts'
+import { folded } from './search-terms.ts'
 
 /** Parts of countries as people type them, compared: pure, so that a browser decides as the server does. */
 

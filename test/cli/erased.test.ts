@@ -7,7 +7,7 @@ import { finishErasures } from '../../jobs/finish-erasures.ts'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
-import { planted, plantedAddress, tracesOf } from '../support/planted.ts'
+import { planted, plantedAddress, tracesOf } from '../support/personal-data.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, serve, souk } from './souk.ts'
@@ -89,7 +89,7 @@ describeProcesses('those who were erased', () => {
     now += day
     {
       await using app = await opened()
-      const { replayErasures } = await import('../../src/modules/erasure/index.ts')
+      const { replayErasures } = await import('../../src/modules/customers/erasure/index.ts')
       expect((await tracesOf(app)).length).toBeGreaterThan(3)
       expect(await replayErasures(app.deps)).toBe(1)
       expect(await tracesOf(app)).toEqual([])

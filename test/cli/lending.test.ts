@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { currentRules, textOfRules } from '../../src/modules/credit/domain.ts'
+import { currentRules, textOfRules } from '../../src/modules/lending/credit/domain.ts'
 import { temporaryDir } from '../support/database.ts'
 import { business } from '../support/kyb.ts'
 import { allUploaded } from '../support/lending.ts'

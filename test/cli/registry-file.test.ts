@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readRegistry, textOfRegistry } from '../../src/cli/registry-file.ts'
-import { type Grant, registryHash } from '../../src/modules/trust/domain.ts'
+import { type Grant, registryHash } from '../../src/modules/trust/fabric/domain.ts'
 
 const grants: Grant[] = [
   { address: '0x00000000000000000000000000000000000000b1', schema: 'B', fromAt: 1_700_000_000_123, toAt: 1_800_000_000_000 },

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createPasswords } from '../../src/clients/passwords.ts'
 import type { PasswordTurn } from '../../src/core/deps.ts'
-import { inRequest } from '../../src/core/request.ts'
+import { inRequest } from '../../src/core/request-context.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

@@ -10,7 +10,7 @@ import { drawn } from '../support/pictures.ts'
 import { ok } from '../support/selling.ts'
 import { invited, staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { hearsNothing } from '../support/unheard.ts'
+import { hearsNothing } from '../support/lost-response.ts'
 import { untilThere } from '../support/visit.ts'
 
 setDefaultTimeout(longTestMs)

@@ -7,7 +7,7 @@ import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { hearsNothing } from '../support/unheard.ts'
+import { hearsNothing } from '../support/lost-response.ts'
 
 setDefaultTimeout(longTestMs)
 

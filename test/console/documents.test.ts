@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { nameIn } from '../../src/console/lib/file-name.ts'
 import ar from '../../src/console/lib/words/documents/ar.ts'
 import mn from '../../src/console/lib/words/documents/mn.ts'
-import { documentKinds } from '../../src/modules/lending/checklist.ts'
+import { documentKinds } from '../../src/modules/lending/application/checklist.ts'
 
 test('every document that may be asked for has its name and its description in each language, and nothing else has', () => {
   const asked = Object.keys(documentKinds).flatMap((key) => [key, `${key}.text`])

@@ -1,6 +1,6 @@
 /** The first run, at the page that asks for the token of the terminal. */
 import { expect, setDefaultTimeout } from 'bun:test'
-import { issueSetupToken } from '../../src/modules/console-session/index.ts'
+import { issueSetupToken } from '../../src/modules/identity/console-session/index.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { longTestMs } from '../support/timeouts.ts'
 

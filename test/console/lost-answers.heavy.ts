@@ -7,7 +7,7 @@ import { ok, sellingIn } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
 import { codeAt } from '../support/totp.ts'
-import { losesOne } from '../support/unheard.ts'
+import { losesOne } from '../support/lost-response.ts'
 
 setDefaultTimeout(longTestMs)
 

@@ -8,7 +8,7 @@ import { ok, sellingIn } from '../support/selling.ts'
 import { invited, staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
 import { begunTotp, codeAt } from '../support/totp.ts'
-import { hearsNothing } from '../support/unheard.ts'
+import { hearsNothing } from '../support/lost-response.ts'
 import { deliver, endpointOf, loopbackAllowed, receiver, tell } from '../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)

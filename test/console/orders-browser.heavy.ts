@@ -5,7 +5,7 @@ import { manualRefundOf } from '../support/sandbox.ts'
 import { address, ok, type Selling, sellingIn } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { hearsNothing, losesOne } from '../support/unheard.ts'
+import { hearsNothing, losesOne } from '../support/lost-response.ts'
 
 setDefaultTimeout(longTestMs)
 

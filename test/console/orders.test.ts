@@ -14,7 +14,7 @@ import {
 } from '../../src/console/screens/orders/refund.domain.ts'
 import { parcelOf, unitsIn } from '../../src/console/screens/orders/sending.domain.ts'
 import { timelineOf } from '../../src/console/screens/orders/timeline.domain.ts'
-import { linesBack } from '../../src/modules/order/refund-parts.ts'
+import { linesBack } from '../../src/modules/selling/order/refunds/refund-lines.ts'
 
 type Order = Parameters<typeof leftOf>[0]
 type Refund = Order['refunds'][number]

@@ -7,7 +7,7 @@ import { restOf } from '../../src/console/screens/kyb/shares.domain.ts'
 import { assessmentOf, decisionsIn, usdOf, withoutFile } from '../../src/console/screens/lending-queue/review.domain.ts'
 import { bodyOf, nothingTyped } from '../../src/console/screens/repayments/repayment.domain.ts'
 import { amountMax } from '../../src/lib/money.ts'
-import { allowedIn, decisions, lendingStatuses } from '../../src/modules/lending/domain.ts'
+import { allowedIn, decisions, lendingStatuses } from '../../src/modules/lending/application/domain.ts'
 
 describe('dollars', () => {
   test('are the number that was typed, to the cent, and nothing else is one', () => {

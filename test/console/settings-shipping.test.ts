@@ -11,7 +11,7 @@ import {
   withMethod,
 } from '../../src/console/screens/settings-shipping/methods.domain.ts'
 import { localProvinceNames } from '../../src/lib/province-names.ts'
-import { provinces } from '../../src/modules/countries/domain.ts'
+import { provinces } from '../../src/modules/shop/countries/domain.ts'
 import { testApp } from '../support/app.ts'
 import { storeIn } from '../support/carts.ts'
 import { longTestMs } from '../support/timeouts.ts'

@@ -9,7 +9,7 @@ import { temporaryDir } from '../support/database.ts'
 import { jpegOf } from '../support/pictures.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { hearsNothing } from '../support/unheard.ts'
+import { hearsNothing } from '../support/lost-response.ts'
 
 setDefaultTimeout(longTestMs)
 

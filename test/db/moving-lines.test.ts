@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { serversOf } from '../../db/hosts.ts'
-import { added, fieldOf, kindOf, lineOf } from '../../db/moving/lines.ts'
+import { added, fieldOf, kindOf, lineOf } from '../../db/moving/copy-text.ts'
 
 test('a line is what COPY writes: text escaped, truth as t and f, nothing as \\N, integers to the last digit', () => {
   const kinds = ['text', 'integer', 'truth', 'text', 'bytes', 'text'] as const

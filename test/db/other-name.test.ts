@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { lockKeyOf, openUnderAnotherName } from '../../db/sqlite/other-name.ts'
+import { lockKeyOf, openUnderAnotherName } from '../../db/sqlite/file-aliases.ts'
 import { temporaryDir } from '../support/database.ts'
 import { longTestMs } from '../support/timeouts.ts'
 

@@ -12,7 +12,7 @@ import { testApp } from '../support/app.ts'
 import { openTestDatabase, unpooled } from '../support/database.ts'
 import { startChild } from '../support/process.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { type Cut, wireTo } from '../support/wire.ts'
+import { type Cut, wireTo } from '../support/cuttable-connection.ts'
 
 setDefaultTimeout(longTestMs)
 

@@ -1,7 +1,7 @@
 /** Connections are handed on without the driver's pool: who has which, who waits, and what becomes of broken ones. */
 import { expect, test } from 'bun:test'
 import { DatabaseUnavailable } from '../../db/engine.ts'
-import { type KeepOptions, keep } from '../../db/postgres/kept.ts'
+import { type KeepOptions, keep } from '../../db/postgres/connection-pool.ts'
 
 type One = { nth: number; broken: boolean }
 

@@ -8,7 +8,7 @@ import { insertOf, prepare } from '../../db/prepared.ts'
 import { users } from '../../db/schema/people.ts'
 import { addresses } from '../../db/schema/selling.ts'
 import { shops } from '../../db/schema/shop.ts'
-import { stepBack } from '../../db/sqlite/step-back.ts'
+import { stepBack } from '../../db/sqlite/thread-priority.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { longTestMs } from '../support/timeouts.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { demoShops } from '../../src/demo/fill.ts'
 import { planOf } from '../../src/demo/plan.ts'
 import { dayMs } from '../../src/lib/day.ts'
-import { codeLength, codeOf } from '../../src/modules/gift-card/domain.ts'
+import { codeLength, codeOf } from '../../src/modules/selling/gift-card/domain.ts'
 
 /** A year may begin on any day of the week, and orders follow the week. */
 const starts = Array.from({ length: 7 }, (_, day) => Date.UTC(2025, 2, 10) + day * dayMs)

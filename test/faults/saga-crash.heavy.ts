@@ -4,7 +4,7 @@
  */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
-import { sandboxSignature } from '../../src/modules/sandbox/service.ts'
+import { sandboxSignature } from '../../src/modules/payments/sandbox/service.ts'
 import type { ActRequest } from '../support/act-until-killed.ts'
 import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
 import { type Books, booksOf, comparable, violationsAtRest, violationsOf } from '../support/books.ts'

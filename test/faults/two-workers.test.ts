@@ -2,9 +2,9 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../support/app.ts'
 import { type Books, booksOf, violationsAtRest } from '../support/books.ts'
-import { allThere, newOutside, type Outside, playOn } from '../support/played.ts'
+import { allThere, newOutside, type Outside, playOn } from '../support/persistent-processors.ts'
 import { everySetting } from '../support/processor-settings.ts'
-import { signed, untruths } from '../support/promises.ts'
+import { signed, untruths } from '../support/random-processor.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 

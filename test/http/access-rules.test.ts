@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { KeyPrincipal } from '../../src/core/principal.ts'
 import { type Access, accessRules } from '../../src/http/access-rules.ts'
-import { createHotReads, orderPath } from '../../src/http/hot.ts'
+import { createHotReads, orderPath } from '../../src/http/response-cache.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
 
 test('a rule is unguarded or names what opens it, never both', () => {

@@ -1,11 +1,11 @@
 /** A request that takes too long is answered all the same, by what is so; what it has begun ends as it would have. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { defaults } from '../../db/postgres/pool.ts'
-import { inRequest } from '../../src/core/request.ts'
+import { inRequest } from '../../src/core/request-context.ts'
 import { overdue } from '../../src/http/errors.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { shopIn } from '../support/catalog.ts'
-import { said, sellingBy } from '../support/scripted.ts'
+import { said, sellingBy } from '../support/test-processor.ts'
 import { ok } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 

@@ -1,7 +1,7 @@
 /** Every refusal is `{ statusCode, message, error }`, whatever failed and wherever, and never repeats what was sent. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Database, DatabaseOutcomeUnknown } from '../../db/engine.ts'
-import { aside, countingCommits, inRequest } from '../../src/core/request.ts'
+import { aside, countingCommits, inRequest } from '../../src/core/request-context.ts'
 import { asAppError } from '../../src/http/errors.ts'
 import { type Answer, type CallOptions, testApp } from '../support/app.ts'
 import { longTestMs } from '../support/timeouts.ts'

@@ -11,17 +11,17 @@ import { kybRecords } from '../../db/schema/kyb.ts'
 import { lendingApplications } from '../../db/schema/lending.ts'
 import { apiDocument } from '../../src/cli/openapi.ts'
 import { type Processor, ProcessorRefused } from '../../src/clients/processors/processor.ts'
-import { system } from '../../src/core/change.ts'
+import { system } from '../../src/core/command-context.ts'
 import type { SafeFetch } from '../../src/core/outgoing.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-schema.ts'
-import { disableDiscounts } from '../../src/modules/discount/index.ts'
-import { createLender } from '../../src/modules/lender/index.ts'
-import { keepInvitation } from '../../src/modules/member/index.ts'
-import { registerMethodology } from '../../src/modules/methodology/index.ts'
-import { issueToken } from '../../src/modules/one-time-token/index.ts'
-import { currentKeys } from '../../src/modules/shop/service.ts'
-import { createPlatformWallet } from '../../src/modules/trust/index.ts'
+import { disableDiscounts } from '../../src/modules/selling/discount/index.ts'
+import { createLender } from '../../src/modules/lending/lender/index.ts'
+import { keepInvitation } from '../../src/modules/identity/member/index.ts'
+import { registerMethodology } from '../../src/modules/trust/methodology/index.ts'
+import { issueToken } from '../../src/modules/identity/one-time-token/index.ts'
+import { currentKeys } from '../../src/modules/shop/shop/service.ts'
+import { createPlatformWallet } from '../../src/modules/trust/fabric/index.ts'
 import { type Answer, type CallOptions, type Json, type TestApp, testApp } from '../support/app.ts'
 import { accepted, type CredentialKind, type Credentials, credentialKinds, everyCredential, statedAccess } from '../support/credentials.ts'
 import { type NameServer, nameServer } from '../support/dns.ts'
@@ -351,7 +351,7 @@ function assertAsDocumented(target: Target, { path }: Draft, { status, headers, 
   expect(medias, about).toContain(media ?? '')
   // Of what may be had as text besides, that is any text.
   if (medias.length > 1 && medias.includes('application/json') && media !== 'application/json') return
-  // The schema is that of one event: test/modules/live holds each against it.
+  // The schema is that of one event: test/modules/messaging/live-events holds each against it.
   if (media === 'text/event-stream') return
   const problem = world.validators(target, status, media === 'application/json' ? body : text)
   if (problem) throw new Error(`${about}: ${problem}`)

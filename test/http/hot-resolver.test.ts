@@ -1,7 +1,7 @@
 /** What payment pages are told is answered ahead of the framework once it is known: nobody can tell, and nobody gets round the limit. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
-import { bothWays, notOfUrls } from '../support/both-ways.ts'
+import { bothWays, notOfUrls } from '../support/cached-and-routed.ts'
 import { everySetting } from '../support/processor-settings.ts'
 import { sendRaw, serveTestApp } from '../support/server.ts'
 import { longTestMs } from '../support/timeouts.ts'

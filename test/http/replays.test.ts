@@ -183,7 +183,7 @@ const forOperators = new Set([
   'POST /admin/service-providers/:id/webhook-secret',
 ])
 
-/** A page, whose form holds its key, and which shows what is so: test/modules/draft-order/paying.test.ts sends it twice. */
+/** A page, whose form holds its key, and which shows what is so: test/modules/selling/draft-order/pay-draft.test.ts sends it twice. */
 const pages = new Set(['POST /pages/pay/:token'])
 
 /** The routes that take an Idempotency-Key and name a record in their path. */

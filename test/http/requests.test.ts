@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { accessRules } from '../../src/http/access-rules.ts'
-import { shapeOf } from '../../src/http/shape.ts'
+import { shapeOf } from '../../src/http/schema-shape.ts'
 import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
 import { accepted, everyCredential } from '../support/credentials.ts'
 import { approved } from '../support/kyb.ts'

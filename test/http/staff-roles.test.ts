@@ -21,7 +21,7 @@ const anybodys = [
 const readsOrders = [
   ...['GET /v2/orders', 'GET /v2/orders/:orderId', 'GET /v2/refunds', 'GET /v2/orders/drafts', 'GET /v2/orders/drafts/:id'],
   'GET /v2/orders/:orderId/fulfilments/:fulfilmentId',
-  // What of it is not theirs to read is null to them: test/modules/overview.
+  // What of it is not theirs to read is null to them: test/modules/operations/overview.
   'GET /shops/v2/overview',
   'GET /v2/events',
 ]

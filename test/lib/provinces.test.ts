@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { localProvinceNames } from '../../src/lib/province-names.ts'
 import { isUnknownProvince, noProvinces, provinceCodes } from '../../src/lib/provinces.ts'
-import { provinces } from '../../src/modules/countries/domain.ts'
+import { provinces } from '../../src/modules/shop/countries/domain.ts'
 
 const table = await provinces()
 

@@ -86,7 +86,7 @@ if (missing.length > 0) {
   process.exit(1)
 }
 const sources = [...new Glob('src/**/*.ts').scanSync('.')].sort()
-const pure = sources.filter((file) => /^src\/(lib\/|modules\/[^/]+\/domain\.ts$)/.test(file) && !holdsMoney(file))
+const pure = sources.filter((file) => /^src\/(lib\/|modules\/[^/]+\/[^/]+\/domain\.ts$)/.test(file) && !holdsMoney(file))
 const files = givenFiles.length > 0 ? givenFiles : [...sources.filter(holdsMoney), ...pure]
 
 const outcomes: Outcome[] = []

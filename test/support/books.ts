@@ -18,7 +18,7 @@ import {
   orderNumbers,
   orders,
 } from '../../db/schema/selling.ts'
-import { stands } from '../../src/modules/order/domain.ts'
+import { stands } from '../../src/modules/selling/order/domain.ts'
 import type { TestApp } from './app.ts'
 
 export type Books = Awaited<ReturnType<typeof booksOf>>

@@ -1,6 +1,6 @@
 /** Shoppers and their carts in a shop, for tests of what is sold. */
-import { system } from '../../src/core/change.ts'
-import { issueGiftCard, type NewGiftCard } from '../../src/modules/gift-card/service.ts'
+import { system } from '../../src/core/command-context.ts'
+import { issueGiftCard, type NewGiftCard } from '../../src/modules/selling/gift-card/service.ts'
 import type { Answer, CallOptions, Json, TestApp } from './app.ts'
 import { shopIn } from './catalog.ts'
 

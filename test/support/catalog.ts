@@ -1,10 +1,10 @@
 /** A shop to fill in tests of the catalog. */
 
-import { system } from '../../src/core/change.ts'
+import { system } from '../../src/core/command-context.ts'
 import type { Slice } from '../../src/lib/page.ts'
 import { sliceOf } from '../../src/lib/page.ts'
-import type { ProductInput } from '../../src/modules/catalog/domain.ts'
-import { createProduct } from '../../src/modules/catalog/service.ts'
+import type { ProductInput } from '../../src/modules/catalog/products/domain.ts'
+import { createProduct } from '../../src/modules/catalog/products/service.ts'
 import type { Answer, TestApp } from './app.ts'
 
 export const usd = (amount: number) => ({ amount, currency: 'USD' })

@@ -1,7 +1,7 @@
 import { createApp } from '../../src/app.ts'
-import { system } from '../../src/core/change.ts'
+import { system } from '../../src/core/command-context.ts'
 import type { Access } from '../../src/http/access-rules.ts'
-import { startSession } from '../../src/modules/auth/service.ts'
+import { startSession } from '../../src/modules/identity/auth/service.ts'
 import type { CallOptions, TestApp } from './app.ts'
 
 export const credentialKinds = ['merchant', 'customer', 'superAdmin', 'publishable', 'secret', 'integration'] as const

@@ -1,6 +1,6 @@
 /** Customers of a shop, for tests of what they may see. */
-import { system } from '../../src/core/change.ts'
-import { startSession } from '../../src/modules/auth/service.ts'
+import { system } from '../../src/core/command-context.ts'
+import { startSession } from '../../src/modules/identity/auth/service.ts'
 import type { Answer, TestApp } from './app.ts'
 
 type Shop = { id: string; name: string }

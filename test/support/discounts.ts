@@ -1,4 +1,4 @@
-import { bookFindings } from '../../src/modules/ledger/index.ts'
+import { bookFindings } from '../../src/modules/payments/ledger/index.ts'
 import type { TestApp } from './app.ts'
 
 /** What `souk check` finds wrong with the books, a sentence each. */

@@ -67,4 +67,4 @@ export const ofTheStorefront = ['test/storefront/storefront.heavy.ts'] as const
 export const ofTheConsole = filesThatMatch('test/console/**/*.{test,heavy}.ts')
 
 /** Tests of how the embedded database's log is followed and shipped, which open its file themselves whatever the rest of the suite runs on. */
-export const ofTheFile = ['test/db/log-tail.test.ts', 'test/modules/log-shipping/shipping.test.ts'] as const
+export const ofTheFile = ['test/db/log-tail.test.ts', 'test/modules/operations/log-shipping/shipping.test.ts'] as const

@@ -1,10 +1,10 @@
 /** Imports a file into a shop, in small pieces. Says on standard output how many bytes it has read, and then waits to be told to go on. */
 import { writeSync } from 'node:fs'
 import type { Config } from '../../src/config.ts'
-import { system } from '../../src/core/change.ts'
+import { system } from '../../src/core/command-context.ts'
 import { openInstance } from '../../src/instance.ts'
-import { importProducts } from '../../src/modules/catalog/import.ts'
-import { contextOf } from '../../src/modules/shop/service.ts'
+import { importProducts } from '../../src/modules/catalog/import-export/import.ts'
+import { contextOf } from '../../src/modules/shop/shop/service.ts'
 
 const [config = '', shopName = '', path = ''] = Bun.argv.slice(2)
 const { deps, close } = await openInstance({ config: JSON.parse(config) as Config, as: 'command' })

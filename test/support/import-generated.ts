@@ -1,10 +1,10 @@
 /** Imports a large generated file into a shop, and says what came of it and by how much the process grew at most. */
 import { writeSync } from 'node:fs'
 import type { Config } from '../../src/config.ts'
-import { system } from '../../src/core/change.ts'
+import { system } from '../../src/core/command-context.ts'
 import { openInstance } from '../../src/instance.ts'
-import { importProducts } from '../../src/modules/catalog/import.ts'
-import { contextOf } from '../../src/modules/shop/service.ts'
+import { importProducts } from '../../src/modules/catalog/import-export/import.ts'
+import { contextOf } from '../../src/modules/shop/shop/service.ts'
 
 const [config = '', shopName = '', products = '0', rowsPerProduct = '1'] = Bun.argv.slice(2)
 const { deps, close } = await openInstance({ config: JSON.parse(config) as Config, as: 'command' })

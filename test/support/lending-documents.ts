@@ -1,7 +1,7 @@
 /** Applications that take documents, and files of each kind. */
 import { deflateRawSync } from 'node:zlib'
 import { lendingApplications } from '../../db/schema/lending.ts'
-import type { LendingApplication } from '../../src/modules/lending/domain.ts'
+import type { LendingApplication } from '../../src/modules/lending/application/domain.ts'
 import type { TestApp } from './app.ts'
 import { approved } from './kyb.ts'
 

@@ -1,7 +1,7 @@
 /** Mails of an app under test. */
 import { mails } from '../../db/schema/mail.ts'
-import type { MailData, MailTemplate } from '../../src/modules/mail/domain.ts'
-import { queueMail } from '../../src/modules/mail/index.ts'
+import type { MailData, MailTemplate } from '../../src/modules/messaging/mail/domain.ts'
+import { queueMail } from '../../src/modules/messaging/mail/index.ts'
 import type { TestApp } from './app.ts'
 
 export const queue = <Template extends MailTemplate>(

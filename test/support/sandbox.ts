@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { and, eq, sql } from 'drizzle-orm'
 import { sandboxPayments } from '../../db/schema/sandbox.ts'
 import { type Processor, ProcessorRefused, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
-import { sandboxReply, sandboxSignature } from '../../src/modules/sandbox/service.ts'
+import { sandboxReply, sandboxSignature } from '../../src/modules/payments/sandbox/service.ts'
 import type { Answer, TestApp } from './app.ts'
 import { ok, type Selling } from './selling.ts'
 

@@ -1,7 +1,7 @@
 /** Shops in three currencies, and all that can be done in them, as data: for tests that do it in any order and many at once. */
 import fc from 'fast-check'
-import { system } from '../../src/core/change.ts'
-import { issueGiftCard } from '../../src/modules/gift-card/service.ts'
+import { system } from '../../src/core/command-context.ts'
+import { issueGiftCard } from '../../src/modules/selling/gift-card/service.ts'
 import { type Answer, type Json, type TestApp, testApp } from './app.ts'
 import { type Books, booksOf } from './books.ts'
 import { shopIn } from './catalog.ts'

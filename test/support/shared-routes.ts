@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createApp } from '../../src/app.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
-import type { AppDeps } from '../../src/parts.ts'
+import type { AppDeps } from '../../src/providers.ts'
 
 type Composed = {
   readonly app: { fetch(request: Request): Response | Promise<Response> }

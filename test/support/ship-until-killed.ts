@@ -7,8 +7,8 @@ import { sql } from 'drizzle-orm'
 import { openSqlite } from '../../db/sqlite/engine.ts'
 import { databaseFileAt } from '../../db/sqlite/file.ts'
 import { createFolderStore } from '../../src/clients/backups/folder.ts'
-import { logShippingParts } from '../../src/modules/log-shipping/parts.ts'
-import { type ShippingDeps, startShipping } from '../../src/modules/log-shipping/service.ts'
+import { logShippingParts } from '../../src/modules/operations/log-shipping/providers.ts'
+import { type ShippingDeps, startShipping } from '../../src/modules/operations/log-shipping/service.ts'
 
 async function count(): Promise<void> {
   const [, , file = '', store = '', every = '70', bytes = '5000'] = Bun.argv

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs'
 import { parseConfig } from '../../src/config.ts'
 import { openInstance } from '../../src/instance.ts'
-import { syncChains } from '../../src/modules/attestation/index.ts'
+import { syncChains } from '../../src/modules/trust/attestation/index.ts'
 
 const instance = await openInstance({ config: parseConfig(Bun.env as Record<string, string>), as: 'command' })
 await syncChains(instance.deps, { stepped: (step) => void writeSync(1, `${step.kind}\n`) })

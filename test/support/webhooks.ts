@@ -2,8 +2,8 @@
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../db/schema/outbox.ts'
 import { deliverWebhooks } from '../../jobs/deliver-webhooks.ts'
 import { webhookSecret, webhookSecretBytes } from '../../src/lib/standard-webhooks.ts'
-import { healthy, type WebhookEvent, webhookSecretSeal } from '../../src/modules/webhook/domain.ts'
-import { enqueueMessage, type Message } from '../../src/modules/webhook/service.ts'
+import { healthy, type WebhookEvent, webhookSecretSeal } from '../../src/modules/messaging/webhook/domain.ts'
+import { enqueueMessage, type Message } from '../../src/modules/messaging/webhook/service.ts'
 import type { TestApp } from './app.ts'
 
 /** Lets tests call their own receivers. */

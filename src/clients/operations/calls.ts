@@ -2,7 +2,7 @@
 
 import { ProviderError } from '../../core/operations.ts'
 import { OutgoingError, type SafeAnswer, type SafeFetch } from '../../core/outgoing.ts'
-import { plainText } from '../../lib/outside-text.ts'
+import { plainText } from '../../lib/plain-text.ts'
 import { countAt, textAt, valueAt } from '../processors/answers.ts'
 
 export { countAt, textAt, valueAt }

@@ -1,7 +1,7 @@
 /** Deploys of repositories, as GitHub's deployments tell them, with the change that each shipped. */
 import { createCache } from '../../core/cache.ts'
 import { type Deploy, type Provider, ProviderError, type SourceChange } from '../../core/operations.ts'
-import { plainText } from '../../lib/outside-text.ts'
+import { plainText } from '../../lib/plain-text.ts'
 import { type Answered, type Calling, createAsk, instantAt, listAt, needed, nextPage, numberAt, plainAt, textAt, valueAt } from './calls.ts'
 
 export type GithubAccount = {

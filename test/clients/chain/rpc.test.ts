@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createNode } from '../../../src/clients/chain/rpc.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 import { NodeError } from '../../../src/core/chain.ts'
-import { createNodes } from '../../../src/modules/attestation/nodes.ts'
+import { createNodes } from '../../../src/modules/trust/attestation/nodes.ts'
 import { faults, startProxy } from '../../support/chain/proxy.ts'
 
 const safeFetch = createSafeFetch({ allowedNetworks: [] })

@@ -1,6 +1,6 @@
 /** Prints how many modules of viem an instance has loaded after its chain jobs ran: without CHAINS, then with it. For a process of its own. */
 import { createRequire } from 'node:module'
-import { syncChains } from '../../../src/modules/attestation/index.ts'
+import { syncChains } from '../../../src/modules/trust/attestation/index.ts'
 import { testApp } from '../app.ts'
 
 const require = createRequire(import.meta.url)

@@ -2,7 +2,7 @@
 import { expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { attestations, attesterAddresses, chainBackfills, chainSyncs, grants, trustCounts } from '../../../db/schema/trust.ts'
-import { type Step, syncChains } from '../../../src/modules/attestation/index.ts'
+import { type Step, syncChains } from '../../../src/modules/trust/attestation/index.ts'
 import { type TestApp, type TestAppOptions, testApp } from '../app.ts'
 import type { Chain, Counts, Grant } from './eas.ts'
 

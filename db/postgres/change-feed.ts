@@ -1,0 +1,102 @@
+/**
+ * Rows become visible in the order of the commits, not of what they are numbered by. So each row bears the number of its transaction, and a place is a snapshot: which
+ * transactions were over then. New is what is over now and was not then. A place behind one transaction of several counts those with greater numbers as not over, unless they
+ * were so before.
+ */
+import { sql } from 'drizzle-orm'
+import { suffixOf, type Tail, type TailPiece, type TailRow, type TailTable, tailTables } from '../change-feed-query.ts'
+
+/** Filled in by the server; no table of the schema names it, and no process has to. */
+export const transactionColumn = 'written_in'
+
+/** All transactions below `next` are over, but for those that are `open`. */
+type Snapshot = { readonly next: bigint; readonly open: readonly bigint[] }
+
+const base = 36
+const placeOf = ({ next, open }: Snapshot): string => [next, ...open.map((one) => next - one)].map((one) => one.toString(base)).join('.')
+
+const digits = /^[0-9a-z]{1,13}$/
+const numberIn = (text: string): bigint => [...text].reduce((sum, digit) => sum * BigInt(base) + BigInt(Number.parseInt(digit, base)), 0n)
+/** More than a server has connections. */
+const openMax = 5_000
+
+function snapshotIn(place: string): Snapshot | undefined {
+  const parts = place.split('.')
+  if (parts.length > openMax || !parts.every((part) => digits.test(part))) return undefined
+  const [next = 0n, ...below] = parts.map(numberIn)
+  const open = below.map((distance) => next - distance).sort(byNumber)
+  const isOne = next > 0n && next < 1n << 62n && open.every((one, at) => one > 0n && one < next && one !== open[at - 1])
+  return isOne ? { next, open } : undefined
+}
+
+/** As the server writes it: the first that is open, the first that has not begun, those that are open. */
+const textOf = ({ next, open }: Snapshot): string => `${open[0] ?? next}:${next}:${open.join(',')}`
+
+function snapshotOf(text: string): Snapshot {
+  const [, next = '0', open = ''] = text.split(':')
+  return { next: BigInt(next), open: open === '' ? [] : open.split(',').map(BigInt) }
+}
+
+/** Behind a transaction: what was over before, and whatever is over now of those with smaller numbers. */
+function behind(transaction: bigint, before: Snapshot, now: Snapshot): Snapshot {
+  const next = transaction + 1n > before.next ? transaction + 1n : before.next
+  const open = [...now.open.filter((one) => one < transaction), ...before.open.filter((one) => one > transaction)]
+  return { next, open }
+}
+
+const byNumber = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
+
+type Found = { readonly kind: TailTable | 'now'; readonly id: string; readonly said: string }
+
+export const postgresTail: Tail = {
+  async now(read) {
+    const [row] = await read.rows<{ said: string }>(sql`select pg_current_snapshot()::text as said`)
+    return placeOf(snapshotOf(row?.said ?? '1:1:'))
+  },
+
+  async since(read, from, { until, limit, notBefore }) {
+    const before = snapshotIn(from)
+    const last = until === undefined ? undefined : snapshotIn(until)
+    if (!before || (until !== undefined && !last)) return undefined
+    const column = sql.raw(transactionColumn)
+    const bound = last ? sql` and pg_visible_in_snapshot(${column}, ${textOf(last)}::pg_snapshot)` : sql``
+    const given = sql`and ${column} < pg_snapshot_xmax(pg_current_snapshot()) and at >= ${notBefore}::bigint${bound}`
+    // Apart, so that a transaction that is open for hours has nothing read again that came since it began.
+    const ofTable = (table: TailTable) => sql`
+      union all (select ${table}::text, id, ${column}::text from ${sql.raw(table)}
+        where ${column} >= ${String(before.next)}::xid8 ${given} order by ${column} limit ${limit}::int)
+      union all (select ${table}::text, id, ${column}::text from ${sql.raw(table)}
+        where ${column} = any(${`{${before.open.join(',')}}`}::xid8[]) ${given})`
+    const found = await read.rows<Found>(
+      sql`select 'now'::text as kind, ''::text as id, pg_current_snapshot()::text as said${sql.join(tailTables.map(ofTable), sql``)}`,
+    )
+    const seen = snapshotOf(found.find(({ kind }) => kind === 'now')?.said ?? '1:1:')
+    // A server that was set up from a copy counts anew.
+    if (before.next > seen.next) return undefined
+    const rows = found.flatMap(({ kind, id, said }) => (kind === 'now' ? [] : [{ table: kind, id, transaction: BigInt(said) }]))
+    // Of a table of which there is more, the last transaction may not be whole.
+    const cut = tailTables.flatMap((table) => {
+      const ofIt = rows.filter((row) => row.table === table && row.transaction >= before.next).map(({ transaction }) => transaction)
+      return ofIt.length < limit ? [] : ofIt.sort(byNumber).slice(-1)
+    })
+    const [end] = cut.sort(byNumber)
+    const pieces = piecesOf(
+      rows.filter(({ transaction }) => end === undefined || transaction < end),
+      before,
+      last ?? seen,
+    )
+    if (end === undefined) return { pieces, place: placeOf(last ?? seen), isWhole: true }
+    // One transaction alone has more rows than that.
+    const place = pieces.at(-1)?.place
+    return place === undefined ? postgresTail.since(read, from, { until, limit: limit * 8, notBefore }) : { pieces, place, isWhole: false }
+  },
+}
+
+function piecesOf(rows: readonly (TailRow & { readonly transaction: bigint })[], before: Snapshot, now: Snapshot): TailPiece[] {
+  return [...Map.groupBy(rows, ({ transaction }) => transaction)]
+    .sort(([a], [b]) => byNumber(a, b))
+    .map(([transaction, ofIt]) => ({
+      rows: ofIt.sort((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? -1 : 1)).map(({ table, id }) => ({ table, id })),
+      place: placeOf(behind(transaction, before, now)),
+    }))
+}

@@ -1,0 +1,68 @@
+/**
+ * A single writer commits in the order in which it gives out the numbers of rows, so a place is the last number of each table. With each goes the end of that
+ * row's id: a file that was restored, or swept of the row, has another there or none, and then nobody can say what was missed.
+ */
+import { sql } from 'drizzle-orm'
+import { suffixOf, type Tail, type TailPiece, type TailTable, tailTables } from '../change-feed-query.ts'
+
+type Row = { readonly number: number; readonly id: string }
+type Mark = { readonly number: number; readonly mark: string }
+
+const markLength = 10
+const markOf = (id: string): string => suffixOf(id).slice(-markLength)
+const none: Mark = { number: 0, mark: '' }
+
+const placeOf = (marks: ReadonlyMap<TailTable, Mark>): string =>
+  tailTables.map((table) => `${marks.get(table)?.number ?? 0}-${marks.get(table)?.mark ?? ''}`).join('.')
+
+function marksIn(place: string): Map<TailTable, Mark> | undefined {
+  const parts = place.split('.').map((part) => /^(\d{1,15})-([0-9a-z]*)$/.exec(part))
+  if (parts.length !== tailTables.length || parts.includes(null)) return undefined
+  return new Map(tailTables.map((table, at) => [table, { number: Number(parts[at]?.[1]), mark: parts[at]?.[2] ?? '' }]))
+}
+
+export const sqliteTail: Tail = {
+  async now(read) {
+    const marks = new Map<TailTable, Mark>()
+    for (const table of tailTables) {
+      const [last] = await read.rows<Row>(sql`select rowid as number, id from ${sql.raw(table)} order by rowid desc limit 1`)
+      if (last) marks.set(table, { number: last.number, mark: markOf(last.id) })
+    }
+    return placeOf(marks)
+  },
+
+  async since(read, from, { until, limit, notBefore }) {
+    const marks = marksIn(from)
+    const last = until === undefined ? undefined : marksIn(until)
+    if (!marks || (until !== undefined && !last)) return undefined
+    let isWhole = true
+    const found: { table: TailTable; rows: Row[]; end: Row | undefined }[] = []
+    for (const table of tailTables) {
+      const { number, mark } = marks.get(table) ?? none
+      const most = last?.get(table)?.number ?? Number.MAX_SAFE_INTEGER
+      const rows = await read.rows<Row & { at: number }>(
+        sql`select rowid as number, id, at from ${sql.raw(table)} where rowid >= ${number} order by rowid limit ${limit + 1}`,
+      )
+      // The row that was read last must be there still, and be the same.
+      const anchor = number > 0 ? rows.shift() : undefined
+      if (number > 0 && (anchor?.number !== number || markOf(anchor.id) !== mark || number > most)) return undefined
+      const page = rows.slice(0, limit).filter((row) => row.number <= most)
+      if (page.length === limit) isWhole = false
+      found.push({ table, rows: page.filter(({ at }) => at >= notBefore), end: page.at(-1) })
+    }
+    const pieces: TailPiece[] = []
+    for (;;) {
+      // Each table keeps its own order, which is that of its commits; among them, by when they were made.
+      const [next] = found.filter(({ rows }) => rows.length > 0).sort((a, b) => (firstOf(a) < firstOf(b) ? -1 : 1))
+      const row = next?.rows.shift()
+      if (!next || !row) break
+      marks.set(next.table, { number: row.number, mark: markOf(row.id) })
+      pieces.push({ rows: [{ table: next.table, id: row.id }], place: placeOf(marks) })
+    }
+    // What is too old to be told is behind one as well.
+    for (const { table, end } of found) if (end) marks.set(table, { number: end.number, mark: markOf(end.id) })
+    return { pieces, place: placeOf(marks), isWhole }
+  },
+}
+
+const firstOf = ({ rows: [row] }: { readonly rows: readonly Row[] }): string => suffixOf(row?.id ?? '')

@@ -1,0 +1,33 @@
+import { forgetOldAudit } from '../src/modules/operations/audit/index.ts'
+import { forgetExpiredSessions } from '../src/modules/identity/auth/index.ts'
+import { forgetCarts } from '../src/modules/selling/cart/index.ts'
+import { forgetDiscounts } from '../src/modules/selling/discount/index.ts'
+import { forgetExpiredKeys } from '../src/modules/operations/idempotency/index.ts'
+import { endLostImports, forgetLive } from '../src/modules/messaging/live-events/index.ts'
+import { forgetMails } from '../src/modules/messaging/mail/index.ts'
+import { forgetTokens } from '../src/modules/identity/one-time-token/index.ts'
+import { forgetPaymentMessages } from '../src/modules/payments/payment/index.ts'
+import { emptyOldMessages } from '../src/modules/trust/service-provider/index.ts'
+import { forgetEndedKeys } from '../src/modules/shop/shop/index.ts'
+import { forgetOldMessages } from '../src/modules/messaging/webhook/index.ts'
+import type { AppDeps } from '../src/providers.ts'
+
+/**
+ * Removes what has run out, and ends what nobody will: imports whose process was killed. Sessions, mails and what they were good for, login attempts, idempotency keys, API keys that ended long ago, messages that went out long ago,
+ * processors' messages of 90 days ago, what messages of service providers said by its retention, carts that were over long ago, discounts that were removed unused, rows of the audit trail by its retention.
+ */
+export async function forget(deps: AppDeps): Promise<void> {
+  await forgetExpiredSessions(deps)
+  await forgetExpiredKeys(deps)
+  await forgetEndedKeys(deps)
+  await forgetOldMessages(deps)
+  await forgetMails(deps)
+  await forgetLive(deps)
+  await endLostImports(deps)
+  await forgetTokens(deps)
+  await forgetPaymentMessages(deps)
+  await emptyOldMessages(deps)
+  await forgetCarts(deps)
+  await forgetDiscounts(deps)
+  await forgetOldAudit(deps)
+}

@@ -1,0 +1,14 @@
+import { passwordLength } from '../modules/identity/auth/domain.ts'
+import { isCommonPassword } from '../modules/identity/auth/index.ts'
+import { askSecret } from './prompt.ts'
+import { UsageError } from './failure.ts'
+
+/**
+ * A new password from whoever runs the command.
+ * @throws UsageError as `askSecret` does, and for a common one
+ */
+export async function askPassword(): Promise<string> {
+  const password = await askSecret({ what: 'password', twice: true, ...passwordLength })
+  if (await isCommonPassword(password)) throw new UsageError('The password is one of the most common: choose another')
+  return password
+}

@@ -1,0 +1,160 @@
+/** Counts a chain anew from its logs and a registry of grants, and from nothing else. */
+import { createNode } from '../clients/chain/rpc.ts'
+import { type ChainLog, type ChainNode, type Header, type NodeAnswer, NodeError } from '../core/chain.ts'
+import { OperatorError } from '../core/errors.ts'
+import { type SchemaName, schemaNames, schemaUids } from '../lib/eas.ts'
+import { allSchemaUids, type Reach, reachAfter, reachAfterRefusal, reachAtFirst } from '../modules/trust/attestation/domain.ts'
+import { type Grant, isGranted } from '../modules/trust/fabric/domain.ts'
+import { outgoing, type Target } from './chain-target.ts'
+
+export type Counts = Record<SchemaName, number>
+export type Recounted = { readonly counts: Counts; readonly from: number; readonly to: Header; readonly host: string }
+
+export const noCounts = (): Counts => ({ A: 0, B: 0, C: 0, D: 0 })
+
+/** Nobody else is served meanwhile. */
+const pace = { enter: async () => ({ rest: async () => false, leave: () => undefined }) }
+/** Of how many blocks the headers are asked at once. */
+const headersMax = 49
+/** Failures one after the other, of all nodes together, after which it is given up. */
+const failuresMax = 6
+const waitMs = { least: 500, most: 30_000 }
+
+/** What attestations come to by a registry. Logs may come in any order. */
+export function createTally(grants: readonly Grant[]) {
+  const ofAddress = Map.groupBy(grants, ({ address }) => address)
+  const schemaOf = new Map<string, SchemaName>(schemaNames.map((name) => [schemaUids[name], name]))
+  const counted = new Map<string, SchemaName>()
+  const revoked = new Set<string>()
+  return {
+    /** Whether a log can make a difference. */
+    concerns: ({ attester }: ChainLog): boolean => ofAddress.has(attester),
+    /** @param blockAt when its block was, in milliseconds */
+    take({ kind, uid, schemaUid, attester, recipient }: ChainLog, blockAt: number): void {
+      const schema = schemaOf.get(schemaUid)
+      if (kind === 'REVOKED') revoked.add(uid)
+      else if (schema && !(schema === 'D' && attester === recipient) && isGranted(ofAddress.get(attester) ?? [], schema, blockAt))
+        counted.set(uid, schema)
+    },
+    counts(): Counts {
+      const counts = noCounts()
+      for (const [uid, schema] of counted) if (!revoked.has(uid)) counts[schema]++
+      return counts
+    },
+  }
+}
+
+type Options = {
+  /** The last block; undefined: the newest that is finalized. */
+  readonly to: number | undefined
+  /** Told after each range. */
+  readonly progress: (from: number, to: number, at: number) => void
+}
+
+/**
+ * Reads a chain from its first block of interest on and counts what the grants let count.
+ * @throws OperatorError where the nodes do not answer, or their chain changes meanwhile
+ */
+export async function recount(target: Target, grants: readonly Grant[], { to: asked, progress }: Options): Promise<Recounted> {
+  const nodes = createTurns(target)
+  // A block that no node has is not waited for.
+  const to = await nodes.inTurn((node) => lastBlock(node, asked), asked === undefined ? failuresMax : target.urls.length)
+  const tally = createTally(grants)
+  const { contract, startBlock } = target
+  let reach = reachAtFirst
+  for (let from = startBlock; from <= to.number; ) {
+    const end = Math.min(to.number, from + reach.blocks - 1)
+    const read = await nodes.inTurn((node) => rangeOf(node, { contract, schemaUids: allSchemaUids, from, to: end }, tally, reach))
+    reach = read.reach
+    if (!read.isDone) continue
+    from = end + 1
+    progress(startBlock, to.number, end)
+  }
+  const after = await nodes.inTurn((node) => lastBlock(node, to.number))
+  if (after.hash !== to.hash)
+    throw new OperatorError(`${nodes.host()}: block ${to.number} became another one meanwhile. Run it again, or to an older block by --to`)
+  return { counts: tally.counts(), from: startBlock, to, host: nodes.host() }
+}
+
+async function lastBlock(node: ChainNode, number: number | undefined): Promise<Header> {
+  const { headers, knowsNoFinality } = await node.ask({ blocks: number === undefined ? ['finalized'] : [number, 'latest'] }, pace)
+  if (knowsNoFinality) throw new OperatorError(`${node.host} does not know which blocks are finalized: name the last one by --to BLOCK`)
+  if (!headers[0])
+    throw new NodeError(
+      'BEHIND',
+      number === undefined
+        ? 'it has no finalized block yet'
+        : `it does not have block ${number} yet: its newest is ${headers[1]?.number ?? 'none'}`,
+    )
+  return headers[0]
+}
+
+type Filter = { contract: string; schemaUids: readonly string[]; from: number; to: number }
+type Tally = ReturnType<typeof createTally>
+
+/** Reads a range, unless it is more than can be had at once: then the next one is smaller. */
+async function rangeOf(node: ChainNode, filter: Filter, tally: Tally, reach: Reach): Promise<{ isDone: boolean; reach: Reach }> {
+  const blocks = filter.to - filter.from + 1
+  const startedAt = performance.now()
+  let answer: NodeAnswer
+  try {
+    answer = await node.ask({ blocks: [], logs: filter }, pace)
+  } catch (error) {
+    if (!(error instanceof NodeError) || error.kind !== 'RANGE' || blocks === 1) throw error
+    return { isDone: false, reach: reachAfterRefusal(blocks, error.hint.blocks) }
+  }
+  const ms = performance.now() - startedAt
+  const logs = answer.logs.filter(tally.concerns)
+  const times = await timesOf(node, logs)
+  // Only once all of it is there: a range that fails half-way is read again.
+  for (const log of logs) tally.take(log, times.get(log.blockNumber) ?? 0)
+  return { isDone: true, reach: reachAfter(reach, { blocks, logs: answer.logs.length, bytes: answer.bytes, ms, isWanted: false }) }
+}
+
+/** When the blocks of attestations were, by their headers, which must be those of the logs. */
+async function timesOf(node: ChainNode, logs: readonly ChainLog[]): Promise<Map<number, number>> {
+  const hashes = new Map(logs.filter(({ kind }) => kind === 'ATTESTED').map(({ blockNumber, blockHash }) => [blockNumber, blockHash]))
+  const times = new Map<number, number>()
+  const numbers = [...hashes.keys()]
+  for (let at = 0; at < numbers.length; at += headersMax) {
+    const some = numbers.slice(at, at + headersMax)
+    const { headers } = await node.ask({ blocks: some }, pace)
+    for (const [nth, number] of some.entries()) {
+      const header = headers[nth]
+      if (header?.hash !== hashes.get(number))
+        throw new NodeError('BEHIND', `block ${number} of a log is another one, or none, when it is asked for by itself`)
+      times.set(number, header?.at ?? 0)
+    }
+  }
+  return times
+}
+
+/** The nodes of a chain: the first one, until it fails, then the next. */
+function createTurns({ chainId, urls }: Target) {
+  const nodes = urls.map((url) => createNode({ url, chainId, safeFetch: outgoing, now: Date.now }))
+  let turn = 0
+  const current = () => nodes[turn % nodes.length] as ChainNode
+  return {
+    host: () => current().host,
+    /**
+     * @param behindMax of so many failures, one of a node that has not come so far is the last
+     * @throws OperatorError with what the last of them failed of
+     */
+    async inTurn<T>(work: (node: ChainNode) => Promise<T>, behindMax = failuresMax): Promise<T> {
+      for (let failures = 1; ; failures++) {
+        try {
+          return await work(current())
+        } catch (error) {
+          if (!(error instanceof NodeError)) throw error
+          if (failures >= (error.kind === 'BEHIND' ? behindMax : failuresMax) || isHopeless(error))
+            throw new OperatorError(`${current().host}: ${error.report}`)
+          turn++
+          await Bun.sleep(Math.min(waitMs.most, error.hint.retryAfterMs ?? waitMs.least * 2 ** Math.floor(failures / nodes.length)))
+        }
+      }
+    },
+  }
+}
+
+/** One block with more logs than an answer may hold does not get smaller. */
+const isHopeless = ({ kind }: NodeError) => kind === 'RANGE'

@@ -1,0 +1,56 @@
+/** Who joined the demo's network in its last weeks, so that an operator's dashboards of sign-ups and of verified shops have something to show. */
+import { system } from '../core/command-context.ts'
+import { dayMs } from '../lib/day.ts'
+import { createProduct, productWithHandle } from '../modules/catalog/products/index.ts'
+import { customerWithEmail, signUpCustomer } from '../modules/customers/customer/index.ts'
+import type { KybInput } from '../modules/shop/kyb/domain.ts'
+import { decideKyb, fileKyb, kybOf } from '../modules/shop/kyb/index.ts'
+import { createMerchant, userWithEmail } from '../modules/identity/merchant/index.ts'
+import { shopNamed } from '../modules/shop/shop/index.ts'
+import type { AppDeps } from '../providers.ts'
+import { inThePast } from './past-clock.ts'
+
+type Newcomer = {
+  readonly day: number
+  readonly name: string
+  readonly country: string
+  readonly currency: string
+  readonly cohort?: KybInput['cohort']
+  /** Nobody has decided about its business yet. */
+  readonly waits?: true
+}
+
+/** By the day of the demo's year on which they came; one waits for a decision. */
+const newcomers: readonly Newcomer[] = [
+  { day: 308, name: 'willow-paper', country: 'GB', currency: 'GBP', cohort: 'UK_LTD' },
+  { day: 339, name: 'sampan-tea', country: 'SG', currency: 'SGD', cohort: 'SG_PTE' },
+  { day: 351, name: 'alder-wool', country: 'DE', currency: 'EUR', cohort: 'EU_COMPANY' },
+  { day: 361, name: 'cedar-candles', country: 'US', currency: 'USD', cohort: 'US_COMPANY', waits: true },
+]
+const customersEach = 2
+
+/** Each joins once, however often a fill breaks off. */
+export async function fillNewcomers(deps: AppDeps, start: number, until: number): Promise<void> {
+  for (const newcomer of newcomers) if (start + newcomer.day * dayMs <= until) await join(deps, start + newcomer.day * dayMs, newcomer)
+}
+
+async function join(deps: AppDeps, at: number, { name, country, currency, cohort, waits }: Newcomer): Promise<void> {
+  const past = inThePast(deps, at)
+  const merchant = { email: `${name}@demo.example`, password: 'demo-merchant' }
+  if (!(await userWithEmail(deps, merchant.email))) await createMerchant(past, merchant, { name, country, currency }, system)
+  const shop = await shopNamed(deps, name)
+  const by = { shop, actor: { id: shop.merchantId } }
+  if (!(await productWithHandle(deps, shop, 'first')))
+    await createProduct(past, by, { title: 'The first of many', handle: 'first', status: 'DRAFT' })
+  for (let nth = 1; nth <= customersEach; nth++) {
+    const email = `friend${nth}@${name}.example`
+    const person = { shopId: shop.id, email, name: `A friend of ${name}`, password: 'a friend of the demo' }
+    if (!(await customerWithEmail(deps, shop, email)))
+      await signUpCustomer(past, person, { limitKey: `demo ${name}`, requestId: undefined })
+  }
+  if (!cohort) return
+  const business = { cohort, legalName: name, registrationNumber: `${country}-DEMO-9`, country, owners: [{ name: 'A friend', share: 100 }] }
+  const record = (await kybOf(past, shop.merchantId)) ?? (await fileKyb(past, by, business))
+  if (record.status === 'PENDING' && !waits)
+    await decideKyb(inThePast(deps, at + dayMs), { actor: system }, record.id, { decision: 'APPROVED', reason: null })
+}

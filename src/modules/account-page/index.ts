@@ -1,2 +1,0 @@
-export type { AccountPageDeps, PageAction, PageForm, PageOutcome } from './parts.ts'
-export { openPage, sendPage } from './service.ts'

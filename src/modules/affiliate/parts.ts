@@ -1,5 +1,0 @@
-import type { Deps } from '../../core/deps.ts'
-import { createAffiliateStore } from './store.ts'
-
-export const affiliateParts = ({ db }: Deps) => ({ affiliateStore: createAffiliateStore(db) })
-export type AffiliateDeps = Deps & ReturnType<typeof affiliateParts>

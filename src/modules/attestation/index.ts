@@ -1,7 +1,0 @@
-export type { Step, SyncDeps } from './asking.ts'
-export type { ChainStatus } from './domain.ts'
-export type { AttestationDeps } from './parts.ts'
-export { recordAttestedRepayments } from './repayments.ts'
-export { beginRescans } from './rescanning.ts'
-export { resync, runSync, syncChains } from './service.ts'
-export { chainMetrics, chainStatuses, chainView, listChains } from './status.ts'

@@ -1,6 +1,0 @@
-export { type Backup, isNameOfBackup, keysOf, type Manifest, rowProblems } from './domain.ts'
-export { type BackupDeps, type BackupState, backupParts, backupPlaces, backupsDirectory, readCopy } from './parts.ts'
-export { type FoundBackup, fetchDatabase, findBackup, isSealedPlace, readKeys, withoutRecord } from './restoring.ts'
-export { documentsOf, listBackups, type Made, makeBackup, stagedCopy, targetOf } from './service.ts'
-export { type BackupPlace, type BackupTarget, chunkOf, openTarget, textOf } from './targets.ts'
-export { backUp, backupMetrics, checkQuickly, isBackupLate, tellOfSameDisk, watchBackups } from './tending.ts'

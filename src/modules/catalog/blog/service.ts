@@ -1,0 +1,119 @@
+import type { Writer } from '../../../../db/engine.ts'
+import type { Change } from '../../../core/command-context.ts'
+import { refuseTaken } from '../../../core/conflict.ts'
+import { AppError } from '../../../core/errors.ts'
+import { sanitize } from '../../../core/html.ts'
+import type { ShopContext } from '../../../core/principal.ts'
+import { assertPublicationDate } from '../../../core/publication.ts'
+import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { freeName } from '../../../lib/names.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { audited } from '../../operations/audit/index.ts'
+import {
+  type Blog,
+  type BlogInput,
+  type BlogView,
+  blogDifference,
+  blogView,
+  changedBlog,
+  createdBlog,
+  isPublic,
+  type ManagedBlogView,
+  managedBlogView,
+} from './domain.ts'
+import type { BlogDeps } from './providers.ts'
+
+const noSuchBlog = () => new AppError('NOT_FOUND', 'No such blog')
+const slugTaken = 'slug (body): another blog has it'
+
+function checked<Input extends BlogInput>(input: Input): Input {
+  assertPublicationDate(input.publishedAt)
+  return input.bodyHtml === undefined ? input : { ...input, bodyHtml: sanitize(input.bodyHtml, 'bodyHtml') }
+}
+
+/**
+ * Makes a blog. A slug made from the title gets a number when it is taken; a given one is refused.
+ * @throws AppError INVALID, naming the field; CONFLICT when the given slug is taken
+ */
+export async function createBlog(
+  deps: BlogDeps,
+  by: Change,
+  input: BlogInput & { title: string; bodyHtml: string },
+): Promise<ManagedBlogView> {
+  const { blogStore: store, newId, clock } = deps
+  const made = createdBlog(checked(input), { id: newId('blog'), shopId: by.shop.id, now: clock.now() })
+  return audited(deps, by, { action: 'blog.created', subject: made.id }, async (tx, tell) => {
+    const blog = { ...made, slug: input.slug ?? (await freeName(made.slug, made.id, (names) => store.taken(tx, names))) }
+    await store.insert(tx, blog)
+    tell(blogDifference(undefined, blog))
+    return managedBlogView(blog)
+  }).catch(refuseTaken(slugTaken))
+}
+
+/**
+ * Changes a blog; what `input` leaves undefined stays.
+ * @throws AppError INVALID, NOT_FOUND (also for another shop's), PRECONDITION_FAILED, CONFLICT when the slug is taken
+ */
+export async function changeBlog(deps: BlogDeps, by: Change, id: string, input: BlogInput): Promise<ManagedBlogView> {
+  const { blogStore: store, clock } = deps
+  const change = checked(input)
+  return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx, tell) => {
+    const before = await findToChange(tx, deps, by, id)
+    const blog = changedBlog(before, change, clock.now())
+    unlessStale(await store.replace(tx, before, blog))
+    tell(blogDifference(before, blog))
+    return managedBlogView(blog)
+  }).catch(refuseTaken(slugTaken))
+}
+
+/** The blog as it is before a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+async function findToChange(tx: Writer, { blogStore }: BlogDeps, { shop, expected }: Change, id: string): Promise<Blog> {
+  const blog = await blogStore.find(shop.id, id, tx)
+  if (!blog) throw noSuchBlog()
+  assertExpected(expected, blog.version)
+  return blog
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+export const removeBlog = (deps: BlogDeps, by: Change, id: string): Promise<void> =>
+  audited(deps, by, { action: 'blog.removed', subject: id }, async (tx, tell) => {
+    const before = await findToChange(tx, deps, by, id)
+    unlessStale(await deps.blogStore.remove(tx, before))
+    tell(blogDifference(before, undefined))
+  })
+
+/** Whether a caller sees what is not published yet. */
+export type Reader = { shop: Pick<ShopContext, 'id'>; seesDrafts: boolean }
+
+/**
+ * A page of the shop's blogs, newest first: by publication for the public, else by creation.
+ * @param words those that each blog holds
+ */
+export async function listBlogs(
+  { blogStore, clock }: BlogDeps,
+  { shop, seesDrafts }: Reader,
+  words: readonly string[],
+  slice: Slice,
+): Promise<Page<BlogView>> {
+  const query = { shopId: shop.id, words, publicAt: seesDrafts ? undefined : clock.now() }
+  const { rows: blogs, total } = await blogStore.list(query, slice)
+  return pageOf(blogs.map(blogView), total, slice)
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's, and for one that the caller may not see yet */
+export async function readBlog({ blogStore, clock }: BlogDeps, { shop, seesDrafts }: Reader, id: string): Promise<ManagedBlogView> {
+  const blog = await blogStore.find(shop.id, id)
+  if (!blog || !(seesDrafts || isPublic(blog, clock.now()))) throw noSuchBlog()
+  return managedBlogView(blog)
+}
+
+/** A blog that the public sees, of whichever shop. @throws AppError NOT_FOUND */
+export async function readPublicBlog({ blogStore, clock }: BlogDeps, slug: string): Promise<BlogView> {
+  const blog = await blogStore.findBySlug(slug)
+  if (!blog || !isPublic(blog, clock.now())) throw noSuchBlog()
+  return blogView(blog)
+}
+
+/** The shop of a blog that the public sees; undefined where it sees none, so that nothing tells of a draft. */
+export const shopOfPublicBlog = ({ blogStore, clock }: BlogDeps, slug: string): Promise<string | undefined> =>
+  blogStore.publicShopOf(slug, clock.now())

@@ -1,0 +1,94 @@
+import { and, desc, eq, getTableColumns, inArray, lte, ne, type SQL, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { prepare, rowsOf } from '../../../../db/prepared.ts'
+import { blogs } from '../../../../db/schema/catalog.ts'
+import { shops } from '../../../../db/schema/shop.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import type { Slice } from '../../../lib/page.ts'
+import { inStoredForm } from '../../../lib/search-terms.ts'
+import type { Blog } from './domain.ts'
+
+export type BlogQuery = {
+  shopId: string
+  words: readonly string[]
+  /** Only what is published at this moment (milliseconds). */
+  publicAt?: number | undefined
+}
+
+const byId = rowsOf(blogs, ['id', 'shopId'])
+const isOfOpenShop = ne(shops.status, 'SUSPENDED')
+const bySlug = prepare((queries) =>
+  queries
+    .select(getTableColumns(blogs))
+    .from(blogs)
+    .innerJoin(shops, eq(shops.id, blogs.shopId))
+    .where(and(eq(blogs.slug, sql.placeholder('slug')), isOfOpenShop))
+    .limit(1),
+)
+const shopBySlug = prepare((queries) =>
+  queries
+    .select({ shopId: blogs.shopId })
+    .from(blogs)
+    .innerJoin(shops, eq(shops.id, blogs.shopId))
+    .where(
+      and(
+        eq(blogs.slug, sql.placeholder('slug')),
+        eq(blogs.status, 'PUBLISHED'),
+        lte(blogs.publishedAt, sql.placeholder('now')),
+        isOfOpenShop,
+      ),
+    )
+    .limit(1),
+)
+
+export function createBlogStore({ read }: Pick<Database, 'read'>) {
+  return {
+    async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Blog | undefined> {
+      return from.first(byId, { id, shopId })
+    },
+    /** Of whichever shop that is not suspended, published or not. */
+    async findBySlug(slug: string): Promise<Blog | undefined> {
+      return inStoredForm(slug, (form) => read.first(bySlug, { slug: form }))
+    },
+    /** The shop of a blog that the public sees at `now`. */
+    async publicShopOf(slug: string, now: number): Promise<string | undefined> {
+      return (await inStoredForm(slug, (form) => read.first(shopBySlug, { slug: form, now })))?.shopId
+    },
+    /** Newest first: by publication for the public, else by creation. */
+    list(query: BlogQuery, slice: Slice): Promise<{ rows: Blog[]; total: number }> {
+      const newest = query.publicAt === undefined ? blogs.createdAt : blogs.publishedAt
+      return selectSlice(read, blogs, { where: matching(query), order: [desc(newest), desc(blogs.id)], ...slice })
+    },
+    /** Those of these slugs that some blog of the instance has. */
+    async taken(tx: Writer, slugs: readonly string[]): Promise<Set<string>> {
+      const rows = await tx
+        .select({ slug: blogs.slug })
+        .from(blogs)
+        .where(inArray(blogs.slug, [...slugs]))
+      return new Set(rows.map(({ slug }) => slug))
+    },
+    async insert(tx: Writer, blog: Blog): Promise<void> {
+      await tx.insert(blogs).values(blog)
+    },
+    /** Undefined when the blog is not of the version any more that it had before. */
+    async replace(tx: Writer, before: Blog, after: Blog): Promise<{ id: string } | undefined> {
+      const [row] = await tx.update(blogs).set(after).where(still(before)).returning({ id: blogs.id })
+      return row
+    },
+    /** Undefined when the blog is not of this version any more. */
+    async remove(tx: Writer, blog: Blog): Promise<{ id: string } | undefined> {
+      const [row] = await tx.delete(blogs).where(still(blog)).returning({ id: blogs.id })
+      return row
+    },
+  }
+}
+
+const still = ({ id, version }: Blog) => and(eq(blogs.id, id), eq(blogs.version, version))
+
+function matching({ shopId, words, publicAt }: BlogQuery): SQL | undefined {
+  const published = publicAt === undefined ? undefined : and(eq(blogs.status, 'PUBLISHED'), lte(blogs.publishedAt, publicAt))
+  return and(eq(blogs.shopId, shopId), published, ...words.map(holds))
+}
+
+/** Words are letters and digits today; the pattern does not rely on it. */
+const holds = (word: string) => sql`${blogs.words} like ${`% ${word.replace(/[\\%_]/g, '\\$&')} %`} escape '\\'`

@@ -1,0 +1,142 @@
+import { and, asc, count, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { rowsOf, updateOf } from '../../../../db/prepared.ts'
+import { collectionProducts, collections, productDocuments, products } from '../../../../db/schema/catalog.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import type { Slice } from '../../../lib/page.ts'
+import { storedForms } from '../../../lib/search-terms.ts'
+
+export type Collection = typeof collections.$inferSelect
+
+const byId = rowsOf(collections, ['id', 'shopId'])
+const changeCollection = updateOf(
+  collections,
+  and(eq(collections.id, sql.placeholder('which')), eq(collections.version, sql.placeholder('was'))),
+)
+
+export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
+  async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Collection | undefined> {
+    return from.first(byId, { id, shopId })
+  },
+  /** A collection that the public sees, by id or handle. */
+  async findPublished(shopId: string, idOrHandle: string, now: number): Promise<Collection | undefined> {
+    const forms = storedForms(idOrHandle)
+    const found = await read
+      .select()
+      .from(collections)
+      .where(
+        and(
+          eq(collections.shopId, shopId),
+          or(eq(collections.id, idOrHandle), inArray(collections.handle, forms)),
+          lte(collections.publishedAt, now),
+        ),
+      )
+      .limit(forms.length)
+    return found.find(({ handle }) => handle === forms[0]) ?? found[0]
+  },
+  list: (shopId: string, slice: Slice) =>
+    selectSlice(read, collections, { where: eq(collections.shopId, shopId), order: [desc(collections.id)], ...slice }),
+  listPublished(shopId: string, now: number, slice: Slice): Promise<{ rows: Collection[]; total: number }> {
+    const where = and(eq(collections.shopId, shopId), lte(collections.publishedAt, now))
+    return selectSlice(read, collections, { where, order: [desc(collections.publishedAt), desc(collections.id)], ...slice })
+  },
+  /** How many visible products each of these collections has. */
+  async countVisible(ids: readonly string[], now: number): Promise<Map<string, number>> {
+    if (ids.length === 0) return new Map()
+    const rows = await read
+      .select({ id: collectionProducts.collectionId, n: count() })
+      .from(collectionProducts)
+      .where(and(inArray(collectionProducts.collectionId, [...ids]), lte(collectionProducts.visibleFrom, now)))
+      .groupBy(collectionProducts.collectionId)
+    return new Map(rows.map(({ id, n }) => [id, Number(n)]))
+  },
+  /** A page of the visible products of each of these collections, in its order: ids by the collection's. */
+  async visibleProducts(
+    ids: readonly string[],
+    now: number,
+    { limit, offset }: Pick<Slice, 'limit' | 'offset'>,
+  ): Promise<Map<string, string[]>> {
+    if (ids.length === 0) return new Map()
+    const pages = ids.map(
+      (id) => sql`select * from (select collection_id, product_id, position from collection_products
+        where collection_id = ${id} and visible_from <= ${now} order by position limit ${limit} offset ${offset}) p`,
+    )
+    const rows = await read.rows<{ collection_id: string; product_id: string }>(
+      sql`${sql.join(pages, sql` union all `)} order by collection_id, position`,
+    )
+    return new Map(
+      [...Map.groupBy(rows, (row) => row.collection_id)].map(([id, members]) => [id, members.map(({ product_id }) => product_id)]),
+    )
+  },
+  async productIds(collectionId: string, limit: number, from: Pick<Reader, 'select'> = read): Promise<string[]> {
+    const rows = await from
+      .select({ id: collectionProducts.productId })
+      .from(collectionProducts)
+      .where(eq(collectionProducts.collectionId, collectionId))
+      .orderBy(asc(collectionProducts.position))
+      .limit(limit)
+    return rows.map(({ id }) => id)
+  },
+  /** Those of these handles that collections of the shop have. */
+  async takenHandles(tx: Writer, shopId: string, handles: readonly string[]): Promise<Set<string>> {
+    const rows = await tx
+      .select({ handle: collections.handle })
+      .from(collections)
+      .where(and(eq(collections.shopId, shopId), inArray(collections.handle, [...handles])))
+    return new Set(rows.map(({ handle }) => handle))
+  },
+  async insert(tx: Writer, collection: Collection): Promise<void> {
+    await tx.insert(collections).values(collection)
+  },
+  /** Undefined when the collection is not of the version any more that it had before. */
+  async update(tx: Writer, before: Collection, change: Partial<Collection>): Promise<Collection | undefined> {
+    const [collection] = await changeCollection(tx, change, { which: before.id, was: before.version })
+    return collection
+  },
+  /** Undefined when the collection is not of this version any more. */
+  async remove(tx: Writer, { id, version }: Collection): Promise<{ id: string } | undefined> {
+    const [row] = await tx
+      .delete(collections)
+      .where(and(eq(collections.id, id), eq(collections.version, version)))
+      .returning({ id: collections.id })
+    return row
+  },
+  /** Those of these that are products of the shop. */
+  async knownProducts(tx: Writer, shopId: string, ids: readonly string[]): Promise<Set<string>> {
+    const known = new Set<string>()
+    for (let at = 0; at < ids.length; at += idsPerQuery) {
+      const rows = await tx
+        .select({ id: products.id })
+        .from(products)
+        .where(and(eq(products.shopId, shopId), inArray(products.id, ids.slice(at, at + idsPerQuery))))
+      for (const { id } of rows) known.add(id)
+    }
+    return known
+  },
+  /** Those of these that are collections of the shop; no more of them than one statement takes. */
+  async knownCollections(tx: Writer, shopId: string, ids: readonly string[]): Promise<Set<string>> {
+    if (ids.length === 0) return new Set()
+    const rows = await tx
+      .select({ id: collections.id })
+      .from(collections)
+      .where(and(eq(collections.shopId, shopId), inArray(collections.id, [...ids])))
+    return new Set(rows.map(({ id }) => id))
+  },
+  async setProducts(tx: Writer, collectionId: string, ids: readonly string[]): Promise<void> {
+    // A product that is published meanwhile would not see its new row here.
+    if (engine === 'postgres') {
+      const sorted = [...ids].sort()
+      for (let at = 0; at < sorted.length; at += idsPerQuery)
+        await tx.rows(sql`select id from products where id in ${sorted.slice(at, at + idsPerQuery)} order by id for share`)
+    }
+    await tx.delete(collectionProducts).where(eq(collectionProducts.collectionId, collectionId))
+    const rows = ids.map((productId, at) => ({ collectionId, productId, position: at + 1 }))
+    for (let at = 0; at < rows.length; at += idsPerQuery) await tx.insert(collectionProducts).values(rows.slice(at, at + idsPerQuery))
+    const visibleFrom = sql`(select d.visible_from from ${productDocuments} d where d.product_id = ${collectionProducts.productId})`
+    await tx.update(collectionProducts).set({ visibleFrom }).where(eq(collectionProducts.collectionId, collectionId))
+  },
+})
+
+/** Engines bound the number of parameters of one statement. */
+const idsPerQuery = 500

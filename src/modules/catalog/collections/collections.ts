@@ -1,0 +1,247 @@
+import type { Writer } from '../../../../db/engine.ts'
+import type { Change } from '../../../core/command-context.ts'
+import { refuseTaken } from '../../../core/conflict.ts'
+import { AppError } from '../../../core/errors.ts'
+import { sanitize } from '../../../core/html.ts'
+import type { ShopContext } from '../../../core/principal.ts'
+import { assertPublicationDate } from '../../../core/publication.ts'
+import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { bytesOf, publicRecordsBytesMax, withinBytes } from '../../../lib/shorten-texts.ts'
+import { freeName } from '../../../lib/names.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { isoTimes, type Optional } from '../../../lib/objects.ts'
+import { handleOf } from '../../../lib/search-terms.ts'
+import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
+import { audited } from '../../operations/audit/index.ts'
+import type { Collection } from './collections-store.ts'
+import { firstProductsMax, productsPerCollectionMax } from '../products/domain.ts'
+import type { CatalogDeps } from '../products/providers.ts'
+import { summariesFor } from '../products/public-reads.ts'
+import { shortSummary } from '../products/summary.ts'
+
+type Shop = Pick<ShopContext, 'id'>
+type CollectionDeps = Pick<CatalogDeps, 'collectionStore' | 'db' | 'clock' | 'newId'>
+/** `publishedAt` in milliseconds. */
+export type CollectionInput = Optional<
+  Pick<Collection, 'title' | 'handle' | 'descriptionHtml' | 'publishedAt'> & {
+    image: { url: string; alt?: string | null | undefined } | null
+  }
+>
+
+const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
+const handleTaken = 'handle (body): another collection of the shop has it'
+
+/** A collection as it is answered, to the shop and to the public. */
+export const collectionView = ({ version: _, publishedAt, createdAt, updatedAt, ...rest }: Collection) => ({
+  ...rest,
+  ...isoTimes({ publishedAt, createdAt, updatedAt }),
+})
+export type CollectionView = ReturnType<typeof collectionView>
+/** The same with the version that changes go by. */
+const managedView = (collection: Collection) => ({ ...collectionView(collection), version: collection.version })
+export type ManagedCollection = ReturnType<typeof managedView>
+export type CollectionWithProducts = ManagedCollection & { productIds: string[] }
+
+const collectionDifference = (before: Collection | undefined, after: Collection | undefined): Difference =>
+  differenceOf(before, after, ['title', 'handle', 'image', 'publishedAt'])
+
+/** As many as a row of the audit trail has room for, and how many there are. */
+const keptProducts = (ids: readonly string[]) => ({ products: ids.length, productIds: ids.slice(0, 50) })
+
+const imageOf = (image: CollectionInput['image']) => (image ? { url: image.url, alt: image.alt ?? null } : null)
+
+/**
+ * Makes a collection. Without `publishedAt` it is published now; null keeps it off the storefront.
+ * @throws AppError CONFLICT when the given handle is taken
+ */
+export async function createCollection(
+  deps: CollectionDeps,
+  by: Change,
+  input: CollectionInput & { title: string },
+): Promise<ManagedCollection> {
+  assertPublicationDate(input.publishedAt)
+  const { collectionStore: store, clock, newId } = deps
+  const now = clock.now()
+  const made: Collection = {
+    id: newId('collection'),
+    shopId: by.shop.id,
+    handle: input.handle ?? (handleOf(input.title) || 'collection'),
+    title: input.title,
+    descriptionHtml: sanitize(input.descriptionHtml ?? '', 'descriptionHtml'),
+    image: imageOf(input.image),
+    publishedAt: input.publishedAt === undefined ? now : input.publishedAt,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
+  }
+  return audited(deps, by, { action: 'collection.created', subject: made.id }, async (tx, tell) => {
+    const handle = input.handle ?? (await freeName(made.handle, made.id, (names) => store.takenHandles(tx, by.shop.id, names)))
+    const collection = { ...made, handle }
+    await store.insert(tx, collection)
+    tell(collectionDifference(undefined, collection))
+    return managedView(collection)
+  }).catch(refuseTaken(handleTaken))
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT when the handle is taken */
+export async function changeCollection(deps: CollectionDeps, by: Change, id: string, input: CollectionInput): Promise<ManagedCollection> {
+  assertPublicationDate(input.publishedAt)
+  const change: Partial<Collection> = {}
+  if (input.title !== undefined) change.title = input.title
+  if (input.handle !== undefined) change.handle = input.handle
+  if (input.descriptionHtml !== undefined) change.descriptionHtml = sanitize(input.descriptionHtml, 'descriptionHtml')
+  if (input.image !== undefined) change.image = imageOf(input.image)
+  if (input.publishedAt !== undefined) change.publishedAt = input.publishedAt
+  return audited(deps, by, { action: 'collection.changed', subject: id }, async (tx, tell) => {
+    const { before, after } = await update(tx, deps, by, { id, change })
+    tell(collectionDifference(before, after))
+    return managedView(after)
+  }).catch(refuseTaken(handleTaken))
+}
+
+/** The collection as it is before a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+async function findToChange(tx: Writer, { collectionStore }: CollectionDeps, { shop, expected }: Change, id: string): Promise<Collection> {
+  const collection = await collectionStore.find(shop.id, id, tx)
+  if (!collection) throw noSuchCollection()
+  assertExpected(expected, collection.version)
+  return collection
+}
+
+async function update(
+  tx: Writer,
+  deps: CollectionDeps,
+  by: Change,
+  { id, change }: { id: string; change: Partial<Collection> },
+): Promise<{ before: Collection; after: Collection }> {
+  const before = await findToChange(tx, deps, by, id)
+  const changes = { ...change, updatedAt: deps.clock.now(), version: before.version + 1 }
+  return { before, after: unlessStale(await deps.collectionStore.update(tx, before, changes)) }
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+export const removeCollection = (deps: CollectionDeps, by: Change, id: string): Promise<void> =>
+  audited(deps, by, { action: 'collection.removed', subject: id }, async (tx, tell) => {
+    const before = await findToChange(tx, deps, by, id)
+    unlessStale(await deps.collectionStore.remove(tx, before))
+    tell(collectionDifference(before, undefined))
+  })
+
+function firstTwice(ids: readonly string[]): number {
+  const seen = new Set<string>()
+  return ids.findIndex((id) => seen.size === seen.add(id).size)
+}
+
+/** Refuses the list for the product at a place of it, from 0; a negative one is none. */
+function refuseRow(at: number, rule: string): void {
+  if (at >= 0) throw new AppError('INVALID', `productIds.${at} (body): ${rule}`)
+}
+
+/**
+ * Puts exactly these products into a collection, in this order.
+ * @throws AppError NOT_FOUND; PRECONDITION_FAILED; INVALID when an id stands twice or is no product of the shop
+ */
+export async function setCollectionProducts(
+  deps: CollectionDeps,
+  by: Change,
+  id: string,
+  productIds: readonly string[],
+): Promise<CollectionWithProducts> {
+  refuseRow(firstTwice(productIds), 'each product may stand once')
+  const { collectionStore: store } = deps
+  return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx, tell) => {
+    const { after: collection } = await update(tx, deps, by, { id, change: {} })
+    const known = await store.knownProducts(tx, by.shop.id, productIds)
+    refuseRow(
+      productIds.findIndex((productId) => !known.has(productId)),
+      'no product of the shop',
+    )
+    const before = await store.productIds(id, productsPerCollectionMax, tx)
+    await store.setProducts(tx, id, productIds)
+    tell({ before: keptProducts(before), after: keptProducts(productIds) })
+    return { ...managedView(collection), productIds: [...productIds] }
+  })
+}
+
+/** The shop's collections, published or not, newest first. */
+export async function listCollections({ collectionStore }: CollectionDeps, shop: Shop, slice: Slice): Promise<Page<CollectionView>> {
+  const { rows: collections, total } = await collectionStore.list(shop.id, slice)
+  return pageOf(collections.map(collectionView), total, slice)
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's */
+export async function readCollection({ collectionStore }: CollectionDeps, shop: Shop, id: string): Promise<CollectionWithProducts> {
+  const collection = await collectionStore.find(shop.id, id)
+  if (!collection) throw noSuchCollection()
+  return { ...managedView(collection), productIds: await collectionStore.productIds(id, productsPerCollectionMax) }
+}
+
+/** A collection that the public sees, by its id or handle; undefined when there is none. */
+export async function publishedCollection(
+  { collectionStore, clock }: CollectionDeps,
+  shop: Shop,
+  idOrHandle: string,
+): Promise<CollectionView | undefined> {
+  const collection = await collectionStore.findPublished(shop.id, idOrHandle, clock.now())
+  return collection && collectionView(collection)
+}
+
+type PublicReads = CollectionDeps & Pick<CatalogDeps, 'catalogStore' | 'config' | 'life'>
+type PublicShop = Shop & { readonly showQuantity: boolean }
+
+/** A collection as the public reads it, as JSON. The summaries are JSON already. */
+const collectionJson = (view: CollectionView & Record<string, unknown>, summaries: readonly string[]): string =>
+  JSON.stringify({ ...view, products: [] }).replace(/\[\]\}$/, () => `[${summaries.join(',')}]}`)
+
+/**
+ * A published collection as JSON, with a page of its visible products.
+ * @throws AppError NOT_FOUND
+ */
+export async function publishedCollectionPage(deps: PublicReads, shop: PublicShop, idOrHandle: string, slice: Slice): Promise<string> {
+  const { collectionStore: store, clock } = deps
+  const view = await publishedCollection(deps, shop, idOrHandle)
+  if (!view) throw noSuchCollection()
+  const now = clock.now()
+  const productsCount = (await store.countVisible([view.id], now)).get(view.id) ?? 0
+  const ids = (await store.visibleProducts([view.id], now, slice)).get(view.id) ?? []
+  const { data: _, ...envelope } = pageOf([], productsCount, slice)
+  const record = { ...view, productsCount, ...envelope }
+  const summaries = await summariesFor(deps, ids, shop.showQuantity, publicRecordsBytesMax - bytesOf(JSON.stringify(record)))
+  return collectionJson(record, summaries)
+}
+
+/**
+ * Returns a page of the public collections as JSON, newest first, each with summaries of its first visible products.
+ */
+export async function publishedCollections(
+  deps: PublicReads,
+  shop: PublicShop,
+  slice: Slice,
+): Promise<{ collections: string[]; total: number }> {
+  const { collectionStore: store, clock } = deps
+  const now = clock.now()
+  const { rows, total } = await store.listPublished(shop.id, now, slice)
+  const ids = rows.map(({ id }) => id)
+  const counts = await store.countVisible(ids, now)
+  const products = await store.visibleProducts(ids, now, { limit: firstProductsMax, offset: 0 })
+  const collections = await Promise.all(
+    rows.map(async (collection) => ({
+      view: { ...collectionView(collection), productsCount: counts.get(collection.id) ?? 0 },
+      summaries: await summariesFor(deps, products.get(collection.id) ?? [], shop.showQuantity),
+    })),
+  )
+  const texts = collections.map(({ view, summaries }) => collectionJson(view, summaries))
+  const fits = texts.reduce((sum, text) => sum + bytesOf(text) + 1, 0) <= publicRecordsBytesMax
+  const share = Math.floor(publicRecordsBytesMax / Math.max(1, collections.length)) - 1
+  return { collections: fits ? texts : collections.map((one) => shortCollection(one, share)), total }
+}
+
+/** Shortens a collection (JSON) to `most` bytes: drops a long description, then shortens and drops summaries. */
+function shortCollection({ view, summaries }: { view: CollectionView; summaries: readonly string[] }, most: number): string {
+  const long = collectionJson(view, summaries)
+  if (bytesOf(long) <= most) return long
+  const short = bytesOf(view.descriptionHtml) * 4 > most ? { ...view, descriptionHtml: '' } : view
+  const left = most - bytesOf(collectionJson(short, [])) - summaries.length
+  const fitting = withinBytes(summaries, left, shortSummary)
+  while (fitting.reduce((sum, text) => sum + bytesOf(text), 0) > left) fitting.pop()
+  return collectionJson(short, fitting)
+}

@@ -1,0 +1,111 @@
+import { proseError } from '../../../core/csv-format.ts'
+import { AppError } from '../../../core/errors.ts'
+
+/** What souk reads from a product file, with the names each field has in Shopify's old and new export. */
+const aliases = {
+  handle: ['Handle', 'URL handle'],
+  title: ['Title'],
+  descriptionHtml: ['Body (HTML)', 'Description'],
+  vendor: ['Vendor'],
+  // For a while the exports called the merchant's own type so, beside a standardised one.
+  type: ['Type', 'Custom Product Type'],
+  tags: ['Tags'],
+  status: ['Status'],
+  published: ['Published', 'Published on online store'],
+  giftCard: ['Gift Card'],
+  seoTitle: ['SEO Title'],
+  seoDescription: ['SEO Description'],
+  option1Name: ['Option1 Name'],
+  option1Value: ['Option1 Value'],
+  option2Name: ['Option2 Name'],
+  option2Value: ['Option2 Value'],
+  option3Name: ['Option3 Name'],
+  option3Value: ['Option3 Value'],
+  sku: ['Variant SKU', 'SKU'],
+  barcode: ['Variant Barcode', 'Barcode'],
+  price: ['Variant Price', 'Price'],
+  compareAtPrice: ['Variant Compare At Price', 'Compare-at price', 'Compare at price'],
+  cost: ['Cost per item'],
+  // The unit column beside it only says how the weight is shown; the number is always grams.
+  weightGrams: ['Variant Grams', 'Weight value (grams)'],
+  requiresShipping: ['Variant Requires Shipping', 'Requires shipping'],
+  taxable: ['Variant Taxable', 'Charge tax'],
+  // A name of ours for a rate, there one of a catalogue's: one that no rate of the shop has is taxed by the standard ones.
+  taxClass: ['Variant Tax Code', 'Tax code'],
+  inventoryTracker: ['Variant Inventory Tracker', 'Inventory tracker'],
+  allowBackorder: ['Variant Inventory Policy', 'Continue selling when out of stock'],
+  onHand: ['Variant Inventory Qty', 'Inventory quantity'],
+  // Of ours: Shopify has none.
+  lowStockAt: ['Low stock at'],
+  variantImage: ['Variant Image', 'Variant image URL'],
+  imageUrl: ['Image Src', 'Product image URL'],
+  imagePosition: ['Image Position'],
+  imageAlt: ['Image Alt Text'],
+} as const satisfies Record<string, readonly string[]>
+
+export type Field = keyof typeof aliases
+
+/** Where each field stands in a row, and what its column is called, for messages. */
+export type Columns = {
+  readonly count: number
+  readonly indexes: ReadonlyMap<Field, number>
+  readonly labels: ReadonlyMap<Field, string>
+  /** Names of columns that are not imported. */
+  readonly unused: readonly string[]
+}
+
+const columnsMax = 2_000
+
+const normalName = (name: string) => name.trim().replace(/\s+/g, ' ').toLowerCase()
+
+const fieldByName: ReadonlyMap<string, { field: Field; label: string }> = new Map(
+  (Object.entries(aliases) as [Field, readonly string[]][]).flatMap(([field, labels]) =>
+    labels.map((label) => [normalName(label), { field, label }] as const),
+  ),
+)
+
+const invalid = (message: string) => new AppError('INVALID', message)
+
+/** Finds the known columns in a file's header; throws `INVALID` where the header leaves open what a column is. */
+export function mapHeader(header: readonly string[]): Columns {
+  refuseOtherFormats(header)
+  refuseRepeatedNames(header)
+  const indexes = new Map<Field, number>()
+  const labels = new Map<Field, string>()
+  const unused: string[] = []
+  for (const [index, name] of header.entries()) {
+    const known = fieldByName.get(normalName(name))
+    if (!known) {
+      unused.push(name)
+      continue
+    }
+    const earlier = labels.get(known.field)
+    if (earlier !== undefined)
+      throw invalid(`The header has both "${earlier}" and "${known.label}", which mean the same: remove one of the two columns.`)
+    indexes.set(known.field, index)
+    labels.set(known.field, known.label)
+  }
+  if (indexes.size === 0 && header.length === 1) throw proseError()
+  if (!indexes.has('handle') && !indexes.has('title'))
+    throw invalid('The header has neither a "Handle" (or "URL handle") nor a "Title" column: the first row must name the columns.')
+  return { count: header.length, indexes, labels, unused }
+}
+
+function refuseOtherFormats(header: readonly string[]): void {
+  if (header.some((name) => /\r[^\n]/.test(name)))
+    throw invalid('The lines end with a lone carriage return: save the file with LF or CRLF line ends.')
+  if (header.length > columnsMax) throw invalid(`The header has more than ${columnsMax} columns.`)
+}
+
+function refuseRepeatedNames(header: readonly string[]): void {
+  const seen = new Map<string, number>()
+  for (const [index, name] of header.entries()) {
+    const key = normalName(name)
+    // Spreadsheets leave nameless columns at the right edge; like any unknown column they are ignored.
+    if (key === '') continue
+    const earlier = seen.get(key)
+    if (earlier !== undefined)
+      throw invalid(`Columns ${earlier + 1} and ${index + 1} of the header have the same name: rename or remove one.`)
+    seen.set(key, index)
+  }
+}

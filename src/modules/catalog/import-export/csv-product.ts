@@ -1,0 +1,298 @@
+import { htmlLengthMax } from '../../../core/html.ts'
+import type { Currency } from '../../../lib/money.ts'
+import { defined } from '../../../lib/objects.ts'
+import {
+  amountIn,
+  type CellParser,
+  Fault,
+  parseBackorder,
+  parseBoolean,
+  parseLowStock,
+  parsePosition,
+  parseQuantity,
+  parseStatus,
+  parseTags,
+  parseTaxClass,
+  parseUrl,
+  parseWeight,
+  textUpTo,
+} from './csv-cells.ts'
+import type { Columns, Field } from './csv-columns.ts'
+import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowNote } from './csv-import-items.ts'
+import { imagesMax, variantsMax } from '../products/domain.ts'
+
+/** One record of a product. `cells` holds the known columns only; blank cells are left out. */
+export type Row = {
+  /** The row in the table; the header is row 1. */
+  readonly number: number
+  readonly cells: ReadonlyMap<Field, string>
+  readonly isHandleDerived: boolean
+  /** The row that a field was read from, where it is another one. */
+  readonly numbers?: ReadonlyMap<Field, number>
+}
+
+export type ProductRows = {
+  /** A fault when the handle cannot be used; the column is the one that it was read from. */
+  readonly handle: { readonly value: string | Fault; readonly field: Field }
+  readonly rows: readonly Row[]
+}
+
+/** Each row is a variant, an image or both, so that a product with more rows has too many of one kind. */
+export const rowsMax = variantsMax + imagesMax
+const errorsMax = 20
+
+const textMax = 255
+const altMaxLength = 512
+const seoDescriptionMaxLength = 1_000
+
+const shortText = textUpTo(textMax)
+/** Text that filters compare letter by letter, in its normal form, as the API stores it. */
+const comparedText: CellParser<string> = (text) => shortText(text.normalize('NFC'))
+
+const optionFields = [
+  { name: 'option1Name', value: 'option1Value' },
+  { name: 'option2Name', value: 'option2Value' },
+  { name: 'option3Name', value: 'option3Value' },
+] as const satisfies readonly { name: Field; value: Field }[]
+type OptionFields = (typeof optionFields)[number]
+
+type Named = { readonly fields: OptionFields; readonly name: string }
+
+/** Turns the rows of one handle, in file order, into a product, or into everything that is wrong with them. */
+export function buildProduct(group: ProductRows, columns: Columns, currency: Currency): CsvItem {
+  return new ProductBuilder(columns, currency).build(group)
+}
+
+/** Refuses a product, with its first errors in the order of rows. */
+export function rejected(errors: readonly RowNote[], rows: number, handle?: string): CsvItem {
+  const listed = [...errors]
+    .sort((a, b) => a.row - b.row)
+    .slice(0, errorsMax)
+    .map(({ row, ...said }) => ({ row, ...defined({ handle }), ...said }))
+  return { kind: 'rejected', errors: listed, rows, ...defined({ handle }) }
+}
+
+class ProductBuilder {
+  private readonly errors: RowNote[] = []
+  private readonly notices: RowNote[] = []
+  private readonly amount: CellParser<number>
+
+  constructor(
+    private readonly columns: Columns,
+    currency: Currency,
+  ) {
+    this.amount = amountIn(currency)
+  }
+
+  build({ handle, rows }: ProductRows): CsvItem {
+    const [first] = rows
+    if (!first) return rejected([], 0)
+    if (handle.value instanceof Fault) this.report(first, handle.field, handle.value.message)
+    const valid = handle.value instanceof Fault ? undefined : handle.value
+    this.checkTitles(rows)
+    const product = this.product(first, valid ?? '', rows)
+    if (this.errors.length > 0) return rejected(this.errors, rows.length, valid)
+    const notices = this.notices.map((one) => ({ ...one, handle: product.handle }))
+    return { kind: 'product', product: notices.length > 0 ? { ...product, notices } : product, rows: rows.length }
+  }
+
+  private product(first: Row, handle: string, rows: readonly Row[]): ImportedProduct {
+    const variantRows = rows.filter((row) => row === first || isVariant(row))
+    const named = this.optionNames(first, variantRows)
+    const variants = variantRows.map((row) => this.variant(row, this.optionValues(row, named, variantRows)))
+    this.checkVariants(variants)
+    return {
+      row: first.number,
+      handle,
+      ...this.details(first),
+      ...(rows.some((row) => this.read(row, 'giftCard', parseBoolean) === true) ? { isGiftCard: true as const } : {}),
+      options: named.map(({ name }, index) => ({
+        name,
+        values: [...new Set(variants.flatMap(({ optionValues }) => optionValues[index] ?? []))],
+      })),
+      variants,
+      images: this.images(rows, variants),
+      ...(this.columns.indexes.has('option1Name') || this.columns.indexes.has('option1Value') ? {} : { optionsAbsent: true as const }),
+    }
+  }
+
+  /** What the product's first row says about it; later rows may repeat it or leave it blank, as in Shopify. */
+  private details(first: Row) {
+    return defined({
+      title: this.read(first, 'title', shortText),
+      // Untrimmed: white space may be part of the text between tags.
+      descriptionHtml: this.read(first, 'descriptionHtml', textUpTo(htmlLengthMax)),
+      vendor: this.read(first, 'vendor', comparedText),
+      type: this.read(first, 'type', comparedText),
+      tags: this.read(first, 'tags', parseTags),
+      status: this.status(first),
+      published: this.read(first, 'published', parseBoolean),
+      seoTitle: this.read(first, 'seoTitle', shortText),
+      seoDescription: this.read(first, 'seoDescription', textUpTo(seoDescriptionMaxLength)),
+    })
+  }
+
+  /** Shopify's fourth status shows a product to those who have its link, which souk does not. */
+  private status(first: Row): ImportedProduct['status'] {
+    if (first.cells.get('status')?.trim().toLowerCase() !== 'unlisted') return this.read(first, 'status', parseStatus)
+    this.notices.push({ row: first.number, ...this.columnOf('status'), message: 'Unlisted products are imported as drafts.' })
+    return 'DRAFT'
+  }
+
+  private variant(row: Row, optionValues: string[]): ImportedVariant {
+    return {
+      row: row.number,
+      optionValues,
+      ...defined({
+        sku: this.read(row, 'sku', comparedText),
+        barcode: this.read(row, 'barcode', comparedText),
+        price: this.read(row, 'price', this.amount),
+        compareAtPrice: this.read(row, 'compareAtPrice', this.amount),
+        cost: this.read(row, 'cost', this.amount),
+        weightGrams: this.read(row, 'weightGrams', parseWeight),
+        requiresShipping: this.read(row, 'requiresShipping', parseBoolean),
+        taxable: this.read(row, 'taxable', parseBoolean),
+        taxClass: this.read(row, 'taxClass', parseTaxClass),
+        // A blank tracker is not a missing answer: it is how both dialects say that nobody counts the stock.
+        trackInventory: this.columns.indexes.has('inventoryTracker') ? row.cells.has('inventoryTracker') : undefined,
+        allowBackorder: this.read(row, 'allowBackorder', parseBackorder),
+        onHand: this.read(row, 'onHand', parseQuantity),
+        lowStockAt: this.read(row, 'lowStockAt', parseLowStock),
+        imageUrl: this.read(row, 'variantImage', parseUrl),
+      }),
+    }
+  }
+
+  /** The options that the first row names; none when its only one is the placeholder `Title`/`Default Title`. */
+  private optionNames(first: Row, variantRows: readonly Row[]): Named[] {
+    if (hasNoOptions(first, variantRows)) return []
+    const named = optionFields.flatMap((fields) => {
+      const name = this.read(first, fields.name, shortText)
+      return typeof name === 'string' ? [{ fields, name }] : []
+    })
+    for (const [index, { fields, name }] of named.entries())
+      if (named.slice(0, index).some((earlier) => sameText(earlier.name, name)))
+        this.report(first, fields.name, 'Must differ from the names of the other options.')
+    return named
+  }
+
+  private optionValues(row: Row, named: readonly Named[], variantRows: readonly Row[]): string[] {
+    const first = variantRows[0] ?? row
+    if (named.length === 0 && hasNoOptions(first, variantRows)) return []
+    for (const fields of optionFields) {
+      const option = named.find((candidate) => candidate.fields === fields)
+      if (!option && row.cells.has(fields.value))
+        this.report(row, fields.value, "Has a value, but the product's first row gives this option no name.")
+      const name = row.cells.get(fields.name)
+      if (option && name !== undefined && !sameText(name, option.name))
+        this.report(row, fields.name, "Must be blank or the same as in the product's first row.")
+    }
+    return named.map(({ fields }) => {
+      const value = this.read(row, fields.value, shortText)
+      if (!row.cells.has(fields.value)) this.report(row, fields.value, 'Must have a value: every variant needs one for each option.')
+      return value ?? ''
+    })
+  }
+
+  private checkVariants(variants: readonly ImportedVariant[]): void {
+    const tooMany = variants[variantsMax]
+    if (tooMany) this.errors.push({ row: tooMany.row, message: `A product can have at most ${variantsMax} variants.` })
+    const rowByValues = new Map<string, number>()
+    for (const { row, optionValues } of variants) {
+      // An incomplete combination is already reported, and says nothing about others.
+      if (optionValues.includes('')) continue
+      const key = JSON.stringify(optionValues)
+      const earlier = rowByValues.get(key)
+      if (earlier === undefined) rowByValues.set(key, row)
+      else this.errors.push({ row, ...this.columnOf('option1Value'), message: repeated(optionValues, earlier) })
+    }
+  }
+
+  /** Undefined without an image column: then the product's images stay, and `imageUrl` of its variants is extra. */
+  private images(rows: readonly Row[], variants: readonly ImportedVariant[]): ImportedImage[] | undefined {
+    if (!this.columns.indexes.has('imageUrl')) return undefined
+    const byUrl = new Map<string, ImportedImage>()
+    for (const row of rows) this.addImage(byUrl, row)
+    const sorted = [...byUrl.values()].sort((a, b) => a.position - b.position)
+    for (const { imageUrl } of variants) {
+      if (typeof imageUrl !== 'string' || byUrl.has(imageUrl)) continue
+      const image = { url: imageUrl, position: 0 }
+      byUrl.set(imageUrl, image)
+      sorted.push(image)
+    }
+    const [row] = rows
+    if (sorted.length > imagesMax && row) this.report(row, 'imageUrl', `A product can have at most ${imagesMax} images.`)
+    return sorted.map((image, index) => ({ ...image, position: index + 1 }))
+  }
+
+  private addImage(byUrl: Map<string, ImportedImage>, row: Row): void {
+    const url = this.read(row, 'imageUrl', parseUrl)
+    if (typeof url !== 'string') return
+    const alt = this.read(row, 'imageAlt', textUpTo(altMaxLength))
+    const position = this.read(row, 'imagePosition', parsePosition)
+    const earlier = byUrl.get(url)
+    if (!earlier) byUrl.set(url, { url, ...defined({ alt }), position: position ?? byUrl.size + 1 })
+    else if (alt) earlier.alt ??= alt
+  }
+
+  /**
+   * Rows without a handle belong together by the handle that their titles give. Shopify makes the same handle from the
+   * title, and asks for a handle column as soon as a product takes more than one row. Two different titles may give one
+   * handle (`Tee (blue)`, `Tee: blue`); Shopify then numbers the later product. A number depends on the order of rows,
+   * and a second import of an edited file would overwrite the wrong product. So rows are one product only if their
+   * titles are the same, and otherwise the merchant is asked for handles.
+   */
+  private checkTitles(rows: readonly Row[]): void {
+    const titled = rows.find((row) => row.cells.has('title'))
+    const title = titled?.cells.get('title')
+    if (!titled || title === undefined) return
+    for (const row of rows) {
+      if (!row.isHandleDerived && !titled.isHandleDerived) continue
+      const own = row.cells.get('title')
+      if (own !== undefined && !sameText(own, title))
+        this.report(row, 'title', `Gives the same handle as the different title in row ${titled.number}: give each product its own handle.`)
+    }
+  }
+
+  /** Undefined without the column, null for a blank or refused cell. */
+  private read<T>(row: Row, field: Field, parse: CellParser<T>): T | null | undefined {
+    if (!this.columns.indexes.has(field)) return undefined
+    const text = row.cells.get(field)
+    if (text === undefined) return null
+    const value = parse(field === 'descriptionHtml' ? text : text.trim())
+    if (!(value instanceof Fault)) return value
+    this.report(row, field, value.message)
+    return null
+  }
+
+  private report(row: Row, field: Field, message: string): void {
+    this.errors.push({ row: row.numbers?.get(field) ?? row.number, ...this.columnOf(field), message })
+  }
+
+  private columnOf(field: Field): { column?: string } {
+    return defined({ column: this.columns.labels.get(field) })
+  }
+}
+
+const isVariant = ({ cells }: Row) => cells.has('price') || optionFields.some(({ value }) => cells.has(value))
+
+const sameText = (a: string, b: string) => normalText(a) === normalText(b)
+
+const normalText = (text: string) => text.trim().replace(/\s+/g, ' ').toLowerCase()
+
+function hasNoOptions(first: Row, variantRows: readonly Row[]): boolean {
+  const isPlaceholder = (row: Row, field: Field, placeholder: string) => sameText(row.cells.get(field) ?? placeholder, placeholder)
+  const hasOthers = optionFields
+    .slice(1)
+    .some(({ name, value }) => first.cells.has(name) || variantRows.some((row) => row.cells.has(value)))
+  return (
+    !hasOthers &&
+    isPlaceholder(first, 'option1Name', 'title') &&
+    variantRows.every((row) => isPlaceholder(row, 'option1Value', 'default title'))
+  )
+}
+
+const repeated = (optionValues: readonly string[], earlier: number) =>
+  optionValues.length > 0
+    ? `Has the same option values as row ${earlier}: each variant needs its own.`
+    : `A product without options has one variant, which is in row ${earlier}: give the rows option values, or remove this one.`

@@ -1,0 +1,20 @@
+export { fetchPicture, isOutside, NotFetched } from './image-download.ts'
+export {
+  countPictureFiles,
+  type PictureFault,
+  pictureDifferences,
+  pictureFaults,
+  pictureWithFile,
+  tidyBench,
+} from './stored-pictures.ts'
+export { checkingParts, type MediaDeps, mediaParts } from './providers.ts'
+export {
+  addPicture,
+  baseOf,
+  listPictures,
+  publicPicture,
+  removePicture,
+  type SentPicture,
+  takePicture,
+} from './service.ts'
+export { noteShown, type ShownPictures, showPictures, withImageAddresses, withPictureAddresses } from './picture-uses.ts'

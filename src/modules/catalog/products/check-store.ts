@@ -1,0 +1,37 @@
+import { sql } from 'drizzle-orm'
+import { productIndexed } from '../../../../db/search.ts'
+import { type Checked, type Finding, findingsOf } from '../../../core/integrity-check.ts'
+
+/** Finds public documents that lists would filter by something else than their products are, and products that no search finds. */
+export const filterFindings = (db: Checked): AsyncGenerator<Finding> =>
+  findingsOf(db, [
+    {
+      subject: 'filters of listings',
+      broken: sql`
+        select d.product_id as id
+        from product_documents d join products p on p.id = d.product_id
+        where d.vendor <> p.vendor or d.type <> p.type
+          or d.min_price <> (select min(v.price) from variants v where v.product_id = d.product_id)
+          or d.max_price <> (select max(v.price) from variants v where v.product_id = d.product_id) or d.available <> exists (
+          select 1 from variants v
+          where v.product_id = d.product_id and (not v.track_inventory or v.allow_backorder or v.on_hand > v.reserved))
+        order by d.product_id`,
+      say: ({ id }) =>
+        `Product ${id} is listed by another vendor, type or price than it has, or as available when it is not, or is not when it is`,
+    },
+    {
+      subject: 'products of collections',
+      broken: sql`
+        select m.product_id as id from collection_products m left join product_documents d on d.product_id = m.product_id
+        where m.visible_from is distinct from d.visible_from order by m.product_id`,
+      say: ({ id }) => `Product ${id} is visible from another moment than its collections say`,
+    },
+    {
+      subject: 'search of products',
+      broken: sql`
+        select p.id as id from products p
+        where not exists (${productIndexed}) and not exists (select 1 from search_fills where subject = 'PRODUCTS')
+        order by p.id`,
+      say: ({ id }) => `Product ${id} is found by no word of its shop's people`,
+    },
+  ])

@@ -1,0 +1,354 @@
+import { and, asc, count, eq, getTableColumns, gt, gte, inArray, lte, ne, type SQL, sql } from 'drizzle-orm'
+import { noteInBlocks } from '../../../../db/list-pages.ts'
+import type { Database, Reader, Values, Writer } from '../../../../db/engine.ts'
+import { insertAllOf, insertOf, lockedRowsIn, prepare, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
+import type { ProductFilter } from '../../../../db/product-filter.ts'
+import { fewProducts, filteredProducts, type ProductSort } from '../../../../db/product-lists.ts'
+import {
+  collectionProducts,
+  listingAnchors,
+  listingChanges,
+  productDocuments,
+  productSummaries,
+  products,
+  productTags,
+  variants,
+} from '../../../../db/schema/catalog.ts'
+import { shops } from '../../../../db/schema/shop.ts'
+import { productSearch } from '../../../../db/search.ts'
+import type { FoundProducts, SearchQuery } from '../../../../db/search-words.ts'
+import { inStoredForm } from '../../../lib/search-terms.ts'
+import type { ProductDocument, SortOrder, Stock, Variant, Whole } from './domain.ts'
+import type { Bucket } from './listing.ts'
+import type { Rendered } from './summary.ts'
+
+export type { ProductFilter } from '../../../../db/product-filter.ts'
+export type { ProductSort } from '../../../../db/product-lists.ts'
+export type CatalogStore = ReturnType<typeof createCatalogStore>
+export type ListingChange = typeof listingChanges.$inferSelect
+type Queries = Pick<Reader, 'first' | 'all'>
+/** A public document as the driver answers it. */
+export type StoredDocument = { document: string; etag: string; visibleFrom: number; shopId: string; showQuantity: boolean }
+
+const lockedVariants = lockedRowsIn(variants, 'id')
+// What is written and read of every product that is changed: an import does it thousands of times.
+const wholes = {
+  byId: rowsOf(products, ['id']),
+  ofShop: rowsOf(products, ['id', 'shopId']),
+  byHandle: rowsOf(products, ['shopId', 'handle']),
+  variants: rowsOf(variants, ['productId'], asc(variants.position)),
+  document: rowsOf(productDocuments, ['productId']),
+}
+const insertProduct = insertOf(products)
+const insertVariants = insertAllOf(variants)
+const insertTags = insertAllOf(productTags)
+const insertChanges = insertAllOf(listingChanges)
+const updateProduct = updateOf(
+  products,
+  and(eq(products.id, sql.placeholder('which')), eq(products.version, sql.placeholder('versionBefore'))),
+  ['id'],
+)
+const { productId: _, ...documentColumns } = getTableColumns(productDocuments)
+const placeholders = (columns: object) => Object.fromEntries(Object.keys(columns).map((name) => [name, sql.placeholder(name)]))
+const putDocument = prepare((queries) =>
+  queries
+    .insert(productDocuments)
+    .values(placeholders(getTableColumns(productDocuments)) as Values as ProductDocument)
+    .onConflictDoUpdate({ target: productDocuments.productId, set: placeholders(documentColumns) }),
+)
+const putSummary = prepare((queries) =>
+  queries
+    .insert(productSummaries)
+    .values(placeholders(getTableColumns(productSummaries)) as Values as typeof productSummaries.$inferSelect)
+    .onConflictDoUpdate({ target: productSummaries.productId, set: placeholders({ summary: productSummaries.summary }) }),
+)
+const removeTags = prepare((queries) => queries.delete(productTags).where(eq(productTags.productId, sql.placeholder('productId'))))
+const keyColumns = { newest: productDocuments.newestKey, title: productDocuments.titleKey, price: productDocuments.priceKey } as const
+const changeKeys = { newest: listingChanges.newestKey, title: listingChanges.titleKey, price: listingChanges.priceKey } as const
+const sortOrders = ['newest', 'title', 'price'] as const
+
+const documentById = prepare((queries) =>
+  queries
+    .select({
+      document: productDocuments.document,
+      etag: productDocuments.etag,
+      visibleFrom: productDocuments.visibleFrom,
+      shopId: productDocuments.shopId,
+      showQuantity: shops.showQuantity,
+    })
+    .from(productDocuments)
+    .innerJoin(shops, eq(shops.id, productDocuments.shopId))
+    .where(and(eq(productDocuments.productId, sql.placeholder('id')), ne(shops.status, 'SUSPENDED')))
+    .limit(1),
+)
+
+const idByHandle = prepare((queries) =>
+  queries
+    .select({ id: products.id })
+    .from(products)
+    .where(valuesOf(products, ['shopId', 'handle']))
+    .limit(1),
+)
+
+const pageFrom = (order: SortOrder, condition?: SQL) =>
+  prepare((queries) =>
+    queries
+      .select({ id: productDocuments.productId })
+      .from(productDocuments)
+      .where(and(eq(productDocuments.shopId, sql.placeholder('shopId')), gte(keyColumns[order], sql.placeholder('key')), condition))
+      .orderBy(asc(keyColumns[order]))
+      .limit(sql.placeholder('limit'))
+      .offset(sql.placeholder('offset')),
+  )
+// Without a condition, rows are skipped in the index alone.
+const pages = { newest: pageFrom('newest'), title: pageFrom('title'), price: pageFrom('price') }
+const visibleNow = lte(productDocuments.visibleFrom, sql.placeholder('now'))
+const pagesOfVisible = { newest: pages.newest, title: pageFrom('title', visibleNow), price: pageFrom('price', visibleNow) }
+
+export function createCatalogStore({ read }: Pick<Database, 'read'>) {
+  /** What is stored of products, by their ids. */
+  const byIds = async (
+    table: typeof productSummaries | typeof productDocuments,
+    column: typeof productSummaries.summary | typeof productDocuments.document,
+    ids: readonly string[],
+  ) => {
+    if (ids.length === 0) return new Map<string, string>()
+    const rows = await read
+      .select({ id: table.productId, text: column })
+      .from(table)
+      .where(inArray(table.productId, [...ids]))
+    return new Map(rows.map(({ id, text }) => [id, text]))
+  }
+
+  return {
+    /** The public document of a product, whenever it becomes visible; not of a shop that is suspended. */
+    findDocument: (id: string) => read.first(documentById, { id }),
+
+    /**
+     * The shop's anchors, the changes since, and the documents that are not visible yet: those with a `newestKey` of at
+     * least `hiddenFrom`. Of one sort order, and in one statement: a fold between two would lose what it folds.
+     */
+    async listing(
+      shopId: string,
+      order: SortOrder,
+      hiddenFrom: string,
+    ): Promise<{ anchors: Bucket[]; changes: Bucket[]; hidden: { key: string; visibleFrom: number }[] }> {
+      const rows = await read.rows<{ kind: 'anchor' | 'change' | 'hidden'; key: string; documents: number; at: number }>(
+        sql`select 'anchor' as kind, key, documents, 0 as at from listing_anchors where shop_id = ${shopId} and sort = ${order}
+            union all select 'change', ${changeKeys[order]}, documents, 0 from listing_changes where shop_id = ${shopId}
+            union all select 'hidden', ${keyColumns[order]}, 1, visible_from from product_documents where shop_id = ${shopId} and newest_key >= ${hiddenFrom}
+            order by 1, 2`,
+      )
+      const of = (kind: string) => rows.filter((row) => row.kind === kind)
+      return { anchors: of('anchor'), changes: of('change'), hidden: of('hidden').map(({ key, at }) => ({ key, visibleFrom: at })) }
+    },
+    /**
+     * Ids of documents in ascending order from `key` on; if some are `scheduled`, only those that are visible now.
+     * Among the newest, scheduled documents come last.
+     */
+    async documentsFrom(
+      shopId: string,
+      order: SortOrder,
+      { key, skip }: { key: string; skip: number },
+      { now, limit, scheduled }: { now: number; limit: number; scheduled: boolean },
+    ): Promise<string[]> {
+      const rows = await read.all((scheduled ? pagesOfVisible : pages)[order], { shopId, key, now, limit, offset: skip })
+      return rows.map(({ id }) => id)
+    },
+
+    filtered: (filter: ProductFilter, sort: ProductSort, limit: number) => filteredProducts(read, filter, sort, limit),
+    /** All products that meet a filter; undefined where each of its conditions has more than `most` candidates. */
+    few: (filter: ProductFilter, most: number) => fewProducts(read, filter, most),
+
+    search: (query: SearchQuery): Promise<FoundProducts> => productSearch.find(read, query),
+    /** The stored summaries of products, by their ids. */
+    summariesOf: (ids: readonly string[]) => byIds(productSummaries, productSummaries.summary, ids),
+    /** The public documents of products, by their ids. */
+    documentsOf: (ids: readonly string[]) => byIds(productDocuments, productDocuments.document, ids),
+
+    async findWhole(shopId: string, id: string, from: Queries = read): Promise<Whole | undefined> {
+      const product = await from.first(wholes.ofShop, { id, shopId })
+      return product ? { product, variants: await variantsOf(from, id) } : undefined
+    },
+    async findByHandle(shopId: string, handle: string, from: Queries = read): Promise<Whole | undefined> {
+      const product = await inStoredForm(handle, (form) => from.first(wholes.byHandle, { shopId, handle: form }))
+      return product ? { product, variants: await variantsOf(from, product.id) } : undefined
+    },
+    /** Those of these handles that products of the shop have. */
+    async takenHandles(tx: Writer, shopId: string, handles: readonly string[]): Promise<Set<string>> {
+      const rows = await tx
+        .select({ handle: products.handle })
+        .from(products)
+        .where(and(eq(products.shopId, shopId), inArray(products.handle, [...handles])))
+      return new Set(rows.map(({ handle }) => handle))
+    },
+
+    async insert(tx: Writer, { product, variants: parts }: Whole): Promise<void> {
+      await insertProduct(tx, product)
+      await insertVariants(tx, parts)
+      await noteInBlocks(tx, { list: 'PRODUCTS', shopId: product.shopId }, product.id)
+    },
+    /**
+     * Stock is changed relatively, and a variant that somebody was promised does not go. Undefined when the product is not of the
+     * version any more that it had before.
+     */
+    async replace(tx: Writer, before: Whole, { product, variants: parts }: Whole): Promise<{ id: string } | undefined> {
+      const kept = new Set(parts.map(({ id }) => id))
+      const gone = before.variants.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
+      const known = new Map(before.variants.map((variant) => [variant.id, variant]))
+      const changed = parts.flatMap((part) => {
+        const old = known.get(part.id)
+        return old && differs(old, part) ? part.id : []
+      })
+      // Variants before their product, as orders lock them.
+      await lockedVariants(tx, [...gone, ...changed])
+      const [row] = await updateProduct(tx, product, { which: product.id, versionBefore: before.product.version })
+      if (!row) return undefined
+      if (gone.length > 0) await tx.delete(variants).where(and(inArray(variants.id, gone), eq(variants.reserved, 0)))
+      for (const part of parts) {
+        const old = known.get(part.id)
+        if (!old) await tx.insert(variants).values(part)
+        else if (changed.includes(part.id)) await tx.update(variants).set(changeOf(old, part)).where(eq(variants.id, part.id))
+      }
+      return row
+    },
+
+    /** The stocks of variants, by their ids. */
+    async stocksOf(variantIds: readonly string[]): Promise<Map<string, Stock>> {
+      const { id, trackInventory, allowBackorder, onHand, reserved } = variants
+      const columns = { id, trackInventory, allowBackorder, onHand, reserved }
+      const rows =
+        variantIds.length === 0
+          ? []
+          : await read
+              .select(columns)
+              .from(variants)
+              .where(inArray(variants.id, [...variantIds]))
+      return new Map(rows.map((row) => [row.id, row]))
+    },
+    async idOfHandle(shopId: string, handle: string): Promise<string | undefined> {
+      return (await inStoredForm(handle, (form) => read.first(idByHandle, { shopId, handle: form })))?.id
+    },
+    /** A product with its variants, whosever it is. */
+    async wholeOf(tx: Writer, productId: string): Promise<Whole | undefined> {
+      const product = await tx.first(wholes.byId, { id: productId })
+      return product ? { product, variants: await variantsOf(tx, productId) } : undefined
+    },
+    /**
+     * Replaces the document and the summary of a listed product after a change of its availability, which moves it in
+     * no list.
+     */
+    async renewDocument(tx: Writer, { document: { productId, document, etag, available }, summary }: Rendered): Promise<void> {
+      const [row] = await tx
+        .update(productDocuments)
+        .set({ document, etag, available })
+        .where(eq(productDocuments.productId, productId))
+        .returning({ productId: productDocuments.productId })
+      // A draft has no document, and so no summary.
+      if (row) await tx.run(putSummary, { productId, summary })
+    },
+    async documentOf(tx: Writer, productId: string): Promise<ProductDocument | undefined> {
+      return tx.first(wholes.document, { productId })
+    },
+    async putDocument(tx: Writer, { document, summary }: Rendered, words: readonly string[], tags: readonly string[]): Promise<void> {
+      const { productId, shopId, newestKey, titleKey, priceKey } = document
+      await tx.run(putDocument, document)
+      await tx.run(putSummary, { productId, summary })
+      const lowerCase = tags.map((tag) => tag.toLowerCase())
+      await productSearch.add(tx, { productId, shopId, visibleFrom: document.visibleFrom, words, tags: lowerCase })
+      const rows = lowerCase.map((tag) => ({ shopId, tag, productId, newestKey, titleKey, priceKey }))
+      await insertTags(tx, rows)
+    },
+    /** Replaces the words of a product that has a document, as an older program indexed them. */
+    async renewSearch(tx: Writer, { product }: Whole, words: readonly string[]): Promise<void> {
+      const document = await tx.first(wholes.document, { productId: product.id })
+      if (!document) return
+      const { productId, shopId, visibleFrom } = document
+      await productSearch.renew(tx, { productId, shopId, visibleFrom, words, tags: product.tags.map((tag) => tag.toLowerCase()) })
+    },
+    /** Stores a product's `visibleFrom` in its collections; null if it is not listed. */
+    async noteVisibility(tx: Writer, productId: string, visibleFrom: number | null): Promise<void> {
+      await tx.update(collectionProducts).set({ visibleFrom }).where(eq(collectionProducts.productId, productId))
+    },
+    /** Stores the summary and tag bits of a document from an older version. */
+    async addToDocument(tx: Writer, productId: string, { summary, tagBits }: { summary: string; tagBits: number }): Promise<void> {
+      await tx.run(putSummary, { productId, summary })
+      await tx.update(productDocuments).set({ tagBits }).where(eq(productDocuments.productId, productId))
+    },
+    async removeDocument(tx: Writer, productId: string): Promise<void> {
+      await tx.delete(productSummaries).where(eq(productSummaries.productId, productId))
+      await tx.delete(productDocuments).where(eq(productDocuments.productId, productId))
+    },
+    /** Takes a product out of what is kept besides its document, before it is put back or is gone. */
+    async forgetSearch(tx: Writer, productId: string): Promise<void> {
+      await productSearch.remove(tx, productId)
+      await tx.run(removeTags, { productId })
+    },
+    async appendChanges(tx: Writer, changes: ListingChange[]): Promise<void> {
+      await insertChanges(tx, changes)
+    },
+
+    /** The oldest changes of a shop that are not in its anchors yet. */
+    async changesOf(tx: Writer, shopId: string, limit: number): Promise<ListingChange[]> {
+      return tx.select().from(listingChanges).where(eq(listingChanges.shopId, shopId)).orderBy(asc(listingChanges.id)).limit(limit)
+    },
+    async removeChanges(tx: Writer, ids: readonly string[]): Promise<void> {
+      await tx.delete(listingChanges).where(inArray(listingChanges.id, [...ids]))
+    },
+    anchors: (tx: Writer, shopId: string, order: SortOrder): Promise<Bucket[]> => anchorsOf(tx, shopId, order),
+    async putAnchor(tx: Writer, shopId: string, sort: SortOrder, { key, documents }: Bucket): Promise<void> {
+      await tx
+        .insert(listingAnchors)
+        .values({ shopId, sort, key, documents })
+        .onConflictDoUpdate({ target: [listingAnchors.shopId, listingAnchors.sort, listingAnchors.key], set: { documents } })
+    },
+    async removeAnchor(tx: Writer, shopId: string, sort: SortOrder, key: string): Promise<void> {
+      await tx
+        .delete(listingAnchors)
+        .where(and(eq(listingAnchors.shopId, shopId), eq(listingAnchors.sort, sort), eq(listingAnchors.key, key)))
+    },
+    /** The key at a position counted from `key` on. */
+    async keyAt(tx: Writer, shopId: string, sort: SortOrder, key: string, position: number): Promise<string | undefined> {
+      const [row] = await tx
+        .select({ key: keyColumns[sort] })
+        .from(productDocuments)
+        .where(and(eq(productDocuments.shopId, shopId), gte(keyColumns[sort], key)))
+        .orderBy(asc(keyColumns[sort]))
+        .limit(1)
+        .offset(position)
+      return row?.key
+    },
+    /** Shops with more than so many changes to fold. */
+    async shopsWithChanges(most: number): Promise<string[]> {
+      const rows = await read
+        .select({ shopId: listingChanges.shopId, n: count() })
+        .from(listingChanges)
+        .groupBy(listingChanges.shopId)
+        .having(gt(count(), most))
+      return rows.map(({ shopId }) => shopId)
+    },
+    sortOrders,
+  }
+}
+
+const differs = (before: Variant, after: Variant): boolean =>
+  (Object.keys(after) as (keyof Variant)[]).some(
+    (name) => before[name] !== after[name] && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  )
+
+/** What of a variant is set: what orders do to it in between is not. */
+const changeOf = ({ onHand: before }: Variant, { onHand, reserved: _, ...rest }: Variant) => ({
+  ...rest,
+  ...(onHand === before ? {} : { onHand: sql`${variants.onHand} + ${onHand - before}` }),
+})
+
+const anchorsOf = (from: Pick<Reader, 'select'>, shopId: string, sort: SortOrder): Promise<Bucket[]> =>
+  Promise.resolve(
+    from
+      .select({ key: listingAnchors.key, documents: listingAnchors.documents })
+      .from(listingAnchors)
+      .where(and(eq(listingAnchors.shopId, shopId), eq(listingAnchors.sort, sort)))
+      .orderBy(asc(listingAnchors.key)),
+  )
+
+const variantsOf = (from: Queries, productId: string): Promise<Variant[]> => Promise.resolve(from.all(wholes.variants, { productId }))

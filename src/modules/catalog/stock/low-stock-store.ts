@@ -1,0 +1,51 @@
+import { desc, eq, type SQL, sql } from 'drizzle-orm'
+import type { Reader } from '../../../../db/engine.ts'
+import { stockHistory } from '../../../../db/schema/catalog.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import type { Slice } from '../../../lib/page.ts'
+import type { LowStock } from '../products/domain.ts'
+
+/** Of a shop of more products, the instance's variants of which there are few are read instead. */
+const productsMax = 10_000
+
+/**
+ * Spelt out, as the index of those has it: asked by each of the shop's products, or read from its beginning to its end where the shop has very many. SQLite
+ * joins in the order in which it is said.
+ */
+const lowOf = (
+  shopId: string,
+  byProduct: boolean,
+) => sql`from ${byProduct ? sql`products p cross join variants v` : sql`variants v cross join products p`}
+  where v.low_stock_at is not null and v.on_hand <= v.low_stock_at and v.track_inventory
+    and p.id = v.product_id and p.shop_id = ${shopId} and p.status <> 'ARCHIVED'`
+
+async function lowIn(read: Pick<Reader, 'rows'>, shopId: string): Promise<SQL> {
+  const [size] = await read.rows<{ n: number | string }>(
+    sql`select count(*) as n from (select 1 from products where shop_id = ${shopId} limit ${productsMax + 1}) as first_ones`,
+  )
+  return lowOf(shopId, Number(size?.n ?? 0) <= productsMax)
+}
+
+export const lowStockStore = {
+  /** How many there are, counted up to `most`. */
+  async count(read: Pick<Reader, 'rows'>, shopId: string, most: number): Promise<number> {
+    const low = await lowIn(read, shopId)
+    const [row] = await read.rows<{ n: number | string }>(sql`select count(*) as n from (select 1 ${low} limit ${most}) as first_ones`)
+    return Number(row?.n ?? 0)
+  },
+  /** The fewest first; of the whole list, by variant: how many there are changes while it is read. */
+  async list(read: Pick<Reader, 'rows'>, shopId: string, { limit, offset, after }: Slice): Promise<{ rows: LowStock[]; total: number }> {
+    const isWhole = after !== undefined
+    const low = await lowIn(read, shopId)
+    const [totals] = isWhole ? [] : await read.rows<{ n: number | string }>(sql`select count(*) as n ${low}`)
+    const beyond = typeof after === 'string' ? sql`and v.id < ${after}` : sql``
+    const rows = await read.rows<LowStock>(sql`
+      select p.id as "productId", v.id as "variantId", p.title as title, v.title as "variantTitle", v.sku as sku,
+        v.on_hand as "onHand", v.reserved as reserved, v.low_stock_at as "lowStockAt"
+      ${low} ${beyond} order by ${isWhole ? sql`v.id desc` : sql`v.on_hand, v.id`} limit ${limit} offset ${offset}`)
+    return { rows, total: Number(totals?.n ?? 0) }
+  },
+  /** Newest first. */
+  history: (from: Pick<Reader, 'select'>, variantId: string, slice: Slice) =>
+    selectSlice(from, stockHistory, { where: eq(stockHistory.variantId, variantId), order: [desc(stockHistory.id)], ...slice }),
+}

@@ -1,6 +1,0 @@
-export { type Assessed, assess, keepRules } from './assessing.ts'
-export { judge } from './envelope.ts'
-export { type Backtest, type BacktestCase, backtest, type Replayed, replay } from './judging-again.ts'
-export type { CreditDeps } from './parts.ts'
-export { previewUpgrade, upgradeEligibility } from './preview.ts'
-export { rulesOf } from './rules-file.ts'

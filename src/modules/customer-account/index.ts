@@ -1,2 +1,0 @@
-export type { CustomerAccountDeps } from './base.ts'
-export { ownOrders, sendVerification, verifyOwn } from './service.ts'

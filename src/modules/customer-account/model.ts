@@ -1,4 +1,0 @@
-import { pageOf } from '../../http/schema.ts'
-import { OrderRecord } from '../order/model.ts'
-
-export const OwnOrders = pageOf(OrderRecord)

@@ -1,8 +1,0 @@
-import type { CustomerAccountDeps } from './base.ts'
-import { verifyAction } from './service.ts'
-
-/** The page that proves an address, for shops that have none of their own. */
-export function customerAccountParts(deps: CustomerAccountDeps): object {
-  deps.pageActions.set('verify', verifyAction(deps))
-  return {}
-}

@@ -1,0 +1,48 @@
+import { t } from 'elysia'
+import { AppError } from '../../../core/errors.ts'
+import type { HttpDeps } from '../../../http/deps.ts'
+import { routes } from '../../../http/routes.ts'
+import { text } from '../../../http/schema.ts'
+import { uploads } from '../../../http/upload.ts'
+import { pageAnswer } from '../../../http/web-page.ts'
+import { pageKinds } from './domain.ts'
+import { type AccountPageDeps, openPage, sendPage } from './index.ts'
+
+const PageToken = t.Object({ token: text(200) })
+const form = 'application/x-www-form-urlencoded'
+const formBytesMax = 4 * 1024
+const utf8 = new TextDecoder()
+
+/**
+ * Our own pages for what mails ask of people, for shops that have none: HTML and a form, without a script. For people, and in no document.
+ * What they say is no error of the API, so that they are 200 also where a link is good no more.
+ */
+export const accountPageRoutes = (deps: HttpDeps & AccountPageDeps) =>
+  pageKinds.reduce(
+    (app, kind) =>
+      app
+        .get(`/pages/${kind}/:token`, async ({ params: { token } }) => pageAnswer(await openPage(deps, kind, token)) as never, {
+          access: 'public',
+          anyQuery: true,
+          params: PageToken,
+          detail: { hide: true },
+        })
+        .post(
+          `/pages/${kind}/:token`,
+          async ({ params: { token }, upload, request }) => {
+            const fields = new URLSearchParams(utf8.decode(await upload.bytes()))
+            const field = (name: string) => fields.get(name) ?? ''
+            if ([...fields.values()].some((value) => value.includes('\0'))) throw new AppError('INVALID', 'body: holds a NUL character')
+            const sent = { token, password: field('password'), name: field('name') }
+            return pageAnswer(await sendPage(deps, kind, sent, deps.callerOf(request))) as never
+          },
+          {
+            access: 'public',
+            anyQuery: true,
+            params: PageToken,
+            upload: { types: [form], bytesMax: formBytesMax },
+            detail: { hide: true },
+          },
+        ) as never,
+    routes(deps, 'Login').use(uploads(deps)),
+  )

@@ -1,0 +1,106 @@
+import type { Caller } from '../../../core/caller.ts'
+import { AppError } from '../../../core/errors.ts'
+import { escaped } from '../../../lib/markup.ts'
+import { passwordLength } from '../../identity/auth/domain.ts'
+import { type Look, lookOfShop, type WebPage, webPage } from '../../messaging/mail/index.ts'
+import { resetOf, resetPassword } from '../../identity/password-reset/index.ts'
+import type { AccountPageKind } from './domain.ts'
+import type { AccountPageDeps, PageAction, PageForm } from './providers.ts'
+
+const resetAction = (deps: AccountPageDeps): PageAction => ({
+  isGood: (token) => resetOf(deps, token),
+  async act({ token, password }, caller) {
+    if (password.length < passwordLength.minLength || password.length > passwordLength.maxLength) return 'refused'
+    try {
+      await resetPassword(deps, { token, password }, caller)
+      return 'done'
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (error.code === 'INVALID') return 'refused'
+      if (error.code === 'UNAUTHENTICATED') return 'over'
+      throw error
+    }
+  },
+})
+
+const actionOf = (deps: AccountPageDeps, kind: AccountPageKind): PageAction | undefined =>
+  kind === 'reset' ? resetAction(deps) : deps.pageActions.get(kind)
+
+/** @throws AppError NOT_FOUND for a kind of page that there is not */
+function known(deps: AccountPageDeps, kind: AccountPageKind): PageAction {
+  const action = actionOf(deps, kind)
+  if (!action) throw new AppError('NOT_FOUND', 'There is nothing at this path')
+  return action
+}
+
+/**
+ * The page that a link leads to, or one that says that it leads nowhere any more. It asks, and does nothing by itself: programs that look
+ * at mails open every link.
+ * @throws AppError NOT_FOUND for a kind of page that there is not
+ */
+export async function openPage(deps: AccountPageDeps, kind: AccountPageKind, token: string): Promise<WebPage> {
+  const found = await known(deps, kind).isGood(token)
+  if (!found) return overPage(deps)
+  const { look } = await lookOfShop(deps, found.shopId)
+  return formPage(look, kind)
+}
+
+/** What was sent from such a page is done. @throws AppError NOT_FOUND for a kind of page that there is not; RATE_LIMITED, UNAVAILABLE */
+export async function sendPage(deps: AccountPageDeps, kind: AccountPageKind, form: PageForm, caller: Caller): Promise<WebPage> {
+  const action = known(deps, kind)
+  const found = await action.isGood(form.token)
+  const outcome = await action.act(form, caller)
+  if (outcome === 'over' || !found) return overPage(deps)
+  const { look } = await lookOfShop(deps, found.shopId)
+  return outcome === 'done' ? donePage(look, kind) : formPage(look, kind, true)
+}
+
+async function overPage(deps: AccountPageDeps): Promise<WebPage> {
+  const { look } = await lookOfShop(deps, null)
+  const { say } = look.words
+  return webPage(look, { title: say.linkOver, body: `<p>${escaped(say.linkOverText)}</p>` })
+}
+
+function formPage(look: Look, kind: AccountPageKind, wasRefused = false): WebPage {
+  const { say } = look.words
+  const field = (name: string, label: string, more: string) =>
+    `<label for="${name}">${escaped(label)}</label>\n<input id="${name}" name="${name}" ${more}>`
+  const password = (label: string, required: string) =>
+    `${field(
+      'password',
+      label,
+      `type="password" minlength="10" maxlength="200" autocomplete="new-password" aria-describedby="rule" ${required}`,
+    )}\n<p class="note" id="rule">${escaped(say.passwordRule)}</p>`
+  const form = {
+    reset: { title: say.resetHeading, fields: [password(say.newPassword, 'required autofocus')], button: say.savePassword },
+    verify: {
+      title: say.verifyHeading,
+      fields: [
+        `<p>${escaped(say.verifyText)}</p>`,
+        field('password', say.accountPassword, 'type="password" maxlength="200" autocomplete="current-password" required'),
+      ],
+      button: say.verifyButton,
+    },
+    invitation: {
+      title: say.invitationHeading(look.title),
+      fields: [field('name', say.yourName, 'maxlength="200" autocomplete="name"'), password(say.joinPassword, 'required')],
+      button: say.invitationButton,
+    },
+  }[kind]
+  const wrong = wasRefused
+    ? `<p class="wrong" role="alert">${escaped({ reset: say.passwordRefused, verify: say.wrongPassword, invitation: say.joinRefused }[kind])}</p>\n`
+    : ''
+  // Without an address it goes to where the page is, so that the token is in no text of ours.
+  const body = `${wrong}<form method="post">\n${form.fields.join('\n')}\n<button>${escaped(form.button)}</button>\n</form>`
+  return webPage(look, { title: form.title, body, posts: true })
+}
+
+function donePage(look: Look, kind: AccountPageKind): WebPage {
+  const { say } = look.words
+  const [title, text] = {
+    reset: [say.passwordSaved, say.passwordSavedText],
+    verify: [say.verified, say.verifiedText],
+    invitation: [say.joined, say.joinedText],
+  }[kind] as [string, string]
+  return webPage(look, { title, body: `<p>${escaped(text)}</p>` })
+}

@@ -1,0 +1,2 @@
+export type { CustomerAccountDeps } from './deps.ts'
+export { ownOrders, sendVerification, verifyOwn } from './service.ts'

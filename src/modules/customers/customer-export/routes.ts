@@ -1,0 +1,56 @@
+import type { HttpDeps } from '../../../http/deps.ts'
+import { routes } from '../../../http/routes.ts'
+import { errorResponses } from '../../../http/schema.ts'
+import { streamed } from '../../../http/csv-stream.ts'
+import { CustomerPath } from '../customer/model.ts'
+import type { OrderDeps } from '../../selling/order/index.ts'
+import { exportCustomer } from './index.ts'
+import { CustomerExport } from './model.ts'
+
+export const customerExportRoutes = (deps: HttpDeps & OrderDeps) =>
+  routes(deps, 'Customers').get(
+    '/customer/:customerId/export',
+    async ({ params, shop, actor, request }) => {
+      const leave = deps.exportSlots.take(shop.id)
+      request.signal.addEventListener('abort', leave, { once: true })
+      try {
+        return sent(deps, request, params.customerId, await exportCustomer(deps, { shop, actor }, params.customerId), leave)
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+    {
+      access: 'management',
+      params: CustomerPath,
+      response: { 200: CustomerExport, ...errorResponses(401, 403, 404, 429) },
+      detail: {
+        summary: 'All that is kept of a customer',
+        description:
+          'One JSON text, sent as it is read: what changes meanwhile may be in a part of it. That it was asked for is on record (`customer.exported`) before it is sent. Orders that were bought as a guest with the same e-mail address are in `guestOrders`: see that the address is theirs (`emailVerified`) before these are handed on. An answer that breaks off is no whole JSON text: ask again. It counts among the exports of a shop, of which two are under way at once (429).',
+      },
+    },
+  )
+
+/**
+ * A file to be saved, read as it is sent: whoever leaves ends the reading.
+ * @param leave gives back the place among exports
+ */
+function sent(
+  { clock, log }: Pick<HttpDeps, 'clock' | 'log'>,
+  { signal }: Pick<Request, 'signal'>,
+  customerId: string,
+  pieces: AsyncGenerator<string, void>,
+  leave: () => void,
+): Response {
+  const options = { clock, log, list: 'customer', signal, onEnd: leave, onLeave: () => pieces.return() }
+  const body = streamed(() => pieces.next(), options)
+  return new Response(body, {
+    headers: {
+      'content-type': 'application/json',
+      'content-disposition': `attachment; filename="${customerId}.json"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}

@@ -1,0 +1,141 @@
+import { and, asc, eq, gt, inArray, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { Aside, Reader } from '../../../../db/engine.ts'
+import { discountUses } from '../../../../db/schema/discounts.ts'
+import { draftOrders } from '../../../../db/schema/drafts.ts'
+import { fulfilments } from '../../../../db/schema/fulfilments.ts'
+import { mails } from '../../../../db/schema/mail.ts'
+import { refunds } from '../../../../db/schema/payments.ts'
+import { auditLog, sessions } from '../../../../db/schema/people.ts'
+import { addresses, cartLines, carts, giftCards, orders } from '../../../../db/schema/selling.ts'
+
+type Selects = Pick<Reader, 'select'>
+/** One page of what goes by ids: behind one of them, so many. */
+type Page = { readonly after: string; readonly limit: number }
+type Whose = { readonly customerId: string; readonly shopId: string; readonly email: string }
+
+/** What is read of a person, a page at a time: nothing of it is ever held whole. */
+export const exportStore = {
+  addresses: (from: Selects, { customerId, shopId }: Whose, { after, limit }: Page) =>
+    from
+      .select()
+      .from(addresses)
+      .where(
+        and(
+          eq(addresses.shopId, shopId),
+          or(eq(addresses.customerId, customerId), and(isNull(addresses.customerId), eq(addresses.enteredBy, customerId))),
+          gt(addresses.id, after),
+        ),
+      )
+      .orderBy(asc(addresses.id))
+      .limit(limit),
+  orderIds: (from: Selects, { customerId, shopId }: Whose, page: Page) =>
+    idsOf(from, and(eq(orders.customerId, customerId), eq(orders.shopId, shopId)), page),
+  /** Of orders that were bought as a guest. */
+  guestOrderIds: (from: Selects, { shopId, email }: Whose, page: Page) =>
+    idsOf(from, and(eq(orders.shopId, shopId), sql`lower(${orders.email}) = ${email}`, sql`customer_id is null`), page),
+  carts: (from: Selects, { customerId, shopId }: Whose, { after, limit }: Page) =>
+    from
+      .select()
+      .from(carts)
+      .where(and(eq(carts.customerId, customerId), eq(carts.shopId, shopId), gt(carts.id, after)))
+      .orderBy(asc(carts.id))
+      .limit(limit),
+  /** No index leads to these. */
+  async guestCartIds(aside: Pick<Aside, 'rows'>, { shopId, email }: Whose): Promise<string[]> {
+    const rows = await aside.rows<{ id: string }>(
+      sql`select id from carts where shop_id = ${shopId} and lower(email) = ${email} and customer_id is null order by id`,
+    )
+    return rows.map(({ id }) => id)
+  },
+  cartsById: (from: Selects, ids: readonly string[]) =>
+    from
+      .select()
+      .from(carts)
+      .where(inArray(carts.id, [...ids]))
+      .orderBy(asc(carts.id)),
+  lines: (from: Selects, cartIds: readonly string[]) =>
+    from
+      .select()
+      .from(cartLines)
+      .where(inArray(cartLines.cartId, [...cartIds]))
+      .orderBy(asc(cartLines.id)),
+  sessions: (from: Selects, { customerId }: Whose, { after, limit }: Page) =>
+    from
+      .select()
+      .from(sessions)
+      .where(and(eq(sessions.subjectId, customerId), gt(sessions.id, after)))
+      .orderBy(asc(sessions.id))
+      .limit(limit),
+  giftCards: (from: Selects, { customerId, shopId }: Whose, { after, limit }: Page) =>
+    from
+      .select()
+      .from(giftCards)
+      .where(and(eq(giftCards.customerId, customerId), eq(giftCards.shopId, shopId), gt(giftCards.id, after)))
+      .orderBy(asc(giftCards.id))
+      .limit(limit),
+  discountUses: (from: Selects, orderIds: readonly string[]) =>
+    from
+      .select()
+      .from(discountUses)
+      .where(inArray(discountUses.orderId, [...orderIds]))
+      .orderBy(asc(discountUses.orderId), asc(discountUses.discountId)),
+  /** What the shop has drawn up for them, by the carts that these are. */
+  draftsOf: (from: Selects, cartIds: readonly string[]) =>
+    from
+      .select()
+      .from(draftOrders)
+      .where(inArray(draftOrders.cartId, [...cartIds])),
+  /** What mails about some orders are named by. */
+  async mailKeys(from: Selects, orderIds: readonly string[]): Promise<string[]> {
+    const [made, sent] = await Promise.all([
+      from
+        .select({ id: refunds.id })
+        .from(refunds)
+        .where(inArray(refunds.orderId, [...orderIds])),
+      from
+        .select({ id: fulfilments.id })
+        .from(fulfilments)
+        .where(inArray(fulfilments.orderId, [...orderIds])),
+    ])
+    return [
+      ...orderIds.flatMap((id) => [`order-confirmed:${id}`, `payment-failed:${id}`, `order-shipped:${id}`]),
+      ...sent.map(({ id }) => `order-shipped:${id}`),
+      ...made.flatMap(({ id }) => [`refund-made:${id}`, `refund-made:${id}:settled`, `refund-claim:${id}`]),
+    ]
+  },
+  /** Mails that are named so; what they said is not kept. */
+  mails(from: Selects, keys: readonly string[]) {
+    const { id, key, template, language, status, createdAt, updatedAt } = mails
+    const told = { id, key, template, language, status, createdAt, updatedAt }
+    return from
+      .select(told)
+      .from(mails)
+      .where(inArray(key, [...keys]))
+      .orderBy(asc(id))
+  },
+  /** What is on record that they did, and that was done to their account. */
+  activity: (from: Selects, { customerId, shopId }: Whose, by: 'actor' | 'subject', { after, limit }: Page) =>
+    from
+      .select()
+      .from(auditLog)
+      .where(
+        and(
+          eq(auditLog.shopId, shopId),
+          eq(auditLog[by], customerId),
+          // A row of both is told once.
+          by === 'subject' ? sql`${auditLog.actor} <> ${customerId}` : undefined,
+          gt(auditLog.id, after),
+        ),
+      )
+      .orderBy(asc(auditLog.id))
+      .limit(limit),
+}
+
+async function idsOf(from: Selects, where: SQL | undefined, { after, limit }: Page): Promise<{ id: string }[]> {
+  return from
+    .select({ id: orders.id })
+    .from(orders)
+    .where(and(where, gt(orders.id, after)))
+    .orderBy(asc(orders.id))
+    .limit(limit)
+}

@@ -1,0 +1,30 @@
+import { and, asc, eq } from 'drizzle-orm'
+import type { Reader, Writer } from '../../../../db/engine.ts'
+import { lockedRowsOf } from '../../../../db/prepared.ts'
+import { addresses } from '../../../../db/schema/selling.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import type { Slice } from '../../../lib/page.ts'
+import type { KnownAddress } from './domain.ts'
+
+const locked = lockedRowsOf(addresses, ['id', 'customerId'])
+
+/** A customer's own address book. */
+export const bookStore = {
+  /** Oldest first. */
+  list: (from: Pick<Reader, 'select'>, customerId: string, slice: Slice) =>
+    selectSlice(from, addresses, { where: eq(addresses.customerId, customerId), order: [asc(addresses.id)], ...slice }),
+  /** One of the book, in a write that has it to itself from then on. */
+  async lock(tx: Writer, customerId: string, id: string): Promise<KnownAddress | undefined> {
+    return tx.first(locked, { id, customerId })
+  },
+  async replace(tx: Writer, { id, address, isDefaultShipping, isDefaultBilling, updatedAt }: KnownAddress): Promise<void> {
+    await tx.update(addresses).set({ address, isDefaultShipping, isDefaultBilling, updatedAt }).where(eq(addresses.id, id))
+  },
+  async remove(tx: Writer, customerId: string, id: string): Promise<KnownAddress | undefined> {
+    const [removed] = await tx
+      .delete(addresses)
+      .where(and(eq(addresses.id, id), eq(addresses.customerId, customerId)))
+      .returning()
+    return removed
+  },
+}

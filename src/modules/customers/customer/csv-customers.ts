@@ -1,0 +1,191 @@
+import { proseError } from '../../../core/csv-format.ts'
+import type { CsvRecord } from '../../../core/csv-records.ts'
+import { AppError } from '../../../core/errors.ts'
+import { unescaped } from '../../../lib/csv-line.ts'
+import { isMailAddress } from '../../../lib/mail-address.ts'
+import { normalEmail } from '../../identity/auth/domain.ts'
+import { isCountry } from '../../shop/countries/domain.ts'
+import { type AddressFields, addressOf } from './domain.ts'
+
+/** What is read of a file of customers, with the names that each field has in Shopify's exports of now and of before, and in ours. */
+const aliases = {
+  email: ['Email'],
+  name: ['Name'],
+  firstName: ['First Name'],
+  lastName: ['Last Name'],
+  phone: ['Phone'],
+  acceptsMarketing: ['Accepts Email Marketing', 'Accepts Marketing'],
+  company: ['Default Address Company', 'Company'],
+  line1: ['Default Address Address1', 'Address1'],
+  line2: ['Default Address Address2', 'Address2'],
+  city: ['Default Address City', 'City'],
+  province: ['Default Address Province Code', 'Province Code'],
+  countryCode: ['Default Address Country Code', 'Country Code'],
+  postalCode: ['Default Address Zip', 'Zip'],
+  addressPhone: ['Default Address Phone'],
+} as const satisfies Record<string, readonly string[]>
+type Field = keyof typeof aliases
+
+const lengths = {
+  email: 254,
+  name: 200,
+  firstName: 200,
+  lastName: 200,
+  phone: 40,
+  acceptsMarketing: 20,
+  company: 200,
+  line1: 200,
+  line2: 200,
+  city: 100,
+  province: 100,
+  countryCode: 2,
+  postalCode: 20,
+  addressPhone: 40,
+} as const satisfies Record<Field, number>
+
+const normal = (name: string): string => name.replace(/[\s_-]+/g, '').toLowerCase()
+const fieldByName = new Map(
+  (Object.entries(aliases) as [Field, readonly string[]][]).flatMap(([field, names]) =>
+    names.map((name) => [normal(name), field] as const),
+  ),
+)
+
+/** What is wrong with a row, or not taken of it; the header is row 1. No message repeats a cell. */
+export type RowNote = { readonly row: number; readonly column?: string; readonly message: string }
+
+/** Where each field stands in a row, what its column is called, and which columns are of no use here. */
+export type Columns = {
+  readonly count: number
+  readonly at: ReadonlyMap<Field, { readonly index: number; readonly label: string }>
+  readonly ignored: readonly string[]
+}
+
+const columnsMax = 500
+const labelMax = 100
+
+/** @throws AppError INVALID for a header that names no e-mail address, or a column twice */
+export function columnsOf({ cells }: CsvRecord): Columns {
+  if (cells.length > columnsMax) throw new AppError('INVALID', `The header has more than ${columnsMax} columns`)
+  const at = new Map<Field, { index: number; label: string }>()
+  const ignored: string[] = []
+  for (const [index, cell] of cells.entries()) {
+    const label = cell.trim()
+    const field = fieldByName.get(normal(label))
+    if (!field) {
+      if (label !== '') ignored.push(label.slice(0, labelMax))
+      continue
+    }
+    if (at.has(field)) throw new AppError('INVALID', `Row 1: ${aliases[field].join(' and ')} stand there twice: leave one column`)
+    at.set(field, { index, label })
+  }
+  if (at.size === 0 && cells.length === 1) throw proseError()
+  if (!at.has('email')) throw new AppError('INVALID', 'Row 1: a column Email is missing: this is no file of customers')
+  return { count: cells.length, at, ignored }
+}
+
+/** Somebody as the file has them. What has no column is undefined; what is blank is null, or an empty text. */
+export type ImportedCustomer = {
+  readonly row: number
+  readonly email: string
+  readonly name: string | undefined
+  readonly phone: string | null | undefined
+  readonly acceptsMarketing: boolean | undefined
+  readonly address: AddressFields | undefined
+  /** What is not taken of the row. */
+  readonly notices: readonly RowNote[]
+}
+export type ImportedRow = ImportedCustomer | { readonly row: number; readonly error: RowNote }
+
+class Fault extends Error {
+  constructor(
+    readonly column: string | undefined,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/**
+ * Reads a cell. Exports escape formulas; some put an apostrophe before digits too, so that a phone number stays text.
+ */
+const plain = (cell: string): string =>
+  unescaped(cell)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/^'(?=\d)/, '')
+
+const yes = new Set(['yes', 'true', '1', 'subscribed'])
+const no = new Set(['no', 'false', '0', '', 'not_subscribed', 'unsubscribed'])
+
+/** Reads a row of customers; a bad one is told by what is wrong with it. */
+export function importedOf(columns: Columns, { row, cells }: CsvRecord): ImportedRow {
+  try {
+    if (cells.length > columns.count)
+      throw new Fault(
+        undefined,
+        `has ${cells.length} cells, but the header has ${columns.count}: put cells that contain the separator in quotes`,
+      )
+    return readRow(columns, row, cells)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return { row, error: { row, ...(error.column === undefined ? {} : { column: error.column }), message: error.message } }
+  }
+}
+
+function readRow(columns: Columns, row: number, cells: readonly string[]): ImportedCustomer {
+  const labelOf = (field: Field) => columns.at.get(field)?.label ?? aliases[field][0]
+  const cell = (field: Field): string | undefined => {
+    const found = columns.at.get(field)
+    if (!found) return undefined
+    const text = plain(cells[found.index] ?? '')
+    if (text.length > lengths[field]) throw new Fault(found.label, `must have at most ${lengths[field]} characters`)
+    return text
+  }
+  const email = cell('email') ?? ''
+  if (email === '') throw new Fault(labelOf('email'), 'must not be blank: customers are known by it')
+  if (!isMailAddress(email)) throw new Fault(labelOf('email'), 'must be an e-mail address')
+  const [first, last] = [cell('firstName'), cell('lastName')]
+  const name = cell('name') ?? (first === undefined && last === undefined ? undefined : [first, last].filter(Boolean).join(' '))
+  if (name !== undefined && name.length > lengths.name)
+    throw new Fault(labelOf('lastName'), `with the first name, must have at most ${lengths.name} characters`)
+  const phone = cell('phone')
+  const marketing = cell('acceptsMarketing')?.toLowerCase()
+  if (marketing !== undefined && !yes.has(marketing) && !no.has(marketing))
+    throw new Fault(labelOf('acceptsMarketing'), 'must be yes or no')
+  const { address, notices } = addressIn(row, cell, name, labelOf)
+  return {
+    row,
+    email: normalEmail(email),
+    name,
+    phone: phone === '' ? null : phone,
+    acceptsMarketing: marketing === undefined ? undefined : yes.has(marketing),
+    address,
+    notices,
+  }
+}
+
+/** One that is not whole is left out, and said: the customer is none the worse for it. */
+function addressIn(
+  row: number,
+  cell: (field: Field) => string | undefined,
+  name: string | undefined,
+  labelOf: (field: Field) => string,
+): { address: AddressFields | undefined; notices: RowNote[] } {
+  const company = cell('company') || null
+  const line1 = cell('line1') ?? ''
+  const city = cell('city') ?? ''
+  const countryCode = (cell('countryCode') ?? '').toUpperCase()
+  const more = { company, line2: cell('line2') || null, province: cell('province') || null, postalCode: cell('postalCode') || null }
+  const addressee = name || company || ''
+  const isBlank = line1 === '' && city === '' && more.postalCode === null
+  if (isBlank) return { address: undefined, notices: [] }
+  const left = (field: Field, what: string) => ({
+    address: undefined,
+    notices: [{ row, column: labelOf(field), message: `${what}: the address was left out` }],
+  })
+  if (line1 === '') return left('line1', 'is blank')
+  if (city === '') return left('city', 'is blank')
+  if (addressee === '') return left('firstName', 'is blank, and so is the company')
+  if (!isCountry(countryCode)) return left('countryCode', 'must be the code of a country, as US')
+  return { address: addressOf({ name: addressee, line1, city, countryCode, ...more, phone: cell('addressPhone') || null }), notices: [] }
+}

@@ -1,0 +1,12 @@
+import type { Deps } from '../../../core/deps.ts'
+import type { AuthDeps } from '../../identity/auth/index.ts'
+import type { MailDeps } from '../../messaging/mail/index.ts'
+import type { GuestOrders } from './guest-orders.ts'
+import { createCustomerStore } from './store.ts'
+
+export const customerParts = ({ db }: Deps) => ({
+  customerStore: createCustomerStore(db),
+  /** Orders know whose they are: they put here how those of a guest become a customer's. */
+  guestOrders: [] as GuestOrders[],
+})
+export type CustomerDeps = AuthDeps & MailDeps & ReturnType<typeof customerParts>

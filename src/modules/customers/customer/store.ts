@@ -1,0 +1,193 @@
+import { and, asc, count, desc, eq, isNull, lt, ne, or, sql } from 'drizzle-orm'
+import { noteInBlocks } from '../../../../db/list-pages.ts'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { customers } from '../../../../db/schema/people.ts'
+import { addresses, customerTotals, orders } from '../../../../db/schema/selling.ts'
+import { customerSearch } from '../../../../db/search.ts'
+import { wordFor } from '../../../../db/admin-search.ts'
+import type { ShopContext } from '../../../core/principal.ts'
+import type { Slice } from '../../../lib/page.ts'
+import { type BookEntry, type Customer, type CustomerTotals, customerWords, type KnownAddress, type Standing } from './domain.ts'
+
+const byId = rowsOf(customers, ['id', 'shopId'])
+const locked = lockedRowsOf(customers, ['id'])
+const byEmail = rowsOf(customers, ['shopId', 'email'])
+const addressById = rowsOf(addresses, ['id', 'shopId'])
+/** No row when the shop has no such customer. */
+const orderTotal = prepare((queries) =>
+  queries
+    .select({ orders: sql<number>`cast(coalesce(sum(${customerTotals.orders} + ${customerTotals.liveOrders}), 0) as integer)` })
+    .from(customers)
+    .leftJoin(customerTotals, eq(customerTotals.customerId, customers.id))
+    .where(and(eq(customers.id, sql.placeholder('customerId')), eq(customers.shopId, sql.placeholder('shopId'))))
+    .groupBy(customers.id),
+)
+const orderIds = prepare((queries) =>
+  queries
+    .select({ id: orders.id })
+    .from(orders)
+    .where(valuesOf(orders, ['customerId', 'shopId']))
+    .orderBy(desc(orders.number))
+    .limit(sql.placeholder('limit'))
+    .offset(sql.placeholder('offset')),
+)
+const orderIdsAfter = prepare((queries) =>
+  queries
+    .select({ id: orders.id })
+    .from(orders)
+    .where(and(valuesOf(orders, ['customerId', 'shopId']), lt(orders.id, sql.placeholder('after'))))
+    .orderBy(desc(orders.id))
+    .limit(sql.placeholder('limit')),
+)
+
+/** Nothing of a person comes into the row of one whose data was erased, whichever request was under way. */
+const isThere = (id: string) => and(eq(customers.id, id), isNull(customers.erasedAt))
+
+export function createCustomerStore({ read }: Pick<Database, 'read'>) {
+  return {
+    async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Customer | undefined> {
+      return from.first(byId, { id, shopId })
+    },
+    async findByEmail(shopId: string, email: string): Promise<Customer | undefined> {
+      return read.first(byEmail, { shopId, email })
+    },
+    /** As it stands inside a write, which has it to itself from then on. */
+    async lock(tx: Writer, id: string): Promise<Customer | undefined> {
+      return tx.first(locked, { id })
+    },
+    /** Notes that their e-mail address is proven; when it was first, stays. */
+    async prove(tx: Writer, id: string, now: number): Promise<void> {
+      await tx
+        .update(customers)
+        .set({ emailProvenAt: now, updatedAt: now })
+        .where(and(isThere(id), isNull(customers.emailProvenAt)))
+    },
+    /** @returns the customer after the change; undefined where there is none, or none any more */
+    async change(tx: Writer, id: string, change: Partial<Customer> & Pick<Customer, 'updatedAt'>): Promise<Customer | undefined> {
+      const [customer] = await tx.update(customers).set(change).where(isThere(id)).returning()
+      if (customer && (change.email !== undefined || change.name !== undefined)) await index(tx, customer)
+      return customer
+    },
+    /** Whether a customer's password still has this hash. */
+    async hasPassword(tx: Writer, id: string, passwordHash: string | undefined): Promise<boolean> {
+      if (passwordHash === undefined) return false
+      const same = and(eq(customers.id, id), eq(customers.passwordHash, passwordHash))
+      return (await tx.select({ id: customers.id }).from(customers).where(same).limit(1)).length > 0
+    },
+    async setPassword(tx: Writer, id: string, passwordHash: string, updatedAt: number): Promise<void> {
+      await tx.update(customers).set({ passwordHash, updatedAt }).where(isThere(id))
+    },
+    /** Makes a customer findable who may be so already; whoever is made or changed here is. */
+    index,
+    async insert(tx: Writer, customer: Customer): Promise<void> {
+      await tx.insert(customers).values(customer)
+      await noteInBlocks(tx, { list: 'CUSTOMERS', shopId: customer.shopId }, customer.id)
+      await index(tx, customer)
+    },
+    /** @param mode of the shop: orders of the other one do not count */
+    async standingOf(customerId: string, mode: Mode, from: Pick<Reader, 'select'> = read): Promise<Standing> {
+      const book = await from
+        .select({ id: addresses.id })
+        .from(addresses)
+        .where(eq(addresses.customerId, customerId))
+        .orderBy(asc(addresses.id))
+      const totals = await from
+        .select({ currency: customerTotals.currency, ...countedIn[mode] })
+        .from(customerTotals)
+        .where(eq(customerTotals.customerId, customerId))
+      return { addressIds: book.map(({ id }) => id), totals }
+    },
+    /** How many orders a customer has placed; undefined when the shop has no such customer. */
+    async countOrders(shopId: string, customerId: string): Promise<number | undefined> {
+      return (await read.first(orderTotal, { shopId, customerId }))?.orders
+    },
+    /** Newest first. */
+    async orderIds(shopId: string, customerId: string, { limit, offset, after }: Omit<Slice, 'page'>): Promise<string[]> {
+      const asked = { shopId, customerId, limit }
+      const rows = await (typeof after === 'string'
+        ? read.all(orderIdsAfter, { ...asked, after })
+        : read.all(orderIds, { ...asked, offset }))
+      return rows.map(({ id }) => id)
+    },
+
+    async findAddress(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<KnownAddress | undefined> {
+      return from.first(addressById, { id, shopId })
+    },
+    /** One of the customer's book, or one that they entered and that is in nobody's. */
+    async findAddressOf(customerId: string, shopId: string, id: string): Promise<KnownAddress | undefined> {
+      const entered = and(isNull(addresses.customerId), eq(addresses.enteredBy, customerId))
+      const [address] = await read
+        .select()
+        .from(addresses)
+        .where(and(eq(addresses.id, id), eq(addresses.shopId, shopId), or(eq(addresses.customerId, customerId), entered)))
+        .limit(1)
+      return address
+    },
+    async countAddresses(tx: Writer, customerId: string): Promise<number> {
+      const [row] = await tx.select({ n: count() }).from(addresses).where(eq(addresses.customerId, customerId))
+      return Number(row?.n ?? 0)
+    },
+    async insertAddress(tx: Writer, address: KnownAddress): Promise<void> {
+      await tx.insert(addresses).values(address)
+    },
+    /** Puts an address into a customer's book, unless it is in another's: then false. */
+    async claimAddress(tx: Writer, { id, customerId, isDefaultShipping, isDefaultBilling, updatedAt }: BookEntry): Promise<boolean> {
+      const free = or(isNull(addresses.customerId), eq(addresses.customerId, customerId))
+      const rows = await tx
+        .update(addresses)
+        .set({ customerId, isDefaultShipping, isDefaultBilling, updatedAt })
+        .where(and(eq(addresses.id, id), free))
+        .returning({ id: addresses.id })
+      return rows.length > 0
+    },
+    /** Takes the default of a kind from whichever other address of the book has it. */
+    async clearDefault(
+      tx: Writer,
+      kind: 'isDefaultShipping' | 'isDefaultBilling',
+      { id, customerId, updatedAt }: BookEntry,
+    ): Promise<void> {
+      await tx
+        .update(addresses)
+        .set({ [kind]: false, updatedAt })
+        .where(and(eq(addresses.customerId, customerId), eq(addresses[kind], true), ne(addresses.id, id)))
+    },
+  }
+}
+
+async function index(tx: Writer, customer: Customer): Promise<void> {
+  await customerSearch.put(tx, customer, { words: customerWords(customer), whole: [wordFor('email', customer.email)] })
+}
+
+type Mode = ShopContext['mode']
+/** The columns that count the orders of a mode. */
+const countedIn = {
+  TEST: { orders: customerTotals.orders, spent: customerTotals.spent },
+  LIVE: { orders: customerTotals.liveOrders, spent: customerTotals.liveSpent },
+} as const
+const none = { orders: 0, spent: 0, liveOrders: 0, liveSpent: 0 }
+const adding = (mode: Mode, orders: 'orders' | 'liveOrders', spent: 'spent' | 'liveSpent') =>
+  prepare(
+    (queries) => {
+      const more = { [orders]: sql.placeholder('orders'), [spent]: sql.placeholder('spent') }
+      return queries
+        .insert(customerTotals)
+        .values({ ...none, ...more, customerId: sql.placeholder('customerId'), currency: sql.placeholder('currency') } as never)
+        .onConflictDoUpdate({
+          target: [customerTotals.customerId, customerTotals.currency],
+          set: { [orders]: sql`${countedIn[mode].orders} + ${more[orders]}`, [spent]: sql`${countedIn[mode].spent} + ${more[spent]}` },
+        })
+    },
+    { row: 'customerId' },
+  )
+const addingIn = { TEST: adding('TEST', 'orders', 'spent'), LIVE: adding('LIVE', 'liveOrders', 'liveSpent') } as const
+
+export const customerTotalsStore = {
+  /** Adds to what a customer has ordered and spent in a mode; both may be 0, and `spent` negative. */
+  async add(
+    tx: Writer,
+    { customerId, currency, mode, orders, spent }: Pick<CustomerTotals, 'customerId' | 'currency' | 'orders' | 'spent'> & { mode: Mode },
+  ): Promise<void> {
+    await tx.run(addingIn[mode], { customerId, currency, orders, spent })
+  },
+}

@@ -1,0 +1,6 @@
+export { erasureFindings } from './check-store.ts'
+export { lineOf } from './domain.ts'
+export { eraseCustomer } from './erase-customer.ts'
+export { listedIn, listedInPlace } from './erased-list.ts'
+export type { ErasureDeps } from './providers.ts'
+export { replayErasures, tendErasures } from './replay-erasures.ts'

@@ -1,5 +1,0 @@
-export { draftFindings } from './check-store.ts'
-export { fieldsIn } from './form.ts'
-export type { DraftDeps } from './parts.ts'
-export { type Once, openPayPage, sendPayPage } from './paying.ts'
-export { changeDraft, countOpenDrafts, createDraft, listDrafts, pieceOfDrafts, readDraft, removeDraft, sendDraft } from './service.ts'

@@ -1,6 +1,0 @@
-import type { Deps } from '../../core/deps.ts'
-import type { OrderDeps } from '../order/index.ts'
-import { createDraftStore } from './store.ts'
-
-export const draftParts = ({ db }: Deps) => ({ draftStore: createDraftStore(db) })
-export type DraftDeps = OrderDeps & ReturnType<typeof draftParts>

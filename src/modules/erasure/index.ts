@@ -1,6 +1,0 @@
-export { erasureFindings } from './check-store.ts'
-export { lineOf } from './domain.ts'
-export { eraseCustomer } from './erasing.ts'
-export { listedIn, listedInPlace } from './keeping.ts'
-export type { ErasureDeps } from './parts.ts'
-export { replayErasures, tendErasures } from './replaying.ts'

@@ -1,6 +1,0 @@
-import type { Deps } from '../../core/deps.ts'
-import type { InstanceKeyDeps } from '../instance-key/index.ts'
-import { createGiftCardStore } from './store.ts'
-
-export const giftCardParts = ({ db }: Deps) => ({ giftCardStore: createGiftCardStore(db) })
-export type GiftCardDeps = InstanceKeyDeps & ReturnType<typeof giftCardParts>

@@ -1,0 +1,22 @@
+import { createTokens } from '../../../clients/tokens.ts'
+import type { Identity } from '../../../core/principal.ts'
+import { createTouch } from '../../../core/last-used.ts'
+import { createWaitlist } from '../../../lib/waitlist.ts'
+import type { ShopDeps } from '../../shop/shop/index.ts'
+import { loginsWaitingMax } from './domain.ts'
+import { createIdentity } from './identity.ts'
+import { createAuthStore } from './store.ts'
+
+export function authParts(deps: ShopDeps) {
+  const { db, keyring, clock, config } = deps
+  const authStore = createAuthStore(db)
+  const parts = {
+    authStore,
+    touchSession: createTouch(deps, 'session', authStore.touchSession),
+    loginWaitlist: createWaitlist(loginsWaitingMax),
+    tokens: createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID()),
+  }
+  const identity: Identity = createIdentity({ ...deps, ...parts })
+  return { ...parts, identity }
+}
+export type AuthDeps = ShopDeps & ReturnType<typeof authParts>

@@ -1,0 +1,2 @@
+export type { InstanceKeyDeps } from './providers.ts'
+export type { InstanceKeys } from './service.ts'

@@ -1,0 +1,23 @@
+import { sql } from 'drizzle-orm'
+import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
+
+/** What of staff `souk check` looks at: that each shop has an owner, and that who is there has an account and who was invited an address. */
+const rules: readonly Rule[] = [
+  {
+    subject: 'owners of shops',
+    broken: sql`select id from shops
+                where not exists (select 1 from staff where staff.shop_id = shops.id and staff.role = 'OWNER' and staff.user_id is not null)
+                order by id`,
+    say: ({ id }) => `${id}: nobody is its OWNER`,
+  },
+  {
+    subject: 'staff of shops',
+    broken: sql`select staff.id from staff left join users on users.id = staff.user_id
+                where (staff.user_id is null and (staff.email is null or staff.invited_at is null or staff.joined_at is not null))
+                   or (staff.user_id is not null and (staff.email is not null or staff.joined_at is null or users.role <> 'MERCHANT'))
+                order by staff.id`,
+    say: ({ id }) => `${id}: neither an invitation nor somebody with a merchant's account`,
+  },
+]
+
+export const memberFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)

@@ -1,0 +1,22 @@
+export type { MerchantDeps } from './providers.ts'
+export {
+  type Credentials,
+  changeUserPassword,
+  checkUserPassword,
+  createMerchant,
+  createSuperAdmin,
+  hasSuperAdmin,
+  hasUsers,
+  insertMerchant,
+  isMerchant,
+  joinShopsOf,
+  login,
+  newMerchant,
+  readMerchant,
+  removeSecondFactor,
+  resetUserPassword,
+  setUserPassword,
+  signUp,
+  userWithEmail,
+  userWithId,
+} from './service.ts'

@@ -1,0 +1,52 @@
+import { t } from 'elysia'
+import { type StaffRole, staffRoles } from '../../../core/roles.ts'
+import { CountryCode, CurrencyCode, Email, Instant, nullable, oneOf, text } from '../../../http/schema.ts'
+import { isoTimes } from '../../../lib/objects.ts'
+import { passwordLength } from '../auth/domain.ts'
+import { NewPassword } from '../auth/model.ts'
+import { KybRecord } from '../../shop/kyb/model.ts'
+import { codeLengthMax } from '../second-factor/domain.ts'
+import type { Shop } from '../../shop/shop/domain.ts'
+import { ShopName, ShopRecord, shopView } from '../../shop/shop/model.ts'
+import type { User } from './domain.ts'
+
+/** A login is checked against nothing but its length: what is wrong with it is not told. */
+export const LoginBody = t.Object({
+  email: text(254, { minLength: 1 }),
+  password: text(passwordLength.maxLength, { minLength: 1 }),
+  code: t.Optional(
+    text(codeLengthMax, {
+      minLength: 1,
+      description: 'Of the authenticator app, or a recovery code; ignored where the account has no second factor',
+    }),
+  ),
+})
+export const SignupBody = t.Object({
+  email: Email,
+  password: NewPassword,
+  shopName: ShopName,
+  country: CountryCode,
+  currency: CurrencyCode,
+})
+export const MerchantRecord = t.Object({ id: t.String(), email: t.String(), createdAt: Instant }, { title: 'Merchant' })
+export const SignupAnswer = t.Object({ merchant: MerchantRecord, shop: ShopRecord })
+export const ShopOfStaff = t.Object(
+  { ...ShopRecord.properties, role: oneOf(staffRoles, { description: 'What they may do there' }) },
+  { title: 'ShopOfStaff' },
+)
+export const Me = t.Object({
+  merchant: t.Object(
+    {
+      ...MerchantRecord.properties,
+      secondFactor: t.Boolean({ description: 'Whether a login asks for a code besides' }),
+    },
+    { title: 'Me' },
+  ),
+  shops: t.Array(ShopOfStaff),
+  kyb: nullable(KybRecord),
+})
+
+/** A shop that somebody works in, and as what. */
+export const shopOfStaffView = ({ shop, role }: { shop: Shop; role: StaffRole }) => ({ ...shopView(shop), role })
+
+export const merchantView = ({ id, email, createdAt }: User) => ({ id, email, ...isoTimes({ createdAt }) })

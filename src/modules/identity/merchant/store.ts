@@ -1,0 +1,38 @@
+import { and, eq } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { rowsOf } from '../../../../db/prepared.ts'
+import { users } from '../../../../db/schema/people.ts'
+import type { User } from './domain.ts'
+
+const byId = rowsOf(users, ['id'])
+const byEmail = rowsOf(users, ['email'])
+
+export function createUserStore({ read }: Pick<Database, 'read'>) {
+  return {
+    async findByEmail(email: string): Promise<User | undefined> {
+      return read.first(byEmail, { email })
+    },
+    async find(id: string): Promise<User | undefined> {
+      return read.first(byId, { id })
+    },
+    /** Whether somebody's password still has this hash. */
+    async hasPassword(tx: Writer, id: string, passwordHash: string): Promise<boolean> {
+      const same = and(eq(users.id, id), eq(users.passwordHash, passwordHash))
+      return (await tx.select({ id: users.id }).from(users).where(same).limit(1)).length > 0
+    },
+    async setPassword(tx: Writer, id: string, passwordHash: string): Promise<void> {
+      await tx.update(users).set({ passwordHash }).where(eq(users.id, id))
+    },
+    async anySuperAdmin(from: Pick<Reader, 'select'> = read): Promise<boolean> {
+      const rows = await from.select({ id: users.id }).from(users).where(eq(users.role, 'SUPER_ADMIN')).limit(1)
+      return rows.length > 0
+    },
+    async anyUser(): Promise<boolean> {
+      const rows = await read.select({ id: users.id }).from(users).limit(1)
+      return rows.length > 0
+    },
+    async insert(tx: Writer, user: User): Promise<void> {
+      await tx.insert(users).values(user)
+    },
+  }
+}

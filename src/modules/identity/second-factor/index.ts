@@ -1,0 +1,10 @@
+export type { SecondFactorDeps } from './providers.ts'
+export {
+  assertNoFactor,
+  beginFactor,
+  confirmFactor,
+  factorOf,
+  hasFactor,
+  passFactor,
+  removeFactor,
+} from './service.ts'

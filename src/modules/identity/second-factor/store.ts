@@ -1,0 +1,27 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { holdNames } from '../../../../db/prepared.ts'
+import { secondFactors } from '../../../../db/schema/second-factor.ts'
+import type { SecondFactor } from './domain.ts'
+
+export type SecondFactorStore = ReturnType<typeof createSecondFactorStore>
+
+export const createSecondFactorStore = ({ read }: Pick<Database, 'read'>) => ({
+  /** Has somebody's factor to itself for the rest of a work. */
+  hold: (tx: Writer, userId: string): void => holdNames(tx, [`second-factor ${userId}`]),
+  async find(userId: string, from: Pick<Reader, 'select'> = read): Promise<SecondFactor | undefined> {
+    const [row] = await from.select().from(secondFactors).where(eq(secondFactors.userId, userId)).limit(1)
+    return row
+  },
+  /** Puts a new one that is not confirmed in the place of another such. */
+  async begin(tx: Writer, row: SecondFactor): Promise<void> {
+    await tx.delete(secondFactors).where(and(eq(secondFactors.userId, row.userId), isNull(secondFactors.confirmedAt)))
+    await tx.insert(secondFactors).values(row)
+  },
+  async change(tx: Writer, userId: string, fields: Partial<SecondFactor>): Promise<void> {
+    await tx.update(secondFactors).set(fields).where(eq(secondFactors.userId, userId))
+  },
+  async remove(tx: Writer, userId: string): Promise<void> {
+    await tx.delete(secondFactors).where(eq(secondFactors.userId, userId))
+  },
+})

@@ -1,0 +1,3 @@
+import type { AccountPageDeps } from '../../customers/account-page/index.ts'
+
+export type StaffDeps = AccountPageDeps

@@ -1,2 +1,0 @@
-export type { InstanceKeyDeps } from './parts.ts'
-export type { InstanceKeys } from './service.ts'

@@ -1,0 +1,98 @@
+import type { Reader } from '../../../../db/engine.ts'
+import { AppError } from '../../../core/errors.ts'
+import { assertExpected } from '../../../core/versions.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { audited } from '../../operations/audit/index.ts'
+import type { Assessment } from '../credit/domain.ts'
+import { assess, keepRules } from '../credit/index.ts'
+import { businessesOf } from '../../shop/kyb/index.ts'
+import { appendEvent, type ByOperator, noSuchApplication, raised } from './applications.ts'
+import { allowedIn, applicationDifference, type Decision, type LendingApplication, queueTotalMax } from './domain.ts'
+import type { LendingDeps } from './providers.ts'
+import type { QueueFilter } from './queue-store.ts'
+import { type AdminApplicationView, adminApplicationView, type QueuedView, queuedView } from './view.ts'
+
+/** A page of the queue: those that were submitted first, first; drafts have no such time and stand by their making. */
+export async function listQueue(deps: LendingDeps, filter: QueueFilter, slice: Slice): Promise<Page<QueuedView> & { totalCapped?: true }> {
+  const { rows, total } = await deps.queueStore.list(filter, slice)
+  const businesses = await businessesOf(
+    deps,
+    rows.map(({ merchantId }) => merchantId),
+  )
+  const views = rows.map((row) => queuedView(row, businesses.get(row.merchantId)))
+  return {
+    ...pageOf(views, Math.min(total, queueTotalMax), slice),
+    ...(total > queueTotalMax ? { totalCapped: true } : {}),
+  }
+}
+
+/** An application with its documents, decisions and events. @throws AppError NOT_FOUND */
+export async function readWhole(deps: LendingDeps, id: string): Promise<AdminApplicationView> {
+  const application = await deps.lendingStore.find(id)
+  if (!application) throw noSuchApplication()
+  return wholeView(deps, application)
+}
+
+async function wholeView(
+  deps: LendingDeps,
+  application: LendingApplication,
+  from?: Pick<Reader, 'first' | 'all' | 'select'>,
+): Promise<AdminApplicationView> {
+  const { merchantId } = application
+  const businesses = await businessesOf(deps, [merchantId], from)
+  return adminApplicationView(await deps.lendingStore.whole(application, from), businesses.get(merchantId))
+}
+
+export type DecisionInput = {
+  readonly decision: Decision
+  readonly reason: string | null
+  readonly partnerExternalRef: string | null
+  readonly assessment: Assessment | null
+}
+
+/**
+ * An operator's decision. Under review already, an application stays so, and a new reason or reference is recorded. Figures that are
+ * given are judged by the rules as they are, and kept with what these say beside the decision, which is the operator's all the same.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID for figures of another cohort, and as `judge` does; CONFLICT for a draft, and
+ *   once it is decided or withdrawn
+ */
+export function decide(deps: LendingDeps, by: ByOperator, id: string, input: DecisionInput): Promise<AdminApplicationView> {
+  const { decision, reason, partnerExternalRef, assessment } = input
+  const { lendingStore, newId } = deps
+  const actor = by.actor.id
+  // Figures that cannot be judged are refused as any other field is: before it is asked what they are of.
+  const judged = assessment ? assess(assessment) : unjudged
+  return audited(deps, by, { action: actions[decision], subject: id }, async (tx, tell) => {
+    const before = await lendingStore.find(id, tx)
+    if (!before) throw noSuchApplication()
+    assertExpected(by.expected, before.version)
+    if (assessment && assessment.cohort !== before.cohort)
+      throw new AppError('INVALID', 'assessment.cohort (body): it must be that of the application')
+    const fields = { ...raised(deps, before), partnerExternalRef: partnerExternalRef ?? before.partnerExternalRef }
+    const after =
+      decision !== 'UNDER_REVIEW'
+        ? await lendingStore.move(tx, id, allowedIn[decision], decision, { ...fields, reason, decidedAt: fields.updatedAt })
+        : before.status === decision
+          ? await lendingStore.change(tx, id, [decision], { ...fields, reason: reason ?? before.reason })
+          : await lendingStore.move(tx, id, allowedIn[decision], decision, { ...fields, reason })
+    if (!after) throw new AppError('CONFLICT', refusalOf(before))
+    await appendEvent(tx, deps, { type: 'DECIDED', reason, partnerExternalRef, actor, before, after })
+    if (assessment) await keepRules(tx, deps)
+    const decided = { id: newId('lendingDecision'), applicationId: id, decision, actor, at: fields.updatedAt }
+    await lendingStore.insertDecision(tx, { ...decided, ...judged })
+    tell(applicationDifference(before, after))
+    return wholeView(deps, after, tx)
+  })
+}
+
+/** Of a decision that no figures were given to. */
+const unjudged = { assessment: null, envelope: null, ruleVersion: null }
+
+const actions = {
+  APPROVED: 'lending.approved',
+  REJECTED: 'lending.rejected',
+  UNDER_REVIEW: 'lending.under_review',
+} as const satisfies Record<Decision, string>
+
+const refusalOf = ({ status }: LendingApplication): string =>
+  status === 'DRAFT' ? 'The application is not submitted yet' : 'The application is decided already, or was withdrawn'

@@ -1,0 +1,82 @@
+import { givenTwice, roundedIn } from '../../../lib/exact-json.ts'
+import { unitsOf } from '../../../lib/usd.ts'
+import { currentRules, type LendingRules, operationalRisks, rungs } from './domain.ts'
+import { factorDecimals } from './envelope.ts'
+
+/** Amounts and multiples of rules are below it. */
+const figureEnd = 1e10
+
+/**
+ * Reads a file of rules, which says all of them: a copy of those that are printed by `souk lending rules`, with other figures.
+ * @returns the rules in the order of ours, so that the version of equal rules is the same; or what is wrong with the file, in words
+ */
+export function rulesOf(text: string): { rules: LendingRules } | { problems: string[] } {
+  let value: unknown
+  try {
+    // Some programs put a mark of UTF-8 before the text.
+    value = JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch {
+    return { problems: ['not valid JSON'] }
+  }
+  const problems = unclearIn(text)
+  const rules = like(currentRules, value, [], problems) as LendingRules
+  if (problems.length === 0) problems.push(...unevenIn(rules))
+  return problems.length > 0 ? { problems } : { rules }
+}
+
+/** What the figures that were parsed do not show: which of two was meant, and digits that no number of the program holds. */
+function unclearIn(json: string): string[] {
+  const [twice, rounded] = [givenTwice(json), roundedIn(json.replace(/^\ufeff/, ''))]
+  return [
+    ...(twice ? [`${twice.join('.')}: given twice`] : []),
+    ...(rounded ? [`${rounded.join('.')}: a number of so many digits cannot be kept exactly`] : []),
+  ]
+}
+
+/** The value in the order of ours, with what of it is not as ours noted by its path. */
+function like(ours: unknown, value: unknown, path: readonly string[], problems: string[]): unknown {
+  const say = (what: string) => void problems.push(`${path.join('.') || 'the file'}: ${what}`)
+  if (typeof ours === 'object' && ours !== null) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return say('must be an object')
+    for (const name of Object.keys(value)) if (!Object.hasOwn(ours, name)) problems.push(`unknown field: ${[...path, name].join('.')}`)
+    return Object.fromEntries(
+      Object.entries(ours).map(([name, one]) => [
+        name,
+        like(one, Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined, [...path, name], problems),
+      ]),
+    )
+  }
+  const name = path.at(-1) ?? ''
+  if (value === undefined) return say('is missing')
+  if (name === 'method') return value === ours ? value : say(`must be ${ours}: souk knows no other way to apply the figures`)
+  if (name === 'defaultsOfMonths') return value === ours ? value : say(`must be ${ours}: that is what is counted of each merchant`)
+  if (name === 'highestTier') return rungs.some((rung) => rung === value) ? value : say(`must be one of ${rungs.join(', ')}`)
+  if (typeof ours === 'string') return typeof value === 'string' && value.trim() !== '' ? value : say('must be a text')
+  return isFigure(name, value) ? value : say(`must be ${figureRule(name)}`)
+}
+
+const isCount = (name: string) => name === 'onTimeSettlements'
+const decimalsOf = (name: string) => (isCount(name) ? 0 : name.endsWith('Usd') ? 2 : factorDecimals)
+const isFigure = (name: string, value: unknown): boolean =>
+  typeof value === 'number' && value < figureEnd && unitsOf(value, decimalsOf(name)) !== undefined
+const figureRule = (name: string) =>
+  isCount(name) ? 'a whole number from 0' : `a number from 0, below 10,000,000,000, with at most ${decimalsOf(name)} decimals`
+
+/** What keeps rules from being monotone: more revenue or collateral must never lower a ceiling, and more risk never raise one. */
+function unevenIn({ tiers, risks, roundDownToUsd }: LendingRules): string[] {
+  const problems: string[] = []
+  const rising = (name: string, ...values: number[]) => {
+    if (values.some((value, nth) => value < (values[nth - 1] ?? 0))) problems.push(`${name}: must not fall from one to the next`)
+  }
+  const falling = (name: string, ...values: number[]) => {
+    if (values.some((value, nth) => value > (values[nth - 1] ?? value))) problems.push(`${name}: must not rise from one to the next`)
+  }
+  for (const name of ['minRevenueTimes', 'minCollateralTimes'] as const)
+    if (tiers.T1[name] !== 0) problems.push(`tiers.T1.${name}: must be 0, since T1 is for all who are over the minimum of their cohort`)
+  for (const name of ['revenueMonths', 'capUsd'] as const) rising(`tiers.T1..T3.${name}`, ...rungs.map((rung) => tiers[rung][name]))
+  for (const name of ['revenueFactor', 'collateralRate'] as const)
+    falling(`risks.LOW..HIGH.${name}`, ...operationalRisks.map((risk) => risks[risk][name]))
+  falling('risks.LOW..HIGH.highestTier', ...operationalRisks.map((risk) => rungs.indexOf(risks[risk].highestTier)))
+  if (roundDownToUsd === 0) problems.push('roundDownToUsd: must be more than 0')
+  return problems
+}

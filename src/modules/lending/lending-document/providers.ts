@@ -1,0 +1,19 @@
+import { createFileStore } from '../../../clients/documents/files.ts'
+import { type DocumentStores, documentStores, documentsDirectory, picturesDirectory } from '../../../clients/documents/stores.ts'
+import type { Deps } from '../../../core/deps.ts'
+import type { DocumentStore } from '../../../core/documents.ts'
+import type { LendingDeps } from '../application/index.ts'
+import { createLendingDocumentStore, type StoreVerdict } from './store.ts'
+import { createUploadSlots } from './upload-slots.ts'
+
+export const lendingDocumentParts = ({ db, config, log, sleep }: Pick<Deps, 'db' | 'config' | 'log' | 'sleep'>) => ({
+  lendingDocumentStore: createLendingDocumentStore(db),
+  documentStores: documentStores(config, { log, sleep }),
+  uploadSlots: createUploadSlots(),
+  /** What was found of the stores in use, when they were looked at last. */
+  storeVerdicts: new Map<DocumentStore['kind'], StoreVerdict>(),
+})
+export type LendingDocumentDeps = LendingDeps & ReturnType<typeof lendingDocumentParts>
+
+/** For commands, which copy files from and to wherever the settings say. */
+export { createFileStore, type DocumentStores, documentStores, documentsDirectory, picturesDirectory }

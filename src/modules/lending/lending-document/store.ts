@@ -1,0 +1,80 @@
+import { and, asc, count, eq, gt, inArray } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { insertOf, rowsOf } from '../../../../db/prepared.ts'
+import { lendingApplications, lendingDocuments, registeredStores } from '../../../../db/schema/lending.ts'
+import { pictureFiles } from '../../../../db/schema/media.ts'
+import { type DocumentStore, isOfPictures } from '../../../core/documents.ts'
+import type { LendingApplication, LendingDocument } from '../application/domain.ts'
+
+const one = rowsOf(lendingDocuments, ['applicationId', 'key'])
+const byStorageName = rowsOf(lendingDocuments, ['storageName'])
+const insert = insertOf(lendingDocuments)
+const registered = rowsOf(registeredStores, ['kind'])
+const register = insertOf(registeredStores, 'leave')
+
+type Kind = DocumentStore['kind']
+/** What a store was found to be. `OTHER`: the database knows another one of its kind. */
+export type StoreVerdict = 'OWN' | 'OTHER' | 'SILENT'
+
+export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => ({
+  async find(applicationId: string, key: string, from: Pick<Reader, 'first'> = read): Promise<LendingDocument | undefined> {
+    return from.first(one, { applicationId, key })
+  },
+  /** All of an application: at most one of each key. */
+  async allOf(applicationId: string): Promise<LendingDocument[]> {
+    return read.select().from(lendingDocuments).where(eq(lendingDocuments.applicationId, applicationId))
+  },
+  /** The document that has this file. */
+  async withFile(storageName: string): Promise<LendingDocument | undefined> {
+    return read.first(byStorageName, { storageName })
+  },
+  async insert(tx: Writer, document: LendingDocument): Promise<void> {
+    await insert(tx, document)
+  },
+  async remove(tx: Writer, { id }: Pick<LendingDocument, 'id'>): Promise<void> {
+    await tx.delete(lendingDocuments).where(eq(lendingDocuments.id, id))
+  },
+  /** Whether the application was still of the version that was read. */
+  async noteOn(
+    tx: Writer,
+    { id, version }: Pick<LendingApplication, 'id' | 'version'>,
+    fields: Pick<LendingApplication, 'documentationCompleted' | 'updatedAt' | 'version'>,
+  ): Promise<boolean> {
+    const isThis = and(eq(lendingApplications.id, id), eq(lendingApplications.version, version))
+    const rows = await tx.update(lendingApplications).set(fields).where(isThis).returning({ id: lendingApplications.id })
+    return rows.length === 1
+  },
+  /** Of these names of files, those that a document or a picture has, or that mark a store. */
+  async known(storageNames: readonly string[]): Promise<Set<string>> {
+    const names = [...storageNames]
+    const [documents, ofPictures, marks] = await Promise.all([
+      read.select({ name: lendingDocuments.storageName }).from(lendingDocuments).where(inArray(lendingDocuments.storageName, names)),
+      read.select({ name: pictureFiles.storageName }).from(pictureFiles).where(inArray(pictureFiles.storageName, names)),
+      read.select({ name: registeredStores.mark }).from(registeredStores).where(inArray(registeredStores.mark, names)),
+    ])
+    return new Set([...documents, ...ofPictures, ...marks].map(({ name }) => name))
+  },
+  /** The mark of the store that documents of this kind lie in; undefined while none was used. */
+  async markOf(kind: Kind): Promise<string | undefined> {
+    return (await read.first(registered, { kind }))?.mark
+  },
+  /** Leaves it as it is where one is registered already. */
+  async register(tx: Writer, store: typeof registeredStores.$inferSelect): Promise<void> {
+    await register(tx, store)
+  },
+  /** Whether some document, or picture, is in a store of this kind. */
+  async hasAny(kind: Kind): Promise<boolean> {
+    const rows = isOfPictures(kind)
+      ? await read.select({ id: pictureFiles.hash }).from(pictureFiles).where(eq(pictureFiles.store, kind)).limit(1)
+      : await read.select({ id: lendingDocuments.id }).from(lendingDocuments).where(eq(lendingDocuments.store, kind)).limit(1)
+    return rows.length > 0
+  },
+  async count(): Promise<number> {
+    const [row] = await read.select({ n: count() }).from(lendingDocuments)
+    return Number(row?.n ?? 0)
+  },
+  /** The next ones by their id. */
+  async page(after: string, limit: number): Promise<LendingDocument[]> {
+    return read.select().from(lendingDocuments).where(gt(lendingDocuments.id, after)).orderBy(asc(lendingDocuments.id)).limit(limit)
+  },
+})

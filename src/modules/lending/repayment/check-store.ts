@@ -1,0 +1,69 @@
+import { sql } from 'drizzle-orm'
+import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
+import { dayMs } from '../../../lib/day.ts'
+import { daysOfBlock } from './domain.ts'
+
+// Asked for by `souk check` alone, and so made by it.
+const rules = (): readonly Rule[] => [
+  {
+    subject: 'signals of repayments',
+    broken: sql`
+      with counted as (
+        select merchant_id, sum(case when outcome = 'ON_TIME' then 1 else 0 end) as on_time, sum(case when outcome = 'LATE' then 1 else 0 end) as late,
+          sum(case when outcome = 'DEFAULT' then 1 else 0 end) as defaults, count(distinct lender_id) as lenders, max(settled_at) as settled
+        from repayments where reversed_at is null group by merchant_id),
+      merchants as (select merchant_id from merchant_repayment_signals union select merchant_id from counted)
+      select m.merchant_id as id
+      from merchants m
+        left join merchant_repayment_signals s on s.merchant_id = m.merchant_id
+        left join counted c on c.merchant_id = m.merchant_id
+      where coalesce(s.total_on_time, 0) <> coalesce(c.on_time, 0) or coalesce(s.total_late, 0) <> coalesce(c.late, 0)
+        or coalesce(s.total_defaults, 0) <> coalesce(c.defaults, 0) or coalesce(s.lender_count, 0) <> coalesce(c.lenders, 0)
+        or coalesce(s.most_recent_settlement_at, -1) <> coalesce(c.settled, -1)
+      order by m.merchant_id`,
+    say: ({ id }) => `What is kept of the repayments of merchant ${id} is not what they come to`,
+  },
+  {
+    subject: 'defaults by day',
+    broken: sql`
+      with counted as (
+        select merchant_id, dated_at / ${sql.raw(String(dayMs))} as day, count(*) as n
+        from repayments where reversed_at is null and outcome = 'DEFAULT' group by merchant_id, dated_at / ${sql.raw(String(dayMs))}),
+      days as (select merchant_id, day from merchant_default_days union select merchant_id, day from counted)
+      select d.merchant_id as id, d.day as day, coalesce(k.defaults, 0) as kept, coalesce(c.n, 0) as counted
+      from days d
+        left join merchant_default_days k on k.merchant_id = d.merchant_id and k.day = d.day
+        left join counted c on c.merchant_id = d.merchant_id and c.day = d.day
+      where coalesce(k.defaults, 0) <> coalesce(c.n, 0)
+      order by d.merchant_id, d.day`,
+    say: ({ id, day, kept, counted }) =>
+      `Of merchant ${id}, ${kept} defaults are kept of day ${new Date(Number(day) * dayMs).toISOString().slice(0, 10)}, and there are ${counted}`,
+  },
+  {
+    subject: 'defaults by sixteen days',
+    broken: sql`
+      with counted as (
+        select merchant_id, day / ${sql.raw(String(daysOfBlock))} as block, sum(defaults) as n
+        from merchant_default_days group by merchant_id, day / ${sql.raw(String(daysOfBlock))}),
+      blocks as (select merchant_id, block from merchant_default_blocks union select merchant_id, block from counted)
+      select b.merchant_id as id, coalesce(k.defaults, 0) as kept, coalesce(c.n, 0) as counted
+      from blocks b
+        left join merchant_default_blocks k on k.merchant_id = b.merchant_id and k.block = b.block
+        left join counted c on c.merchant_id = b.merchant_id and c.block = b.block
+      where coalesce(k.defaults, 0) <> coalesce(c.n, 0)
+      order by b.merchant_id, b.block`,
+    say: ({ id, kept, counted }) => `Of merchant ${id}, ${kept} defaults are kept of sixteen days of which ${counted} are kept by day`,
+  },
+  {
+    subject: 'reversals',
+    broken: sql`
+      select r.id as id
+      from repayments r left join repayment_reversals v on v.repayment_id = r.id
+      where (r.reversed_at is null) <> (v.id is null) or r.reversed_at <> v.recorded_at
+      order by r.id`,
+    say: ({ id }) => `Repayment ${id} is reversed without an entry, or has an entry and is not`,
+  },
+]
+
+/** Whether what is kept of merchants is what their repayments come to. */
+export const repaymentFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules())

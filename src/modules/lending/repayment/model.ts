@@ -1,0 +1,76 @@
+import { Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { fieldsOf, Instant, instantOf, integer, maybe, notBlank, nullable, oneOf, pageOf, pageQuery, text } from '../../../http/schema.ts'
+import { usdEnd } from '../../../lib/usd.ts'
+import { loanRefMax, loanRefPattern, outcomes, reasonMax } from './domain.ts'
+
+const sources = ['OPERATOR', 'IMPORT', 'ATTESTATION'] as const
+
+export const RepaymentRecord = t.Object(
+  {
+    ...fieldsOf(t.String(), 'id', 'merchantId', 'lenderId', 'loanRef'),
+    outcome: oneOf(outcomes),
+    amountUsd: Type.Number({ description: 'US dollars' }),
+    dueAt: Instant,
+    settledAt: nullable(Instant),
+    source: oneOf(sources, { description: 'How it came here' }),
+    recordedBy: t.String({ description: 'The id of who recorded it' }),
+    recordedAt: Instant,
+    reversal: nullable(
+      t.Object(
+        {
+          ...fieldsOf(t.String(), 'id', 'reason', 'recordedBy'),
+          recordedAt: Instant,
+        },
+        { title: 'RepaymentReversal' },
+      ),
+    ),
+  },
+  { title: 'Repayment' },
+)
+export const Repayments = pageOf(RepaymentRecord)
+
+const loanRef = text(loanRefMax, {
+  pattern: loanRefPattern,
+  rule: 'a text in one line without blanks at its ends',
+  description: "The lender's own name of the loan",
+})
+export const RecordRepayment = t.Object({
+  merchantId: text(64),
+  lenderId: text(64, { description: 'In whichever status the lender is' }),
+  loanRef,
+  outcome: oneOf(outcomes),
+  amountUsd: Type.Number({
+    exclusiveMinimum: 0,
+    exclusiveMaximum: usdEnd,
+    description: 'Of the instalment, in US dollars with at most two decimals',
+  }),
+  dueAt: instantOf('When it was due; not after now'),
+  settledAt: maybe(instantOf('When it was settled; not after now. A `DEFAULT` may have none')),
+})
+
+export const ReverseRepayment = t.Object({ reason: text(reasonMax, notBlank) })
+
+export const ListRepayments = t.Object({
+  ...pageQuery,
+  merchantId: t.Optional(text(64)),
+  lenderId: t.Optional(text(64)),
+  loanRef: t.Optional(text(loanRefMax)),
+  outcome: t.Optional(oneOf(outcomes)),
+})
+
+const many = integer({ minimum: 0 })
+export const TapeReport = t.Object(
+  {
+    complete: t.Boolean({ description: 'Always true here: an import that was stopped is 503' }),
+    rows: many,
+    recorded: many,
+    known: integer({ minimum: 0, description: 'Rows that are recorded already and say the same' }),
+    failed: many,
+    errors: t.Array(t.Object({ row: integer(), column: t.Optional(t.String()), message: t.String() }), {
+      description: 'What is wrong with rows that were left out; the first of the file, its header, is row 1',
+    }),
+    errorsTruncated: t.Boolean({ description: 'More than 1,000 rows failed' }),
+  },
+  { title: 'LoanTapeReport' },
+)

@@ -1,0 +1,233 @@
+import { and, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { changeOf, insertAllOf, insertOf, lockedRowsIn, prepare, prepareTold, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import {
+  lenders,
+  merchantDefaultBlocks,
+  merchantDefaultDays,
+  merchantRepaymentSignals,
+  repaymentReversals,
+  repayments,
+} from '../../../../db/schema/lending.ts'
+import { users } from '../../../../db/schema/people.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import type { Slice } from '../../../lib/page.ts'
+import {
+  blockOf,
+  cutsOf,
+  type Draft,
+  type KeptSignals,
+  keyOf,
+  noSignals,
+  type Repayment,
+  type RepaymentSignals,
+  type Reversal,
+} from './domain.ts'
+
+const isLive = isNull(repayments.reversedAt)
+const byId = rowsOf(repayments, ['id'])
+const merchantById = prepare((queries) =>
+  queries
+    .select({ id: users.id })
+    .from(users)
+    .where(and(valuesOf(users, ['id']), eq(users.role, 'MERCHANT')))
+    .limit(1),
+)
+const lenderById = prepare((queries) =>
+  queries
+    .select({ id: lenders.id })
+    .from(lenders)
+    .where(valuesOf(lenders, ['id']))
+    .limit(1),
+)
+const liveByKey = prepare((queries) =>
+  queries
+    .select()
+    .from(repayments)
+    .where(and(valuesOf(repayments, ['lenderId', 'loanRef', 'dueAt']), isLive))
+    .limit(1),
+)
+const reversedByKey = prepare((queries) =>
+  queries
+    .select()
+    .from(repayments)
+    .where(and(valuesOf(repayments, ['lenderId', 'loanRef', 'dueAt']), isNotNull(repayments.reversedAt))),
+)
+const liveWithLender = prepare((queries) =>
+  queries
+    .select({ id: repayments.id })
+    .from(repayments)
+    .where(and(valuesOf(repayments, ['merchantId', 'lenderId']), isLive))
+    .limit(1),
+)
+const lastSettled = prepare((queries) =>
+  queries
+    .select({ settledAt: repayments.settledAt })
+    .from(repayments)
+    .where(and(valuesOf(repayments, ['merchantId']), isLive, isNotNull(repayments.settledAt)))
+    .orderBy(desc(repayments.settledAt))
+    .limit(1),
+)
+/** Counted defaults of the merchant at hand, of days or blocks between two. */
+const countedIn = (table: typeof merchantDefaultDays | typeof merchantDefaultBlocks, nth: SQL, name: string) =>
+  sql`(select coalesce(sum(c.defaults), 0) from ${table} c where c.merchant_id = ${users.id} and ${nth} >= ${sql.placeholder(`${name}From`)} and ${nth} < ${sql.placeholder(`${name}End`)})`
+/** The same of those that are counted by their moments. */
+const countedBetween = (name: string) =>
+  sql`(select count(*) from ${repayments} r where r.merchant_id = ${users.id} and r.outcome = 'DEFAULT' and r.reversed_at is null and r.dated_at > ${sql.placeholder(`${name}After`)} and r.dated_at <= ${sql.placeholder(`${name}UpTo`)})`
+const { totalOnTime, totalLate, totalDefaults, lenderCount, mostRecentSettlementAt } = merchantRepaymentSignals
+/** All that is known of a merchant's repayments, in one statement. */
+const signalsOf = prepare((queries) =>
+  queries
+    .select({
+      id: users.id,
+      totalOnTime,
+      totalLate,
+      totalDefaults,
+      lenderCount,
+      mostRecentSettlementAt,
+      defaultsOfWindow: sql<number>`cast(
+        ${countedIn(merchantDefaultDays, sql`c.day`, 'daysBefore')} + ${countedIn(merchantDefaultBlocks, sql`c.block`, 'blocks')}
+        + ${countedIn(merchantDefaultDays, sql`c.day`, 'daysBehind')} + ${countedBetween('firstDay')} + ${countedBetween('lastDay')}
+        as integer)`.as('defaultsOfWindow'),
+    })
+    .from(users)
+    .leftJoin(merchantRepaymentSignals, eq(merchantRepaymentSignals.merchantId, users.id))
+    .where(and(eq(users.id, sql.placeholder('which')), eq(users.role, 'MERCHANT')))
+    .limit(1),
+)
+const insertSignals = insertOf(merchantRepaymentSignals, 'leave')
+const lockedSignals = lockedRowsIn(merchantRepaymentSignals, 'merchantId')
+const changeSignals = changeOf(merchantRepaymentSignals, eq(merchantRepaymentSignals.merchantId, sql.placeholder('which')))
+const insertAll = insertAllOf(repayments)
+const insertReversal = insertOf(repaymentReversals)
+const reverse = prepareTold((queries) =>
+  queries
+    .update(repayments)
+    .set({ reversedAt: sql.placeholder('reversedAt') as never })
+    .where(and(eq(repayments.id, sql.placeholder('which')), isLive)),
+)
+const addToBlock = prepare((queries) =>
+  queries
+    .insert(merchantDefaultBlocks)
+    .values({ merchantId: sql.placeholder('merchantId'), block: sql.placeholder('block'), defaults: sql.placeholder('defaults') } as never)
+    .onConflictDoUpdate({
+      target: [merchantDefaultBlocks.merchantId, merchantDefaultBlocks.block],
+      set: { defaults: sql`${merchantDefaultBlocks.defaults} + excluded.defaults` },
+    }),
+)
+const addToDay = prepare((queries) =>
+  queries
+    .insert(merchantDefaultDays)
+    .values({ merchantId: sql.placeholder('merchantId'), day: sql.placeholder('day'), defaults: sql.placeholder('defaults') } as never)
+    .onConflictDoUpdate({
+      target: [merchantDefaultDays.merchantId, merchantDefaultDays.day],
+      set: { defaults: sql`${merchantDefaultDays.defaults} + excluded.defaults` },
+    }),
+)
+
+export type RepaymentFilter = Partial<Pick<Repayment, 'merchantId' | 'lenderId' | 'loanRef' | 'outcome'>>
+
+export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
+  async find(id: string, from: Pick<Reader, 'first'> = read): Promise<Repayment | undefined> {
+    return from.first(byId, { id })
+  },
+  /** Of these, which undid what, by the repayment. */
+  async reversalsOf(repaymentIds: readonly string[]): Promise<Map<string, Reversal>> {
+    if (repaymentIds.length === 0) return new Map()
+    const rows = await read
+      .select()
+      .from(repaymentReversals)
+      .where(inArray(repaymentReversals.repaymentId, [...repaymentIds]))
+    return new Map(rows.map((row) => [row.repaymentId, row]))
+  },
+  /** Newest first. */
+  list(filter: RepaymentFilter, slice: Slice) {
+    const by = (Object.keys(filter) as (keyof RepaymentFilter)[]).flatMap((name): SQL[] => {
+      const value = filter[name]
+      return value === undefined ? [] : [eq(repayments[name], value as never)]
+    })
+    return selectSlice(read, repayments, { where: and(...by), order: [desc(repayments.id)], ...slice })
+  },
+  /** Of these ids, those of merchants, and those of lenders: neither is ever removed. */
+  async known(tx: Writer, merchantIds: ReadonlySet<string>, lenderIds: ReadonlySet<string>): Promise<Set<string>> {
+    const found = await Promise.all([
+      ...[...merchantIds].map((id) => tx.first(merchantById, { id })),
+      ...[...lenderIds].map((id) => tx.first(lenderById, { id })),
+    ])
+    return new Set(found.flatMap((row) => (row ? [row.id] : [])))
+  },
+  /**
+   * Locks what is kept of these merchants, in one order. Whoever adds a repayment of theirs, or takes one away, does so first.
+   * @returns by the merchant's id
+   */
+  async lockSignals(tx: Writer, merchantIds: ReadonlySet<string>, now: number): Promise<Map<string, KeptSignals>> {
+    for (const merchantId of [...merchantIds].sort()) await insertSignals(tx, noSignals(merchantId, now))
+    return new Map((await lockedSignals(tx, merchantIds)).map((signals) => [signals.merchantId, signals]))
+  },
+  async saveSignals(tx: Writer, { merchantId, ...kept }: KeptSignals): Promise<void> {
+    await changeSignals(tx, kept, { which: merchantId })
+  },
+  /** Those that count under the keys of these, by the key. */
+  async liveByKeys(tx: Writer, drafts: readonly Draft[]): Promise<Map<string, Repayment>> {
+    const keys = new Map(drafts.map((draft) => [keyOf(draft), draft]))
+    const rows = await Promise.all(
+      [...keys.values()].map(({ lenderId, loanRef, dueAt }) => tx.first(liveByKey, { lenderId, loanRef, dueAt })),
+    )
+    return new Map(rows.flatMap((row) => (row ? [[keyOf(row), row] as const] : [])))
+  },
+  /** Those that were under the keys of these, and were reversed. */
+  async reversedByKeys(tx: Writer, drafts: readonly Draft[]): Promise<Repayment[]> {
+    const rows = await Promise.all(drafts.map(({ lenderId, loanRef, dueAt }) => tx.all(reversedByKey, { lenderId, loanRef, dueAt })))
+    return rows.flat()
+  },
+  /** Whether a merchant has one with a lender that counts. */
+  async hasLender(tx: Writer, merchantId: string, lenderId: string): Promise<boolean> {
+    return (await tx.first(liveWithLender, { merchantId, lenderId })) !== undefined
+  },
+  async lastSettledAt(tx: Writer, merchantId: string): Promise<number | null> {
+    return (await tx.first(lastSettled, { merchantId }))?.settledAt ?? null
+  },
+  insertAll,
+  /** Takes a repayment out of what counts; false when it is already. */
+  async reverse(tx: Writer, id: string, reversedAt: number): Promise<boolean> {
+    return (await tx.first(reverse, { which: id, reversedAt })) !== undefined
+  },
+  async insertReversal(tx: Writer, reversal: Reversal): Promise<void> {
+    await insertReversal(tx, reversal)
+  },
+  /** Counts defaults that are dated on a day, or takes them off. */
+  async addDefaults(tx: Writer, merchantId: string, day: number, defaults: number): Promise<void> {
+    await tx.run(addToDay as never, { merchantId, day, defaults })
+    await tx.run(addToBlock as never, { merchantId, block: blockOf(day), defaults })
+  },
+  /**
+   * What is kept of a merchant, and how many defaults are dated after `after` and not after `upTo` (milliseconds).
+   * @returns undefined for whoever is no merchant
+   */
+  async signals(merchantId: string, window: { readonly after: number; readonly upTo: number }): Promise<RepaymentSignals | undefined> {
+    const { daysBefore, blocks, daysBehind, firstDay, lastDay } = cutsOf(window)
+    const found = await read.first(signalsOf, {
+      which: merchantId,
+      daysBeforeFrom: daysBefore[0],
+      daysBeforeEnd: daysBefore[1],
+      blocksFrom: blocks[0],
+      blocksEnd: blocks[1],
+      daysBehindFrom: daysBehind[0],
+      daysBehindEnd: daysBehind[1],
+      firstDayAfter: firstDay[0],
+      firstDayUpTo: firstDay[1],
+      lastDayAfter: lastDay[0],
+      lastDayUpTo: lastDay[1],
+    })
+    return (
+      found && {
+        totalOnTime: found.totalOnTime ?? 0,
+        totalLate: found.totalLate ?? 0,
+        totalDefaults: found.totalDefaults ?? 0,
+        lenderCount: found.lenderCount ?? 0,
+        mostRecentSettlementAt: found.mostRecentSettlementAt,
+        defaultsOfWindow: found.defaultsOfWindow,
+      }
+    )
+  },
+})

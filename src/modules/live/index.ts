@@ -1,4 +1,0 @@
-export { endLostImports, tellingImport } from './imports.ts'
-export { liveMetrics } from './metrics.ts'
-export type { LiveDeps } from './parts.ts'
-export { type Entry, forgetLive, tellLive, tellStockOf } from './service.ts'

@@ -1,0 +1,116 @@
+import { escaped, readableOn, webAddress } from '../../../lib/markup.ts'
+import { plainText } from '../../../lib/plain-text.ts'
+import type { Words } from './texts.ts'
+
+/** How a shop's mails and pages look. */
+export type Look = {
+  /** On one line, without what cannot be seen: `plainText`. */
+  readonly title: string
+  readonly logoUrl: string | null
+  /** As `#1f2937`. */
+  readonly accent: string
+  readonly background: string
+  readonly words: Words
+}
+export const plainLook = { accent: '#1f2937', background: '#f4f4f5' } as const
+
+/** What a mail says, before it looks like anything. Texts of others have been through `plainText`. */
+export type Saying = {
+  readonly subject: string
+  readonly heading: string
+  readonly paragraphs: readonly string[]
+  readonly lines?: readonly { readonly what: string; readonly count: string; readonly amount?: string | undefined }[]
+  /** Behind the lines, where not all are among them. */
+  readonly more?: string | undefined
+  readonly totals?: readonly { readonly what: string; readonly amount: string; readonly isSum?: boolean }[]
+  readonly facts?: readonly { readonly what: string; readonly value: string }[]
+  readonly button?: { readonly what: string; readonly url: string } | undefined
+  readonly notes?: readonly string[]
+}
+
+const subjectMax = 200
+
+/** A mail as it is sent. */
+export function laidOut(look: Look, saying: Saying): { subject: string; text: string; html: string } {
+  return { subject: plainText(saying.subject, subjectMax), text: textOf(look, saying), html: htmlOf(look, saying) }
+}
+
+function textOf({ title, words: { say } }: Look, saying: Saying): string {
+  const { heading, paragraphs, lines = [], more, totals = [], facts = [], button, notes = [] } = saying
+  const blocks = [
+    [heading],
+    ...paragraphs.map((one) => [one]),
+    [...lines.map(({ what, count, amount }) => [`- ${what} ${count}`, amount].filter(Boolean).join(': ')), ...(more ? [`- ${more}`] : [])],
+    totals.map(({ what, amount }) => `${what}: ${amount}`),
+    facts.map(({ what, value }) => `${what}: ${value}`),
+    button ? [`${button.what}:`, button.url] : [],
+    notes,
+    ['-- ', say.sentBy(title)],
+  ]
+  return `${blocks
+    .filter((block) => block.length > 0)
+    .map((block) => block.join('\n'))
+    .join('\n\n')}\n`
+}
+
+// Mail programs know tables and inline styles; a few look at little else.
+const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+const table = 'role="presentation" cellpadding="0" cellspacing="0" border="0"'
+const bdi = (text: string) => `<bdi>${escaped(text)}</bdi>`
+
+function htmlOf({ title, logoUrl, accent, background, words: { say, language, direction } }: Look, saying: Saying): string {
+  const { heading, paragraphs, lines = [], more, totals = [], facts = [], button, notes = [] } = saying
+  const [start, end] = direction === 'rtl' ? ['right', 'left'] : ['left', 'right']
+  const cell = (content: string, style: string) => `<td style="padding:6px 0;text-align:${style}">${content}</td>`
+  const rows = (all: readonly string[]) =>
+    all.length === 0 ? '' : `<table ${table} width="100%" style="margin:16px 0">${all.join('')}</table>`
+  const logo = webAddress(logoUrl)
+  const url = button && webAddress(button.url)
+  const onBackground = readableOn(background)
+  const body = [
+    `<h1 style="${font};font-size:22px;line-height:1.3;margin:0 0 16px">${escaped(heading)}</h1>`,
+    ...paragraphs.map((one) => `<p style="margin:0 0 16px">${escaped(one)}</p>`),
+    rows([
+      ...lines.map(
+        ({ what, count, amount }) =>
+          `<tr>${cell(`${bdi(what)} ${bdi(count)}`, start)}${amount === undefined ? '' : cell(bdi(amount), `${end};white-space:nowrap`)}</tr>`,
+      ),
+      ...(more ? [`<tr>${cell(escaped(more), start)}</tr>`] : []),
+    ]),
+    rows(
+      totals.map(({ what, amount, isSum }) => {
+        const weight = isSum ? ';font-weight:bold;border-top:1px solid #d4d4d8' : ''
+        return `<tr>${cell(escaped(what), `${start}${weight}`)}${cell(bdi(amount), `${end};white-space:nowrap${weight}`)}</tr>`
+      }),
+    ),
+    rows(facts.map(({ what, value }) => `<tr>${cell(`${escaped(what)}: ${bdi(value)}`, start)}</tr>`)),
+    button && url
+      ? `<table ${table} style="margin:24px 0"><tr><td bgcolor="${accent}" style="border-radius:6px"><a href="${escaped(url)}" style="${font};display:inline-block;padding:12px 24px;color:${readableOn(accent)};text-decoration:none;font-weight:bold">${escaped(button.what)}</a></td></tr></table>
+<p style="margin:0 0 16px;font-size:13px;color:#52525b">${escaped(say.linkHelp)}<br><a href="${escaped(url)}" style="color:#1d4ed8;word-break:break-all">${escaped(url)}</a></p>`
+      : '',
+    ...notes.map((one) => `<p style="margin:0 0 16px;font-size:13px;color:#52525b">${escaped(one)}</p>`),
+  ]
+  const head = logo
+    ? `<img src="${escaped(logo)}" alt="${escaped(title)}" height="48" style="display:block;max-height:48px;max-width:240px;border:0">`
+    : `<strong style="font-size:18px">${bdi(title)}</strong>`
+  return `<!doctype html>
+<html lang="${language}" dir="${direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(saying.subject)}</title>
+</head>
+<body style="margin:0;padding:0;background:${background}">
+<table ${table} width="100%" bgcolor="${background}"><tr><td align="center" style="padding:24px 12px">
+<table ${table} width="100%" dir="${direction}" style="max-width:600px;${font};font-size:16px;line-height:1.5;color:#18181b;text-align:${start}">
+<tr><td style="padding:0 0 16px;color:${onBackground}">${head}</td></tr>
+<tr><td bgcolor="#ffffff" style="background:#ffffff;border-radius:8px;padding:24px">
+${body.filter((part) => part !== '').join('\n')}
+</td></tr>
+<tr><td style="padding:16px 0 0;font-size:13px;color:${onBackground}">${escaped(say.sentBy(title))}</td></tr>
+</table>
+</td></tr></table>
+</body>
+</html>
+`
+}

@@ -1,0 +1,76 @@
+import { escaped, readableOn, webAddress } from '../../../lib/markup.ts'
+import { sha256 } from '../../../lib/seal.ts'
+import type { Look } from './layout.ts'
+
+/** A page for people: HTML without a script, and the policy that lets it be no more. */
+export type WebPage = { readonly html: string; readonly policy: string }
+
+/**
+ * A page that looks like a shop's mails.
+ * @param body HTML that was made here
+ * @param posts whether it holds a form that is sent to where the page is
+ */
+export function webPage(look: Look, { title, body, posts = false }: { title: string; body: string; posts?: boolean }): WebPage {
+  const { words, background, accent } = look
+  const style = styleOf(background, accent)
+  const logo = webAddress(look.logoUrl)
+  const head = logo
+    ? `<img class="logo" src="${escaped(logo)}" alt="${escaped(look.title)}">`
+    : `<p class="shop"><bdi>${escaped(look.title)}</bdi></p>`
+  const html = `<!doctype html>
+<html lang="${words.language}" dir="${words.direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<title>${escaped(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<header>${head}</header>
+<main>
+<h1>${escaped(title)}</h1>
+${body}
+</main>
+</body>
+</html>
+`
+  const hash = Buffer.from(sha256(style), 'hex').toString('base64')
+  const policy = [
+    "default-src 'none'",
+    `style-src 'sha256-${hash}'`,
+    // From where the shop's logo is, and from nowhere else.
+    ...(logo ? [`img-src ${new URL(logo).origin}`] : []),
+    "base-uri 'none'",
+    `form-action ${posts ? "'self'" : "'none'"}`,
+    "frame-ancestors 'none'",
+  ].join('; ')
+  return { html, policy }
+}
+
+const styleOf = (background: string, accent: string) => `*{box-sizing:border-box}
+body{margin:0;padding:1.5rem 1rem;background:${background};color:#18181b;font:400 1rem/1.5 system-ui,sans-serif}
+header,main{max-width:44rem;margin:0 auto 1rem}
+header{color:${readableOn(background)}}
+.logo{max-height:3rem;max-width:15rem}
+.shop{font-size:1.2rem;font-weight:700;margin:0}
+main{background:#fff;border-radius:.5rem;padding:1.5rem}
+h1{font-size:1.5rem;line-height:1.3;margin:0 0 1rem;overflow-wrap:anywhere}
+h2{font-size:1.1rem;margin:1.5rem 0 .5rem}
+table{width:100%;border-collapse:collapse;margin:1rem 0}
+th,td{padding:.4rem .25rem;text-align:start;vertical-align:top;overflow-wrap:anywhere}
+th{border-bottom:1px solid #d4d4d8}
+.n{text-align:end;white-space:nowrap}
+.sum td,.sum th{font-weight:700;border-top:1px solid #d4d4d8;border-bottom:0}
+tfoot th{font-weight:400;border-bottom:0}
+.status{display:inline-block;padding:.1rem .6rem;border-radius:1rem;background:#e4e4e7}
+.note{color:#52525b}
+.wrong{color:#b91c1c}
+a{color:#1d4ed8}
+label{display:block;margin:1rem 0 .25rem}
+input,select{font:inherit;width:100%;padding:.6rem;border:1px solid #71717a;border-radius:.375rem}
+button{font:inherit;font-weight:700;margin-top:1rem;padding:.7rem 1.4rem;border:0;border-radius:.375rem;background:${accent};color:${readableOn(accent)}}
+form{margin:0 0 1rem}
+summary{cursor:pointer;color:#1d4ed8}
+.go{display:inline-block;font-weight:700;padding:.7rem 1.4rem;border-radius:.375rem;background:${accent};color:${readableOn(accent)}}
+@media print{body{background:#fff;padding:0}main{padding:0}header{color:#000}.noprint{display:none}}`

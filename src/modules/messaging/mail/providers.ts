@@ -1,0 +1,27 @@
+import { openMailServer } from '../../../clients/smtp.ts'
+import { closed } from '../../../lib/breaker.ts'
+import { createKept } from '../../../lib/stale-while-revalidate.ts'
+import { createTally } from '../../../lib/prometheus.ts'
+import type { OrderLinkDeps } from '../../selling/order-link/index.ts'
+import type { ShopDeps } from '../../shop/shop/index.ts'
+import type { MailBase } from './mail-deps.ts'
+import { createMails } from './delivery.ts'
+import type { QueueFigures } from './store.ts'
+
+export function mailParts(deps: ShopDeps & OrderLinkDeps) {
+  const { smtpUrl } = deps.config
+  const base: MailBase = {
+    mailServer: smtpUrl === undefined ? undefined : openMailServer(smtpUrl),
+    mailHealth: { breaker: closed },
+    mailCounts: createTally(),
+    mailPreparers: new Map(),
+    mailLimits: { attemptMs: 60_000 },
+  }
+  return {
+    ...base,
+    mails: createMails({ ...deps, ...base }),
+    /** How the queue stood when somebody looked last, for the metrics. */
+    mailFigures: createKept<QueueFigures>(deps.clock.monotonic),
+  }
+}
+export type MailDeps = ShopDeps & OrderLinkDeps & ReturnType<typeof mailParts>

@@ -1,0 +1,232 @@
+import { and, asc, eq, gt, inArray, isNull, lte, sql } from 'drizzle-orm'
+import type { Reader, Writer } from '../../../../db/engine.ts'
+import { holdNames, insertOf, lockedRowsIn, rowsOf } from '../../../../db/prepared.ts'
+import { mails, shopMail } from '../../../../db/schema/mail.ts'
+import { normalMailAddress } from '../../../lib/mail-address.ts'
+import type { Mail, ShopMail } from './domain.ts'
+
+/** How many wait, since when the first of those has been due, how old the oldest is. */
+export type QueueFigures = { readonly waiting: number; readonly dueAt: number | undefined; readonly oldestAt: number | undefined }
+/** A lane with something due, and the mail of it that has been due longest. */
+export type Due = { readonly lane: string; readonly mailId: string }
+
+/** What mails are counted by. */
+export type CountedBy = 'shop' | 'recipient' | 'cause'
+const countedColumns: Readonly<Record<CountedBy, string>> = { shop: 'shop_id', recipient: 'recipient', cause: 'cause' }
+
+const insert = insertOf(mails, 'leave')
+const lockedMails = lockedRowsIn(mails, 'id')
+const settingsOf = rowsOf(shopMail, ['shopId'])
+type Selects = Pick<Reader, 'select'>
+
+/** Spelt out, as the indexes of those that wait have it. */
+const pending = sql`${mails.status} = 'PENDING'`
+const known = (at: number | string | null | undefined) => (at === null || at === undefined ? undefined : Number(at))
+
+export const mailStore = {
+  /** Leaves the one that is there under that key. */
+  async insert(tx: Writer, mail: Mail): Promise<void> {
+    await insert(tx, mail)
+  },
+
+  /** Whether something is due, and whether something that waits is of no use any more. */
+  async work(read: Reader, now: number): Promise<{ due: boolean; expired: boolean }> {
+    const [row] = await read.rows<{ due: number; expired: number }>(
+      sql`select case when exists (select 1 from mails where status = 'PENDING' and next_at <= ${now}) then 1 else 0 end as due,
+            case when exists (select 1 from mails where status = 'PENDING' and expires_at <= ${now} and next_at <= ${now}) then 1 else 0 end as expired`,
+    )
+    return { due: Number(row?.due) === 1, expired: Number(row?.expired) === 1 }
+  },
+  /**
+   * Lanes with something due, in the order of their names, and of each the mail that has been due longest: one seek for every lane that has
+   * anything, however much that is.
+   * @param after the name behind which to look on
+   */
+  async lanes(read: Reader, { now, after, limit }: { now: number; after: string; limit: number }): Promise<Due[]> {
+    return read.rows<Due>(
+      sql`with recursive lanes (name) as (
+            select min(m.lane) from mails m where m.status = 'PENDING' and m.lane > ${after}
+            union all
+            select (select min(m.lane) from mails m where m.status = 'PENDING' and m.lane > lanes.name) from lanes where lanes.name is not null
+          ), due as (
+            select name, (select m.id from mails m where m.status = 'PENDING' and m.lane = lanes.name and m.next_at <= ${now} order by m.next_at limit 1) as mail_id
+            from lanes where name is not null
+          )
+          select name as lane, mail_id as "mailId" from due where mail_id is not null order by name limit ${limit}`,
+    )
+  },
+  /** Of these, the mails that are due, oldest first, locked. */
+  async due(tx: Writer, ids: readonly string[], now: number): Promise<Mail[]> {
+    if (ids.length === 0) return []
+    const found = await lockedMails(tx, ids)
+    return found.filter(({ status, nextAt, expiresAt }) => status === 'PENDING' && nextAt <= now && expiresAt > now)
+  },
+  /** Has processes that count the same thing do so one after the other, until the end of the write. */
+  hold: (tx: Writer, names: readonly string[]): void => holdNames(tx, names),
+  /** Counts a mail towards its quotas. */
+  async count(tx: Writer, id: string, now: number): Promise<void> {
+    await tx.update(mails).set({ countedAt: now }).where(eq(mails.id, id))
+  },
+  /** How many mails were counted since a moment, `most` at most, and when the oldest of these was. */
+  async counted(
+    from: Pick<Reader, 'rows'>,
+    by: CountedBy,
+    value: string,
+    since: number,
+    most: number,
+  ): Promise<{ count: number; oldestAt: number | undefined }> {
+    const column = countedColumns[by]
+    const [row] = await from.rows<{ count: number | string; oldest: number | string | null }>(
+      sql`select count(*) as count, min(at) as oldest from
+          (select counted_at as at from mails where ${sql.raw(column)} = ${value} and counted_at > ${since} order by counted_at desc limit ${most}) newest`,
+    )
+    return { count: Number(row?.count ?? 0), oldestAt: known(row?.oldest) }
+  },
+  /** How a shop stands, and whether an address is one of its people, or was invited to be. */
+  async sender(
+    from: Pick<Reader, 'rows'>,
+    shopId: string,
+    to: string,
+  ): Promise<{ status: string; mode: string; isStaff: boolean; isInvited: boolean } | undefined> {
+    const email = normalMailAddress(to)
+    const [row] = await from.rows<{ status: string; mode: string; joined: number; invited: number }>(
+      sql`select status, mode,
+            case when exists (select 1 from staff m join users u on u.id = m.user_id where m.shop_id = s.id and u.email = ${email}) then 1 else 0 end as joined,
+            case when exists (select 1 from staff m where m.shop_id = s.id and m.email = ${email}) then 1 else 0 end as invited
+          from shops s where s.id = ${shopId}`,
+    )
+    return row && { status: row.status, mode: row.mode, isStaff: Number(row.joined) === 1, isInvited: Number(row.invited) === 1 }
+  },
+  /** Ends a mail that may not be sent. */
+  async refuse(tx: Writer, id: string, lastError: string, now: number): Promise<number> {
+    await tx
+      .update(mails)
+      .set({ status: 'DROPPED', sealed: null, recipient: null, cause: null, lastError, nextAt: now, updatedAt: now })
+      .where(eq(mails.id, id))
+    return 1
+  },
+  /** Has a mail wait, or with it all of its lane that is due and was not counted; how many it was. */
+  async delay(
+    tx: Writer,
+    { id, lane }: Pick<Mail, 'id' | 'lane'>,
+    { why, until, now, lane: all }: { why: string; until: number; now: number; lane: boolean },
+  ): Promise<number> {
+    const which = all ? and(pending, eq(mails.lane, lane), lte(mails.nextAt, now), isNull(mails.countedAt)) : eq(mails.id, id)
+    const rows = await tx.update(mails).set({ nextAt: until, lastError: why, updatedAt: now }).where(which).returning({ id: mails.id })
+    return rows.length
+  },
+  /** Of a shop's mails, how many wait for its quota, and how many were refused since a moment: 1,000 at most of each. */
+  async held(from: Pick<Reader, 'rows'>, shopId: string, since: number): Promise<{ delayed: number; refusedLastDay: number }> {
+    const [row] = await from.rows<{ delayed: number | string; refused: number | string }>(
+      sql`select
+            (select count(*) from (select 1 as one from mails where status = 'PENDING' and lane in (${`${shopId}/told`}, ${`${shopId}/awaited`}) and last_error like 'over the quota%' limit 1000) d) as delayed,
+            (select count(*) from (select 1 as one from mails where status = 'DROPPED' and shop_id = ${shopId} and updated_at > ${since} and last_error is not null limit 1000) r) as refused`,
+    )
+    return { delayed: Number(row?.delayed ?? 0), refusedLastDay: Number(row?.refused ?? 0) }
+  },
+  /** Takes due mails for an attempt, until a moment; those that another process was faster with are not returned. */
+  async claim(tx: Writer, ids: readonly string[], now: number, until: number): Promise<Mail[]> {
+    if (ids.length === 0) return []
+    return tx
+      .update(mails)
+      .set({ nextAt: until, attempts: sql`${mails.attempts} + 1`, updatedAt: now })
+      .where(and(inArray(mails.id, [...ids]), pending, lte(mails.nextAt, now), gt(mails.expiresAt, now)))
+      .returning()
+  },
+  /** Keeps what came of an attempt, unless a later attempt has begun: of that one only a success matters still. */
+  async settle(
+    tx: Writer,
+    { id, attempts }: Pick<Mail, 'id' | 'attempts'>,
+    change: Pick<Mail, 'status' | 'nextAt' | 'lastError' | 'updatedAt'> & { attempts?: number; sealed?: null; recipient?: null },
+  ): Promise<boolean> {
+    const isLast = change.status === 'SENT' ? undefined : eq(mails.attempts, attempts)
+    const rows = await tx
+      .update(mails)
+      .set(change)
+      .where(and(eq(mails.id, id), pending, isLast))
+      .returning({ id: mails.id })
+    return rows.length > 0
+  },
+  /** Ends some that are of no use any more and that nobody has at work; how many it was. */
+  async giveUp(tx: Writer, now: number, end: Pick<Mail, 'status' | 'lastError'>, limit: number): Promise<number> {
+    const isOver = and(pending, lte(mails.expiresAt, now), lte(mails.nextAt, now))
+    const some = tx.select({ id: mails.id }).from(mails).where(isOver).limit(limit)
+    const rows = await tx
+      .update(mails)
+      .set({ ...end, sealed: null, recipient: null, cause: null, updatedAt: now })
+      .where(and(inArray(mails.id, some), isOver))
+      .returning({ id: mails.id })
+    return rows.length
+  },
+  /** Reads the rows of all that wait. */
+  async queue(read: Reader): Promise<QueueFigures> {
+    const [row] = await read.rows<Record<keyof QueueFigures, number | string | null>>(
+      sql`select count(*) as waiting, min(next_at) as "dueAt", min(created_at) as "oldestAt" from mails where status = 'PENDING'`,
+    )
+    return { waiting: Number(row?.waiting ?? 0), dueAt: known(row?.dueAt), oldestAt: known(row?.oldestAt) }
+  },
+  /** How many of the kept there are by status, and why those that came to nothing did, the most frequent first. */
+  async standing(
+    read: Pick<Reader, 'rows'>,
+  ): Promise<{ byStatus: { status: string; n: number }[]; errors: { error: string; n: number }[] }> {
+    const [byStatus, errors] = await Promise.all([
+      read.rows<{ status: string; n: number }>(
+        sql`select status, cast(count(*) as integer) as n from mails group by status order by status`,
+      ),
+      read.rows<{ error: string; n: number }>(
+        sql`select last_error as error, cast(count(*) as integer) as n from mails where last_error is not null group by last_error order by n desc, last_error limit 10`,
+      ),
+    ])
+    return { byStatus, errors }
+  },
+  /** Forgets of some mails, counted before a moment, who got them and who asked; how many it was. */
+  async forgetCounted(tx: Writer, before: number, limit: number): Promise<number> {
+    const some = tx
+      .select({ id: mails.id })
+      .from(mails)
+      .where(and(sql`${mails.recipient} is not null`, lte(mails.countedAt, before)))
+      .limit(limit)
+    const rows = await tx.update(mails).set({ recipient: null, cause: null }).where(inArray(mails.id, some)).returning({ id: mails.id })
+    return rows.length
+  },
+  /** Removes some older than that id that are over; how many it was. */
+  async removeOld(tx: Writer, before: string, limit: number): Promise<number> {
+    const rows = await tx.rows(
+      sql`delete from mails where id in
+          (select id from mails where id < ${before} and status <> 'PENDING' order by id limit ${limit}) returning 1 as done`,
+    )
+    return rows.length
+  },
+  /** What waits in some lanes, by id from behind one on. */
+  async waiting(from: Selects, lanes: readonly string[], after: string, limit: number): Promise<Pick<Mail, 'id' | 'sealed'>[]> {
+    const { id, sealed, lane } = mails
+    return from
+      .select({ id, sealed })
+      .from(mails)
+      .where(and(pending, inArray(lane, [...lanes]), gt(id, after)))
+      .orderBy(asc(id))
+      .limit(limit)
+  },
+  async find(from: Selects, id: string): Promise<Mail | undefined> {
+    const [mail] = await from.select().from(mails).where(eq(mails.id, id)).limit(1)
+    return mail
+  },
+
+  async settings(from: Pick<Reader, 'first'>, shopId: string): Promise<ShopMail | undefined> {
+    return from.first(settingsOf, { shopId })
+  },
+  /** False when the shop has some already. */
+  async insertSettings(tx: Writer, row: ShopMail): Promise<ShopMail | undefined> {
+    const [made] = await tx.insert(shopMail).values(row).onConflictDoNothing().returning()
+    return made
+  },
+  /** Undefined when they are not of that version any more. */
+  async updateSettings(tx: Writer, { shopId, ...row }: ShopMail, was: number): Promise<ShopMail | undefined> {
+    const [changed] = await tx
+      .update(shopMail)
+      .set(row)
+      .where(and(eq(shopMail.shopId, shopId), eq(shopMail.version, was)))
+      .returning()
+    return changed
+  },
+}

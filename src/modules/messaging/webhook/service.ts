@@ -1,0 +1,215 @@
+import type { Writer } from '../../../../db/engine.ts'
+import { type Change, withLocks } from '../../../core/command-context.ts'
+import type { Deps } from '../../../core/deps.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { ShopContext } from '../../../core/principal.ts'
+import { assertExpected } from '../../../core/versions.ts'
+import { inBatches } from '../../../lib/batches.ts'
+import { idBoundary } from '../../../lib/ids.ts'
+import { createAddressGuard, literalAddressOf } from '../../../lib/networks.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { isServicePort } from '../../../lib/service-ports.ts'
+import { webhookSecret, webhookSecretBytes } from '../../../lib/standard-webhooks.ts'
+import { audited } from '../../operations/audit/index.ts'
+import {
+  deliveryView,
+  type EndpointView,
+  endpointsPerShopMax,
+  endpointVersion,
+  endpointView,
+  healthy,
+  isBeingSent,
+  keptMs,
+  messageBody,
+  type WebhookEndpoint,
+  type WebhookEvent,
+  waitedMaxMs,
+  webhookSecretSeal,
+} from './domain.ts'
+import type { MessageData } from './messages.ts'
+import type { WebhookDeps } from './providers.ts'
+import { webhookStore as store } from './store.ts'
+
+type Shop = Pick<ShopContext, 'id'>
+
+/** Rows of one write. */
+const forgottenAtOnce = 500
+
+type Told<Event extends WebhookEvent> = {
+  shopId: string
+  event: Event
+  /** Names what happened, so that it is told once: `order.confirmed:order_…`. */
+  key: string
+  /** What the receivers get to see, as JSON. */
+  data: MessageData[Event]
+}
+export type Message = { [Event in WebhookEvent]: Told<Event> }[WebhookEvent]
+
+/** Writes a message to the shop's webhook endpoints into the outbox. A second message under a key changes nothing. */
+export function enqueueMessage(
+  tx: Writer,
+  { clock, newId }: Pick<Deps, 'clock' | 'newId'>,
+  { shopId, event, key, data }: Message,
+): Promise<void> {
+  const now = clock.now()
+  return store.insertMessage(tx, {
+    id: newId('message'),
+    key,
+    shopId,
+    event,
+    body: messageBody(event, now, data),
+    status: 'PENDING',
+    createdAt: now,
+  })
+}
+
+const noSuchEndpoint = () => new AppError('NOT_FOUND', 'No such webhook endpoint')
+
+/** What of an endpoint is on record: its host, since the rest of a URL may be a secret. */
+const keptOf = ({ url, events }: Pick<WebhookEndpoint, 'url' | 'events'>) => ({ host: URL.parse(url)?.host ?? null, events })
+
+/** Names are looked up when something is sent, and judged then; an address can be judged at once. */
+function assertCallable({ outgoingAllowedNetworks }: Deps['config'], address: string): void {
+  const url = URL.parse(address)
+  if (!url || !/^https?:$/.test(url.protocol)) throw new AppError('INVALID', 'url (body): must be an http or https URL')
+  if (url.username || url.password) throw new AppError('INVALID', 'url (body): must hold no user name and no password')
+  const literal = literalAddressOf(url)
+  if (isServicePort(url)) throw new AppError('INVALID', 'url (body): must not name the port of another service than a web server')
+  if (literal !== undefined && !createAddressGuard(outgoingAllowedNetworks)(literal))
+    throw new AppError('INVALID', 'url (body): must be a public address')
+}
+
+/**
+ * Registers an endpoint. The secret in the answer is never shown again.
+ * @throws AppError INVALID, naming the field; CONFLICT when the shop has as many as it may
+ */
+export async function createEndpoint(
+  deps: Deps,
+  by: Change,
+  { url, events }: { url: string; events: readonly WebhookEvent[] },
+): Promise<EndpointView & { secret: string }> {
+  const { config, clock, newId, randomBytes, keyring } = deps
+  assertCallable(config, url)
+  const id = newId('endpoint')
+  const shopId = by.shop.id
+  const secret = webhookSecret(randomBytes(webhookSecretBytes))
+  const sealedSecret = keyring.seal(secret, webhookSecretSeal(shopId, id))
+  const endpoint = {
+    id,
+    shopId,
+    url,
+    events: [...new Set(events)],
+    sealedSecret,
+    createdAt: clock.now(),
+    removedAt: null,
+    skipped: 0,
+    skippedAt: null,
+    ...healthy,
+  }
+  return audited(deps, by, { action: 'webhook_endpoint.created', subject: id }, async (tx, tell) => {
+    if ((await store.countEndpoints(tx, shopId)) >= endpointsPerShopMax)
+      throw new AppError('CONFLICT', `A shop has at most ${endpointsPerShopMax} webhook endpoints: remove one first`)
+    await store.insertEndpoint(tx, endpoint)
+    tell({ after: keptOf(endpoint) })
+    return { ...endpointView(endpoint), secret }
+  })
+}
+
+export async function listEndpoints({ db }: Pick<Deps, 'db'>, shop: Shop, slice: Slice): Promise<Page<EndpointView>> {
+  const { rows, total } = await store.listEndpoints(db.read, shop.id, slice)
+  return pageOf(rows.map(endpointView), total, slice)
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's and for one that was removed */
+export async function findEndpoint({ db }: Pick<Deps, 'db'>, shop: Shop, id: string): Promise<EndpointView> {
+  const endpoint = await store.findEndpoint(db.read, shop.id, id)
+  if (!endpoint) throw noSuchEndpoint()
+  return endpointView(endpoint)
+}
+
+/** Takes an endpoint away: nothing more is sent to it. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+export async function removeEndpoint(deps: Deps, by: Change, id: string): Promise<void> {
+  await audited(deps, by, { action: 'webhook_endpoint.removed', subject: id }, async (tx, tell) => {
+    const endpoint = await store.findEndpoint(tx, by.shop.id, id)
+    if (!endpoint) throw noSuchEndpoint()
+    assertExpected(by.expected, endpointVersion)
+    if (!(await store.removeEndpoint(tx, by.shop.id, id, deps.clock.now()))) throw noSuchEndpoint()
+    tell({ before: keptOf(endpoint) })
+  })
+}
+
+/** What was sent to an endpoint or will be, newest first. @throws AppError NOT_FOUND, also for another shop's */
+export async function listDeliveries(
+  { db }: Pick<Deps, 'db'>,
+  shop: Shop,
+  endpointId: string,
+  slice: Slice,
+): Promise<Page<ReturnType<typeof deliveryView>>> {
+  if (!(await store.findEndpoint(db.read, shop.id, endpointId))) throw noSuchEndpoint()
+  const { rows, total } = await store.listDeliveries(db.read, endpointId, slice)
+  return pageOf(rows.map(deliveryView), total, slice)
+}
+
+const noSuchDelivery = () => new AppError('NOT_FOUND', 'No such delivery')
+
+/**
+ * Has a message sent to an endpoint again, now: one that is over from the first attempt on, one that waits for its next attempt without the wait.
+ * @throws AppError NOT_FOUND, also for another shop's and for one that is forgotten; CONFLICT for an endpoint that is disabled, and while an attempt is
+ *   under way
+ */
+export async function resendDelivery(
+  deps: WebhookDeps,
+  by: Change,
+  endpointId: string,
+  deliveryId: string,
+): Promise<ReturnType<typeof deliveryView>> {
+  const entry = { action: 'webhook_delivery.resent', subject: deliveryId }
+  const sent = await audited(deps, withLocks(deps, by), entry, async (tx, tell) => {
+    const endpoint = await store.lockEndpoint(tx, by.shop.id, endpointId)
+    if (!endpoint || endpoint.removedAt !== null) throw noSuchEndpoint()
+    const before = await store.lockDelivery(tx, endpointId, deliveryId)
+    if (!before) throw noSuchDelivery()
+    if (endpoint.disabledAt !== null)
+      throw new AppError('CONFLICT', 'Nothing is sent to this endpoint any more: remove it and register it anew')
+    const now = deps.clock.now()
+    if (isBeingSent(before, now)) throw new AppError('CONFLICT', 'It is being sent just now: look what comes of it')
+    const change = { status: 'PENDING', attempts: before.status === 'PENDING' ? before.attempts : 0, nextAt: now, updatedAt: now } as const
+    await store.changeDelivery(tx, deliveryId, change)
+    await store.wake(tx, endpointId, now)
+    tell({ before: { status: before.status }, after: { status: change.status } })
+    return deliveryView({ ...before, ...change })
+  })
+  // It would be sent in any case, within seconds.
+  void deps.webhooks.run().catch((error: unknown) => deps.log.warn('webhook.not_begun', { error }))
+  return sent
+}
+
+/** A delivery of an endpoint. @throws AppError NOT_FOUND, also for another shop's */
+export async function findDelivery({ db }: Pick<Deps, 'db'>, shop: Shop, endpointId: string, deliveryId: string) {
+  const endpoint = await store.findEndpoint(db.read, shop.id, endpointId)
+  if (!endpoint) throw noSuchEndpoint()
+  const delivery = await store.findDelivery(db.read, endpointId, deliveryId)
+  if (!delivery) throw noSuchDelivery()
+  return deliveryView(delivery)
+}
+
+/**
+ * Gives up what could not be delivered in three days, and forgets what was told a month ago, and endpoints that were removed by then: in
+ * small writes, so that nobody waits long behind one.
+ */
+export async function forgetOldMessages({ db, clock, webhookCounts }: Pick<WebhookDeps, 'db' | 'clock' | 'webhookCounts'>): Promise<void> {
+  const now = clock.now()
+  const before = now - keptMs
+  const old = { before: now - waitedMaxMs, now, lastError: 'waited too long', limit: forgottenAtOnce }
+  const removals = [
+    async (tx: Writer) => {
+      const abandoned = await store.abandonOld(tx, old)
+      tx.afterCommit(() => webhookCounts.add('dead', abandoned))
+      return abandoned
+    },
+    (tx: Writer) => store.removeOldDeliveries(tx, idBoundary('delivery', before), forgottenAtOnce),
+    (tx: Writer) => store.removeOldMessages(tx, idBoundary('message', before), forgottenAtOnce),
+    (tx: Writer) => store.removeOldEndpoints(tx, before, forgottenAtOnce),
+  ]
+  for (const remove of removals) await inBatches(forgottenAtOnce, () => db.write(remove))
+}

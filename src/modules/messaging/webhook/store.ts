@@ -1,0 +1,315 @@
+import { and, asc, count, desc, eq, inArray, isNull, lt, lte, min, or, sql } from 'drizzle-orm'
+import type { Reader, Writer } from '../../../../db/engine.ts'
+import { insertOf, lockedRowsOf } from '../../../../db/prepared.ts'
+import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import type { Slice } from '../../../lib/page.ts'
+import type { Backlog, Health, WebhookDelivery, WebhookEndpoint } from './domain.ts'
+
+/** How much waits to be handed out, and to be sent; since when the oldest message waits, and since when the first delivery is due. */
+export type QueueFigures = {
+  readonly messages: number
+  readonly deliveries: number
+  readonly oldestAt: number | undefined
+  readonly dueAt: number | undefined
+}
+
+export type OutboxRow = typeof outbox.$inferSelect
+
+const insertMessage = insertOf(outbox, 'leave')
+const lockedEndpoint = lockedRowsOf(webhookEndpoints, ['shopId', 'id'])
+const lockedDelivery = lockedRowsOf(webhookDeliveries, ['id', 'endpointId'])
+type Selects = Pick<Reader, 'select'>
+
+/** An endpoint with something due. */
+export type Lane = Pick<WebhookEndpoint, 'shopId' | 'url' | 'sealedSecret' | 'failures'> & {
+  endpointId: string
+  /** The one that has been due longest. */
+  deliveryId: string
+  /** Why it gets nothing more. */
+  over: 'removed' | 'disabled' | null
+}
+type Look = { now: number; after: string; except: { shops: string[]; endpoints: string[] }; onlyHealthy: boolean; limit: number }
+export type ClaimedRow = Pick<WebhookDelivery, 'id' | 'outboxId' | 'attempts' | 'lastError'>
+
+const overAs = [null, 'removed', 'disabled'] as const
+const without = (column: string, ids: readonly string[]) =>
+  ids.length === 0
+    ? sql.empty()
+    : sql` and ${sql.raw(column)} not in (${sql.join(
+        ids.map((id) => sql`${id}`),
+        sql`, `,
+      )})`
+
+/** Spelt out, as the index of those that are due has it. */
+const isDue = (now: number) => and(sql`${webhookDeliveries.status} = 'PENDING'`, lte(webhookDeliveries.nextAt, now))
+const live = (shopId: string) => and(eq(webhookEndpoints.shopId, shopId), isNull(webhookEndpoints.removedAt))
+
+export const webhookStore = {
+  /** Leaves the one that is there under that key. */
+  async insertMessage(tx: Writer, row: OutboxRow): Promise<void> {
+    await insertMessage(tx, row)
+  },
+  async insertEndpoint(tx: Writer, endpoint: WebhookEndpoint): Promise<void> {
+    await tx.insert(webhookEndpoints).values(endpoint)
+  },
+  async countEndpoints(from: Selects, shopId: string): Promise<number> {
+    const [row] = await from.select({ n: count() }).from(webhookEndpoints).where(live(shopId))
+    return Number(row?.n ?? 0)
+  },
+  async findEndpoint(from: Selects, shopId: string, id: string): Promise<WebhookEndpoint | undefined> {
+    const [endpoint] = await from
+      .select()
+      .from(webhookEndpoints)
+      .where(and(live(shopId), eq(webhookEndpoints.id, id)))
+      .limit(1)
+    return endpoint
+  },
+  /** Before any of its deliveries. Removed ones too. */
+  lockEndpoint: async (tx: Writer, shopId: string, id: string): Promise<WebhookEndpoint | undefined> =>
+    tx.first(lockedEndpoint, { shopId, id }),
+  /** Newest first. */
+  async listEndpoints(from: Selects, shopId: string, slice: Slice): Promise<{ rows: WebhookEndpoint[]; total: number }> {
+    return selectSlice(from, webhookEndpoints, { where: live(shopId), order: [desc(webhookEndpoints.id)], ...slice })
+  },
+  /** False when there is none. */
+  async removeEndpoint(tx: Writer, shopId: string, id: string, removedAt: number): Promise<boolean> {
+    const rows = await tx
+      .update(webhookEndpoints)
+      .set({ removedAt })
+      .where(and(live(shopId), eq(webhookEndpoints.id, id)))
+      .returning({ id: webhookEndpoints.id })
+    return rows.length > 0
+  },
+  /** Newest first. */
+  listDeliveries(from: Selects, endpointId: string, slice: Slice): Promise<{ rows: WebhookDelivery[]; total: number }> {
+    const ofEndpoint = eq(webhookDeliveries.endpointId, endpointId)
+    return selectSlice(from, webhookDeliveries, { where: ofEndpoint, order: [desc(webhookDeliveries.id)], ...slice })
+  },
+
+  async findDelivery(from: Selects, endpointId: string, id: string): Promise<WebhookDelivery | undefined> {
+    const which = and(eq(webhookDeliveries.endpointId, endpointId), eq(webhookDeliveries.id, id))
+    const [delivery] = await from.select().from(webhookDeliveries).where(which).limit(1)
+    return delivery
+  },
+  /** Behind its endpoint. */
+  lockDelivery: async (tx: Writer, endpointId: string, id: string): Promise<WebhookDelivery | undefined> =>
+    tx.first(lockedDelivery, { endpointId, id }),
+  /** Of one that is locked. */
+  async changeDelivery(tx: Writer, id: string, change: Partial<WebhookDelivery>): Promise<void> {
+    await tx.update(webhookDeliveries).set(change).where(eq(webhookDeliveries.id, id))
+  },
+  /** Ends the rest of an endpoint that fails. */
+  async wake(tx: Writer, id: string, now: number): Promise<void> {
+    await tx
+      .update(webhookEndpoints)
+      .set({ retryAt: now })
+      .where(and(eq(webhookEndpoints.id, id), sql`${webhookEndpoints.retryAt} > ${now}`))
+  },
+
+  /** Whether a message waits to be handed out, or a delivery to be sent. */
+  async hasWork(read: Reader, now: number): Promise<boolean> {
+    const rows = await read.rows(
+      sql`select 1 as found where exists (select 1 from ${outbox} where ${eq(outbox.status, 'PENDING')})
+          or exists (select 1 from ${webhookDeliveries} where ${isDue(now)})`,
+    )
+    return rows.length > 0
+  },
+  /** Along the indexes of what waits. */
+  async queue(read: Reader): Promise<QueueFigures> {
+    const [row] = await read.rows<Record<keyof QueueFigures, number | string | null>>(
+      sql`select (select count(*) from outbox where status = 'PENDING') as messages,
+            (select count(*) from webhook_deliveries where status = 'PENDING') as deliveries,
+            (select created_at from outbox where status = 'PENDING' order by id limit 1) as "oldestAt",
+            (select min(next_at) from webhook_deliveries where status = 'PENDING') as "dueAt"`,
+    )
+    const known = (at: number | string | null | undefined) => (at === null || at === undefined ? undefined : Number(at))
+    return {
+      messages: Number(row?.messages ?? 0),
+      deliveries: Number(row?.deliveries ?? 0),
+      oldestAt: known(row?.oldestAt),
+      dueAt: known(row?.dueAt),
+    }
+  },
+  /** Oldest first. */
+  async pendingMessages(from: Selects, limit: number): Promise<Pick<OutboxRow, 'id' | 'shopId' | 'event'>[]> {
+    return from
+      .select({ id: outbox.id, shopId: outbox.shopId, event: outbox.event })
+      .from(outbox)
+      .where(eq(outbox.status, 'PENDING'))
+      .orderBy(asc(outbox.id))
+      .limit(limit)
+  },
+  /** Those that are sent to at all. */
+  async endpointsOf(
+    from: Selects,
+    shopIds: readonly string[],
+  ): Promise<Pick<WebhookEndpoint, 'id' | 'shopId' | 'events' | 'failures' | 'skippedAt'>[]> {
+    const { id, shopId, events, failures, skippedAt, removedAt, disabledAt } = webhookEndpoints
+    return from
+      .select({ id, shopId, events, failures, skippedAt })
+      .from(webhookEndpoints)
+      .where(and(inArray(shopId, [...shopIds]), isNull(removedAt), isNull(disabledAt)))
+  },
+  /** Marks the messages as handed out; those that another process was faster with are not returned. */
+  async finishMessages(tx: Writer, ids: readonly string[]): Promise<string[]> {
+    const rows = await tx
+      .update(outbox)
+      .set({ status: 'DONE' })
+      .where(and(inArray(outbox.id, [...ids]), eq(outbox.status, 'PENDING')))
+      .returning({ id: outbox.id })
+    return rows.map(({ id }) => id)
+  },
+  async insertDeliveries(tx: Writer, rows: WebhookDelivery[]): Promise<void> {
+    await tx.insert(webhookDeliveries).values(rows).onConflictDoNothing()
+  },
+
+  /**
+   * Endpoints with something due, in the order of their ids, and of each the delivery that has been due longest: one seek for every
+   * endpoint with anything to be sent, however much that is. Those that rest are left out; those that are over are not.
+   * @param after the id behind which to look on
+   * @param onlyHealthy leaves out those that failed last time
+   */
+  async lanes(read: Reader, { now, after, except, onlyHealthy, limit }: Look): Promise<Lane[]> {
+    const pending = sql`from webhook_deliveries d where d.status = 'PENDING'`
+    const rows = await read.rows<Omit<Lane, 'over'> & { over: number | string }>(
+      sql`with recursive lane (id) as (
+            select min(d.endpoint_id) ${pending} and d.endpoint_id > ${after}
+            union all
+            select (select min(d.endpoint_id) ${pending} and d.endpoint_id > lane.id) from lane where lane.id is not null
+          ), due as (
+            select e.id, e.shop_id, e.url, e.sealed_secret, e.failures,
+              case when e.removed_at is not null then 1 when e.disabled_at is not null then 2 else 0 end as over,
+              (select d.id ${pending} and d.endpoint_id = e.id and d.next_at <= ${now} order by d.next_at limit 1) as delivery_id
+            from lane join webhook_endpoints e on e.id = lane.id
+            where (e.retry_at is null or e.retry_at <= ${now} or e.removed_at is not null or e.disabled_at is not null)
+              ${onlyHealthy ? sql`and (e.failures = 0 or e.removed_at is not null or e.disabled_at is not null)` : sql.empty()}
+              ${without('e.id', except.endpoints)} ${without('e.shop_id', except.shops)}
+          )
+          select id as "endpointId", shop_id as "shopId", url, sealed_secret as "sealedSecret", failures, over, delivery_id as "deliveryId"
+          from due where delivery_id is not null order by id limit ${limit}`,
+    )
+    return rows.map(({ over, ...lane }) => ({ ...lane, over: overAs[Number(over)] ?? null }))
+  },
+  /** Takes due deliveries for an attempt, until a moment; those that another process was faster with are not returned. */
+  async claim(tx: Writer, ids: readonly string[], now: number, until: number): Promise<ClaimedRow[]> {
+    const { id, outboxId, attempts, lastError } = webhookDeliveries
+    return tx
+      .update(webhookDeliveries)
+      .set({ nextAt: until, attempts: sql`${attempts} + 1`, updatedAt: now })
+      .where(and(inArray(id, [...ids]), isDue(now)))
+      .returning({ id, outboxId, attempts, lastError })
+  },
+  /** Takes failing endpoints for one attempt each, until a moment; those that another process was faster with are not returned. */
+  async claimEndpoints(tx: Writer, ids: readonly string[], now: number, until: number): Promise<string[]> {
+    const { id, retryAt } = webhookEndpoints
+    const rows = await tx
+      .update(webhookEndpoints)
+      .set({ retryAt: until })
+      .where(and(inArray(id, [...ids]), or(isNull(retryAt), lte(retryAt, now))))
+      .returning({ id })
+    return rows.map((row) => row.id)
+  },
+  /** Gives up what is due of an endpoint that is to get nothing more, so much at a time; how many it was. */
+  async abandon(tx: Writer, endpointId: string, now: number, lastError: string, limit: number): Promise<number> {
+    const { id } = webhookDeliveries
+    const some = tx
+      .select({ id })
+      .from(webhookDeliveries)
+      .where(and(isDue(now), eq(webhookDeliveries.endpointId, endpointId)))
+      .limit(limit)
+    const rows = await tx
+      .update(webhookDeliveries)
+      .set({ status: 'FAILED', lastError, updatedAt: now })
+      .where(and(inArray(id, some), isDue(now)))
+      .returning({ id })
+    return rows.length
+  },
+  /** Gives up some deliveries that were made before a moment and are due still; how many it was. */
+  async abandonOld(tx: Writer, { before, now, lastError, limit }: { before: number; now: number; lastError: string; limit: number }) {
+    const { id, createdAt } = webhookDeliveries
+    const some = tx
+      .select({ id })
+      .from(webhookDeliveries)
+      .where(and(isDue(now), lt(createdAt, before)))
+      .limit(limit)
+    const rows = await tx
+      .update(webhookDeliveries)
+      .set({ status: 'FAILED', lastError, updatedAt: now })
+      .where(and(inArray(id, some), isDue(now)))
+      .returning({ id })
+    return rows.length
+  },
+  async setHealth(tx: Writer, endpointId: string, health: Health): Promise<void> {
+    await tx.update(webhookEndpoints).set(health).where(eq(webhookEndpoints.id, endpointId))
+  },
+  /** Counts the messages that an endpoint is not sent because too many wait for it. */
+  async addSkipped(tx: Writer, endpointId: string, skipped: number, now: number): Promise<void> {
+    await tx
+      .update(webhookEndpoints)
+      .set({ skipped: sql`${webhookEndpoints.skipped} + ${skipped}`, skippedAt: now })
+      .where(eq(webhookEndpoints.id, endpointId))
+  },
+  /** What waits for each of these endpoints that has anything waiting. */
+  async backlogs(from: Selects, endpointIds: readonly string[]): Promise<Map<string, Backlog>> {
+    if (endpointIds.length === 0) return new Map()
+    const { endpointId, nextAt } = webhookDeliveries
+    const rows = await from
+      .select({ endpointId, waiting: count(), dueAt: min(nextAt) })
+      .from(webhookDeliveries)
+      .where(and(sql`${webhookDeliveries.status} = 'PENDING'`, inArray(endpointId, [...endpointIds])))
+      .groupBy(endpointId)
+    return new Map(rows.map(({ endpointId: id, waiting, dueAt }) => [id, { waiting: Number(waiting), dueAt: Number(dueAt) }]))
+  },
+  async bodies(from: Selects, ids: readonly string[]): Promise<Map<string, string>> {
+    const rows = await from
+      .select({ id: outbox.id, body: outbox.body })
+      .from(outbox)
+      .where(inArray(outbox.id, [...ids]))
+    return new Map(rows.map(({ id, body }) => [id, body]))
+  },
+  /** Keeps what came of an attempt, unless a later attempt has begun: of that one only a success matters still. */
+  async settle(
+    tx: Writer,
+    { id, attempts }: Pick<WebhookDelivery, 'id' | 'attempts'>,
+    change: Pick<WebhookDelivery, 'status' | 'nextAt' | 'lastStatus' | 'lastError' | 'updatedAt'> & { attempts?: number },
+  ): Promise<void> {
+    await tx
+      .update(webhookDeliveries)
+      .set(change)
+      .where(
+        and(
+          eq(webhookDeliveries.id, id),
+          eq(webhookDeliveries.status, 'PENDING'),
+          change.status === 'DELIVERED' ? undefined : eq(webhookDeliveries.attempts, attempts),
+        ),
+      )
+  },
+
+  /** Removes some deliveries older than that id that are over; how many it was. */
+  async removeOldDeliveries(tx: Writer, before: string, limit: number): Promise<number> {
+    const rows = await tx.rows(
+      sql`delete from webhook_deliveries where id in
+          (select id from webhook_deliveries where id < ${before} and status <> 'PENDING' order by id limit ${limit}) returning 1 as done`,
+    )
+    return rows.length
+  },
+  /** The same for messages that were handed out and whose deliveries are gone. */
+  async removeOldMessages(tx: Writer, before: string, limit: number): Promise<number> {
+    const rows = await tx.rows(
+      sql`delete from outbox where id in
+          (select id from outbox where status = 'DONE' and id < ${before}
+           and not exists (select 1 from webhook_deliveries where outbox_id = outbox.id) order by id limit ${limit}) returning 1 as done`,
+    )
+    return rows.length
+  },
+  /** The same for endpoints that were removed by then and whose deliveries are gone. */
+  async removeOldEndpoints(tx: Writer, removedBefore: number, limit: number): Promise<number> {
+    const rows = await tx.rows(
+      sql`delete from webhook_endpoints where id in
+          (select id from webhook_endpoints where removed_at < ${removedBefore}
+           and not exists (select 1 from webhook_deliveries where endpoint_id = webhook_endpoints.id) limit ${limit}) returning 1 as done`,
+    )
+    return rows.length
+  },
+}

@@ -1,0 +1,201 @@
+/** What a server does by itself: a backup a night, an alarm when there is none, and what it says of both in its metrics. */
+import { engineErrorCode } from '../../../../db/engine.ts'
+import { OperatorError } from '../../../core/errors.ts'
+import { known } from '../../../lib/prometheus.ts'
+import { documentWithFile } from '../../lending/lending-document/index.ts'
+import { firstVersion } from '../../identity/master-key/index.ts'
+import { pictureWithFile } from '../../catalog/media/index.ts'
+import { isLate, isLookedAtOn, isOnSameDisk } from './domain.ts'
+import type { BackupDeps } from './providers.ts'
+import { listBackups, type Made, makeBackup, targetOf } from './service.ts'
+import type { BackupPlace } from './targets.ts'
+
+/**
+ * Makes a backup in every place where none is at work, and says so; where all are at work it waits for those. Does nothing on a database server, or
+ * where it is switched off.
+ * @returns how many places have one that was made by this
+ * @throws OperatorError when one has not
+ */
+export async function backUp(deps: BackupDeps): Promise<{ made: number }> {
+  const { backupState: state, config } = deps
+  if (!deps.db.file || !config.backupEnabled) return { made: 0 }
+  const places = deps.backupPlaces.filter((place) => !state.running.has(place))
+  if (places.length === 0) {
+    await Promise.all(deps.backupPlaces.map((place) => state.running.get(place)))
+    return { made: 0 }
+  }
+  const ends = new Map(places.map((place) => [place, Promise.withResolvers<void>()]))
+  for (const [place, { promise }] of ends) {
+    promise.catch(() => undefined)
+    state.running.set(place, promise)
+  }
+  const end = (place: BackupPlace, error?: unknown) => {
+    const running = ends.get(place)
+    if (error === undefined) running?.resolve()
+    else running?.reject(error)
+    if (state.running.get(place) === running?.promise) state.running.delete(place)
+  }
+  try {
+    return await attempt({ ...deps, backupPlaces: places }, end)
+  } catch (error) {
+    for (const place of places) end(place, error)
+    throw error
+  }
+}
+
+async function attempt(deps: BackupDeps, end: (place: BackupPlace, error?: unknown) => void): Promise<{ made: number }> {
+  const { backupState: state, clock, log, db } = deps
+  if (!db.file) return { made: 0 }
+  const startedAt = clock.monotonic()
+  const now = clock.now()
+  const documentOf = async (name: string) => (await documentWithFile(deps, name)) ?? (await pictureWithFile(deps, name))
+  const looking = { looksAt: (name: string) => isLookedAtOn(now, name), documentOf }
+  const failed: string[] = []
+  const onMade = (one: Made): void => {
+    const place = one.place.store.place
+    if ('error' in one) {
+      failed.push(place)
+      const advice = 'the backups from before are as they were; it is tried again within the hour'
+      log.error('backup.failed', { place, error: one.error, advice })
+      end(one.place, notMade([place]))
+      return
+    }
+    const { name, at, database, documents, missing } = one.manifest
+    const durationMs = clock.monotonic() - startedAt
+    state.last = { at, bytes: database.bytes, durationMs }
+    state.lastIn.set(one.place, at)
+    log.info('backup.made', { place, name, bytes: database.bytes, documents: documents.length, durationMs })
+    if (missing.length > 0)
+      log.error('backup.documents_missing', { place, name, documents: missing.length, advice: '`souk check` says which' })
+    end(one.place)
+  }
+  try {
+    const all = await makeBackup(deps, { file: db.file, isPaced: true, looking, onMade })
+    if (failed.length > 0) throw notMade(failed)
+    return { made: all.length }
+  } catch (error) {
+    state.failures++
+    throw error
+  }
+}
+
+const notMade = (places: readonly string[]) => new OperatorError(`There is no new backup in ${places.join(' and ')}`)
+
+/** Looks how old the last backup is. One that is late is made now, whatever the hour: the machine may sleep at night. */
+export async function watchBackups(deps: BackupDeps): Promise<{ isLate: boolean }> {
+  const { backupState: state, config, log } = deps
+  if (!deps.db.file || !config.backupEnabled) return { isLate: false }
+  await lookForLast(deps)
+  const lastAt = state.last?.at
+  if (isBackupLate(deps))
+    log.error('backup.late', {
+      ...(lastAt === undefined ? {} : { last: new Date(lastAt).toISOString() }),
+      advice: 'see what backup.failed says; `souk backup` makes one now',
+    })
+  // A new place has its first one within the hour.
+  const behind = deps.backupPlaces.filter((place) => isBehind(deps, place) || !state.lastIn.has(place))
+  if (behind.length > 0) await backUp({ ...deps, backupPlaces: behind })
+  return { isLate: isBackupLate(deps) }
+}
+
+/** Says at the start where the backups lie on the disk that they are to survive: it may be that another is not mounted. */
+export function tellOfSameDisk({
+  config: { backupDir, backupEnabled, dataDir },
+  db,
+  log,
+  deviceOf,
+}: Pick<BackupDeps, 'config' | 'db' | 'log' | 'deviceOf'>): void {
+  if (!db.file || !backupEnabled || backupDir === undefined || !isOnSameDisk(backupDir, dataDir, deviceOf)) return
+  log.warn('backup.same_disk', {
+    place: backupDir,
+    advice:
+      'it is on the disk of DATA_DIR, and lost with it: is another one not mounted? Name a place elsewhere by BACKUP_DIR or BACKUP_S3_BUCKET',
+  })
+}
+
+type LateDeps = Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'config' | 'clock' | 'db'>
+
+/** Whether a place has gone too long without a backup, by what is known of it: also where the jobs that look after it hang, or are off. */
+export const isBackupLate = (deps: LateDeps): boolean =>
+  deps.db.file !== undefined && deps.config.backupEnabled && deps.backupPlaces.some((place) => isBehind(deps, place))
+
+const isBehind = ({ backupState: { lastIn, since }, config, clock }: Omit<LateDeps, 'db'>, place: BackupPlace): boolean =>
+  isLate(lastIn.get(place), since, clock.now(), config.backupLateHours)
+
+/** Looks when the last backup of each place was begun. Of one that does not answer, what was known before stays. */
+async function lookForLast(deps: BackupDeps): Promise<void> {
+  const { backupState: state, clock, log } = deps
+  // Others may have theirs in the same place, which bring back nothing of this one.
+  const instance = (await firstVersion(deps.db)) ?? noInstance
+  const look = async (place: BackupPlace): Promise<void> => {
+    try {
+      const { backups } = await listBackups(await targetOf(deps, place))
+      // A clock that was ahead has made one that is from the future: no reason to go without.
+      const last = backups.find((backup) => backup.instance === instance && backup.at <= clock.now())
+      if (last) state.lastIn.set(place, last.at)
+      else state.lastIn.delete(place)
+      if (last && (state.last === undefined || last.at > state.last.at)) state.last = { at: last.at, bytes: last.bytes }
+    } catch (error) {
+      log.warn('backup.place_silent', { place: place.store.place, error })
+    }
+  }
+  await Promise.all(deps.backupPlaces.map(look))
+}
+
+/** As a copy has it that knows no key. */
+const noInstance = 'none'
+
+/** Looks for damage of the database's file, without a look at what its indexes lack. What it finds is said as an error, and kept. */
+export async function checkQuickly({
+  db,
+  log,
+  backupState,
+}: Pick<BackupDeps, 'db' | 'log' | 'backupState'>): Promise<{ problems: number }> {
+  // A database server looks after its pages itself.
+  if (!db.file) return { problems: 0 }
+  const problems = await db.file.quickCheck().catch(damageIn)
+  backupState.problems = problems.length
+  if (problems.length > 0)
+    log.error('database.damaged', {
+      problems: problems.slice(0, 5),
+      advice: 'keep the last backups; `souk check` tells more, `souk restore` brings a backup back',
+    })
+  return { problems: problems.length }
+}
+
+/** SQLite says so when it cannot even begin. */
+function damageIn(error: unknown): string[] {
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(engineErrorCode(error) ?? '')) return [String(error)]
+  throw error
+}
+
+/** Lines in Prometheus' text format; without values on a database server, and of what is not known. */
+export function backupMetrics(deps: LateDeps): string[] {
+  const { backupState: state, db, clock, config } = deps
+  const sizes = db.file?.sizes()
+  const { last } = state
+  const isOn = sizes !== undefined && config.backupEnabled
+  const ofLast = (value: number | undefined) => (isOn && last !== undefined ? value : undefined)
+  const durationSeconds = last?.durationMs === undefined ? undefined : last.durationMs / 1000
+  const damaged = state.problems === undefined ? undefined : Math.min(1, state.problems)
+  return [
+    // What a server takes up is told by itself.
+    ...(sizes ? known('souk_database_bytes', "Length of the database's file.", sizes.bytes) : []),
+    ...known('souk_database_log_bytes', 'Length of the write-ahead log beside it.', sizes?.logBytes),
+    ...known('souk_database_damaged', 'Whether the last quick check found damage.', damaged),
+    ...known(
+      'souk_backup_late',
+      'Whether the last backup of a place is older than BACKUP_LATE_HOURS.',
+      isOn ? Number(isBackupLate(deps)) : undefined,
+    ),
+    ...known('souk_backup_failures_total', 'Backups that failed.', isOn ? state.failures : undefined, 'counter'),
+    ...known(
+      'souk_backup_last_success_timestamp_seconds',
+      'When the last backup was begun, in seconds since 1970.',
+      ofLast((last?.at ?? 0) / 1000),
+    ),
+    ...known('souk_backup_age_seconds', 'How old the last backup is.', ofLast(Math.max(0, (clock.now() - (last?.at ?? 0)) / 1000))),
+    ...known('souk_backup_bytes', 'Bytes of the database in the last backup.', ofLast(last?.bytes)),
+    ...known('souk_backup_duration_seconds', 'How long the last backup took, where this process has made it.', ofLast(durationSeconds)),
+  ]
+}

@@ -1,0 +1,61 @@
+import { answering } from '../../../clients/backups/store-deadline.ts'
+import { createBucketStore } from '../../../clients/backups/bucket.ts'
+import { createFolderStore } from '../../../clients/backups/folder.ts'
+import { deviceOf, readChunks } from '../../../clients/whole-files.ts'
+import type { Config } from '../../../config.ts'
+import type { Deps } from '../../../core/deps.ts'
+import type { LendingDocumentDeps } from '../../lending/lending-document/index.ts'
+import type { MediaDeps } from '../../catalog/media/index.ts'
+import type { BackupPlace, BackupTarget } from './targets.ts'
+
+/** The bytes of a copy that was made. */
+export const readCopy = (path: string): AsyncGenerator<Uint8Array> => readChunks(path, 'The copy is gone')
+
+type Port = Parameters<typeof createBucketStore>[1] & { readonly now: () => number }
+
+/** Where backups lie unless the settings say otherwise. */
+export const backupsDirectory = ({ dataDir }: Pick<Config, 'dataDir'>): string => `${dataDir}/backups`
+
+/** The places that the settings name, a bucket before a folder; without any, the data directory. */
+export function backupPlaces(config: Config, { now, ...port }: Port): readonly BackupPlace[] {
+  const { backupS3Endpoint: endpoint, backupS3Bucket: bucket, backupS3KeyId: keyId, backupS3Secret: secret, backupDir } = config
+  const places: BackupPlace[] = []
+  if (endpoint !== undefined && bucket !== undefined && keyId !== undefined && secret !== undefined) {
+    const account = { endpoint, bucket, keyId, secret, region: config.backupS3Region, prefix: config.backupS3Prefix }
+    places.push({ store: createBucketStore(account, port), isNamed: true })
+  }
+  if (backupDir !== undefined) places.push({ store: answering(createFolderStore(backupDir, now)), isNamed: true })
+  return places.length > 0 ? places : [{ store: answering(createFolderStore(backupsDirectory(config), now)), isNamed: false }]
+}
+
+/** What is known of the backups of this process. */
+export type BackupState = {
+  /** When the program could first have made one, in milliseconds since the epoch. */
+  readonly since: number
+  /** The newest that is known of, wherever it lies. */
+  last?: { readonly at: number; readonly bytes: number; readonly durationMs?: number }
+  /** When the newest in each place was begun, as far as it is known. */
+  readonly lastIn: Map<BackupPlace, number>
+  /** Attempts that failed. */
+  failures: number
+  /** What the last quick check found. */
+  problems?: number
+  /** What is at work, one at a time in each place. */
+  readonly running: Map<BackupPlace, Promise<void>>
+}
+
+export const backupParts = ({ config, log, sleep, clock }: Pick<Deps, 'config' | 'log' | 'sleep' | 'clock'>) => ({
+  backupPlaces: backupPlaces(config, { log, sleep, now: clock.now }),
+  /** Those that were opened: the passphrase is worked out once a process. */
+  backupTargets: new Map<BackupPlace, BackupTarget>(),
+  readFile: readCopy,
+  deviceOf,
+  backupState: { since: clock.now(), lastIn: new Map(), failures: 0, running: new Map() } as BackupState,
+})
+export type BackupDeps = Pick<
+  Deps,
+  'config' | 'db' | 'clock' | 'clockWatch' | 'log' | 'sleep' | 'randomBytes' | 'build' | 'keyring' | 'diskFree'
+> &
+  Pick<LendingDocumentDeps, 'documentStores' | 'lendingDocumentStore'> &
+  Pick<MediaDeps, 'mediaStore'> &
+  ReturnType<typeof backupParts>

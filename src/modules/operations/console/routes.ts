@@ -1,0 +1,54 @@
+import { t } from 'elysia'
+import type { HttpDeps } from '../../../http/deps.ts'
+import { urlLengthMax } from '../../../http/request-url.ts'
+import { noSuchPath } from '../../../http/route-table.ts'
+import { routes } from '../../../http/routes.ts'
+import { errorResponses, notModified, text } from '../../../http/schema.ts'
+import { staticAnswer } from '../../../http/static.ts'
+import { type ConsoleDeps, consoleAsset, consolePage } from './index.ts'
+import { assetsPath, consoleHeaders } from './view.ts'
+
+const pageHeaders = { ...consoleHeaders, 'cache-control': 'no-cache' }
+/** The name changes with the content. */
+const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable', 'cross-origin-resource-policy': 'same-origin' }
+
+/** Paths below /console that are no page: files that there are not. */
+const noPage = /^\/console\/assets(\/|$)/
+
+/** The console: one page at every path, whose script draws what the path asks for, and the files that it loads. */
+export const consoleRoutes = (deps: HttpDeps & ConsoleDeps) => {
+  const access = { by: 'page', while: () => deps.config.consoleEnabled } as const
+  const page = async (request: Request) => staticAnswer(request, await consolePage(deps), pageHeaders)
+  return routes(deps, 'Console')
+    .get('/console', ({ request }) => page(request) as never, {
+      access,
+      anyQuery: true,
+      response: {
+        200: t.String({ contentMediaType: 'text/html', description: 'The page.' }),
+        304: notModified,
+        ...errorResponses(404),
+      },
+      detail: {
+        summary: 'The console',
+        description:
+          'A page for people, for shopkeepers and operators: it calls what this document tells, and nothing else. Every path below it is the same page, but `/console/assets`, where its files lie, and what else is told here. There is none (404) where `CONSOLE_ENABLED` is false.',
+      },
+    })
+    .get(
+      `${assetsPath}/:name`,
+      async ({ request, params: { name } }) => {
+        const file = await consoleAsset(deps, name)
+        if (!file) throw noSuchPath()
+        return staticAnswer(request, file, assetHeaders) as never
+      },
+      { access, anyQuery: true, params: t.Object({ name: text(urlLengthMax) }), detail: { hide: true } },
+    )
+    .get(
+      '/console/*',
+      ({ request, path }) => {
+        if (noPage.test(path)) throw noSuchPath()
+        return page(request) as never
+      },
+      { access, anyQuery: true, detail: { hide: true } },
+    )
+}

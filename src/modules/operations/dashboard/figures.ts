@@ -1,0 +1,93 @@
+/** The database, the process and what stands around it in figures, in Prometheus' text format. */
+import type { DatabaseStats, Spread } from '../../../../db/engine.ts'
+import type { Deps } from '../../../core/deps.ts'
+import { counter, gauge, histogram, known, labelled } from '../../../lib/prometheus.ts'
+
+const spreadOf = (name: string, help: string, { bounds, buckets, sum }: Spread): string[] =>
+  histogram(name, help, bounds, [{ labels: {}, buckets, sum }])
+
+export function databaseLines({ writes, commits, retries, queued, commitSeconds, commitWorks, pools }: DatabaseStats): string[] {
+  const all = pools?.() ?? []
+  return [
+    ...counter('souk_database_writes_total', 'Writes acknowledged.', writes),
+    ...counter('souk_database_commits_total', 'Commits on disk; many writes share one.', commits),
+    ...counter('souk_database_retries_total', 'Attempts made again: a conflict, or a lock held elsewhere.', retries),
+    ...gauge('souk_database_writes_queued', 'Writes waiting for a commit.', queued),
+    ...spreadOf('souk_database_commit_duration_seconds', 'From asking for a commit until it is on disk.', commitSeconds),
+    ...spreadOf('souk_database_commit_writes', 'Writes that shared a commit.', commitWorks),
+    ...labelled(
+      'souk_database_connections',
+      'Open connections to the database server, by what they are for and whether they are in use.',
+      all.flatMap(({ pool, open, idle }) => [
+        { labels: { pool, state: 'busy' }, value: Math.max(0, open - idle) },
+        { labels: { pool, state: 'idle' }, value: idle },
+      ]),
+    ),
+    ...labelled(
+      'souk_database_connections_max',
+      'How many of them there may be.',
+      all.map(({ pool, max }) => ({ labels: { pool }, value: max })),
+    ),
+    ...labelled(
+      'souk_database_connection_waiters',
+      'Writes and reads that wait for one.',
+      all.map(({ pool, waiting }) => ({ labels: { pool }, value: waiting })),
+    ),
+  ]
+}
+
+export function processLines({ openFiles }: Pick<Deps, 'openFiles'>): string[] {
+  const { rss, heapUsed } = process.memoryUsage()
+  const { user, system } = process.cpuUsage()
+  const files = openFiles()
+  return [
+    ...counter('process_cpu_seconds_total', 'Processor time that was used, by all threads.', (user + system) / 1_000_000),
+    ...gauge('process_resident_memory_bytes', 'Resident memory.', rss),
+    ...gauge('souk_heap_used_bytes', 'Memory of JavaScript objects.', heapUsed),
+    ...known('process_open_fds', 'Files, sockets and the like that are open.', files?.open),
+    ...known('process_max_fds', 'How many of them may be.', files?.max),
+  ]
+}
+
+type Around = Pick<Deps, 'db' | 'diskFree' | 'config' | 'clockWatch' | 'errorNotes' | 'shared' | 'build'>
+
+/** @param databaseBytes of one that a server keeps; undefined: it is not known now */
+export function aroundLines(
+  { db, diskFree, config, clockWatch, errorNotes, shared, build }: Around,
+  databaseBytes: number | undefined,
+): string[] {
+  const free = diskFree()
+  return [
+    ...known('souk_disk_free_bytes', 'Space left for the data directory.', free),
+    ...known(
+      'souk_disk_free_min_bytes',
+      'DISK_FREE_MIN_MB: with less the instance is not ready.',
+      free === undefined ? undefined : config.diskFreeMinBytes,
+    ),
+    // Of a file its length is told with the backups.
+    ...(db.file ? [] : known('souk_database_bytes', 'What the database takes up on its server.', databaseBytes)),
+    ...gauge(
+      'souk_clock_steady',
+      'Whether the clock can be trusted: 0 for a quarter of an hour after it jumped.',
+      Number(clockWatch.isSteady()),
+    ),
+    ...labelled(
+      'souk_errors_total',
+      'Lines of the log at level error, by event.',
+      errorNotes.counts().map(([event, value]) => ({ labels: { event }, value })),
+      'counter',
+    ),
+    ...known(
+      'souk_redis_up',
+      'Whether limits and breakers are shared with other processes just now.',
+      shared.state() === 'off' ? undefined : Number(shared.state() === 'here'),
+    ),
+    ...known(
+      'souk_redis_failures_total',
+      'Commands that Redis did not answer in time.',
+      shared.state() === 'off' ? undefined : shared.failures(),
+      'counter',
+    ),
+    ...labelled('souk_build_info', 'What runs here.', [{ labels: { version: build.version }, value: 1 }]),
+  ]
+}

@@ -1,0 +1,109 @@
+import { t } from 'elysia'
+import { AppError } from '../../../core/errors.ts'
+import { isForwarded, isLoopback, isLoopbackHost } from '../../../http/client-ip.ts'
+import type { HttpDeps } from '../../../http/deps.ts'
+import { routes } from '../../../http/routes.ts'
+import { errorResponses } from '../../../http/schema.ts'
+import { sameSecret } from '../../../lib/seal.ts'
+import type { AttestationDeps } from '../../trust/attestation/index.ts'
+import type { BackupDeps } from '../backup/index.ts'
+import type { JobDeps } from '../job/index.ts'
+import type { LendingDocumentDeps } from '../../lending/lending-document/index.ts'
+import type { LiveDeps } from '../../messaging/live-events/index.ts'
+import type { LogShippingDeps } from '../log-shipping/index.ts'
+import type { MailDeps } from '../../messaging/mail/index.ts'
+import type { OrderDeps } from '../../selling/order/index.ts'
+import type { WebhookDeps } from '../../messaging/webhook/index.ts'
+import { type Check, metrics, type OperationsDeps, readiness } from './index.ts'
+import { Live, Ready } from './model.ts'
+
+const retrySeconds = 5
+/** Probes come from many sides at once, and each check writes. */
+const readinessKeptMs = 1_000
+
+/** Of no concern to those who ask whether to send requests here. */
+const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable', 'backupRecent', 'mailServerAnswers'])
+
+type HealthDeps = HttpDeps &
+  LogShippingDeps &
+  MailDeps &
+  Pick<LendingDocumentDeps, 'storeVerdicts'> &
+  Pick<BackupDeps, 'backupState' | 'backupPlaces'>
+
+/** The last checks of each instance. */
+const kept = new WeakMap<HealthDeps['life'], { readonly checks: Promise<Check[]>; readonly madeAt: number }>()
+
+/** The last checks while they are fresh; those who ask at once wait for the same ones. */
+function current(deps: HealthDeps): Promise<Check[]> {
+  const now = deps.clock.monotonic()
+  const last = kept.get(deps.life)
+  if (last && now - last.madeAt < readinessKeptMs) return last.checks
+  const checks = readiness(deps)
+  kept.set(deps.life, { checks, madeAt: now })
+  return checks
+}
+
+export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & OperationsDeps & AttestationDeps & JobDeps & LiveDeps) =>
+  routes(deps, 'Service')
+    .get('/health/live', () => ({ status: 'ok' as const, version: deps.build.version }), {
+      access: 'public',
+      anyQuery: true,
+      takesNoTurn: true,
+      response: { 200: Live, ...errorResponses() },
+      detail: { summary: 'Whether the process answers' },
+    })
+    .get(
+      '/health/ready',
+      async () => {
+        if (deps.life.stopping) throw new AppError('UNAVAILABLE', 'Not ready: stopping', { retryAfterSeconds: retrySeconds })
+        const checks = await current(deps)
+        const failed = checks.filter(({ name, ok }) => !ok && !onlyShown.has(name)).map(({ name }) => name)
+        if (failed.length > 0) throw new AppError('UNAVAILABLE', `Not ready: ${failed.join(', ')}`, { retryAfterSeconds: retrySeconds })
+        return { status: 'ok' as const, version: deps.build.version, checks }
+      },
+      {
+        access: 'public',
+        anyQuery: true,
+        takesNoTurn: true,
+        response: { 200: Ready, ...errorResponses() },
+        detail: {
+          summary: 'Whether the instance can do its work',
+          description:
+            'Reads and writes the database, looks for missing migrations, at the space left, and whether the files of the database and of the keys, and with lending switched on the documents, are in their places; 503 names what fails. While the server is told to stop it is 503 (`stopping`). `clockSteady` is shown only: jobs that go by age wait while it is false. So is `backupRecent`: false while the last backup is late.',
+        },
+      },
+    )
+    .get(
+      '/metrics',
+      async ({ request }) => {
+        const token = /^Bearer (.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+        const known = deps.config.metricsToken !== undefined && token !== undefined && sameSecret(token, deps.config.metricsToken)
+        if (!known && !isFromHere(request, deps)) {
+          throw token === undefined
+            ? new AppError('FORBIDDEN', 'Metrics are for this machine, or for a metrics token')
+            : new AppError('UNAUTHENTICATED', 'The metrics token is not valid')
+        }
+        return new Response(await metrics(deps, deps.requestCounts, deps.loopLag), {
+          headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' },
+        }) as never
+      },
+      {
+        access: 'internal',
+        anyQuery: true,
+        response: {
+          200: t.String({ contentMediaType: 'text/plain', description: "Prometheus' text format" }),
+          ...errorResponses(401, 403),
+        },
+        detail: {
+          summary: 'Metrics for Prometheus',
+          description:
+            'For loopback callers who name a loopback host and send no forwarding header, or with METRICS_TOKEN as a bearer token.',
+        },
+      },
+    )
+
+/** A page of another origin whose name resolves to this machine is on the same loopback, and says its own name in `Host`. */
+function isFromHere(request: Request, { guardedAddress }: Pick<HttpDeps, 'guardedAddress'>): boolean {
+  const host = request.headers.get('host') ?? URL.parse(request.url)?.host ?? ''
+  return !isForwarded(request) && isLoopbackHost(host) && isLoopback(guardedAddress(request) ?? '')
+}

@@ -1,0 +1,133 @@
+import type { Deps } from '../../../core/deps.ts'
+import { isOfPictures } from '../../../core/documents.ts'
+import { lets } from '../../../lib/breaker.ts'
+import { labelled } from '../../../lib/prometheus.ts'
+import { type AttestationDeps, chainMetrics, chainStatuses } from '../../trust/attestation/index.ts'
+import { type BackupDeps, backupMetrics, isBackupLate } from '../backup/index.ts'
+import { type JobDeps, jobLines } from '../job/index.ts'
+import type { LendingDocumentDeps } from '../../lending/lending-document/index.ts'
+import { type LiveDeps, liveMetrics } from '../../messaging/live-events/index.ts'
+import { type LogShippingDeps, logShippingMetrics } from '../log-shipping/index.ts'
+import { type MailDeps, mailFigures, mailMetrics } from '../../messaging/mail/index.ts'
+import { type OrderDeps, orderMetrics, ordersByStatus, unfinishedOrders } from '../../selling/order/index.ts'
+import { type PaymentDeps, paymentMetrics } from '../../payments/payment/index.ts'
+import { isolatedProcessors, type PaymentMethodDeps } from '../../payments/payment-method/index.ts'
+import { type WebhookDeps, webhookFigures, webhookMetrics } from '../../messaging/webhook/index.ts'
+import { aroundLines, databaseLines, processLines } from './figures.ts'
+import type { OperationsDeps } from './providers.ts'
+import { operationsStore as store } from './store.ts'
+
+export type Check = { name: string; ok: boolean }
+
+/** Whether the instance can do its work: reads, writes, migrations, space. Told within two seconds or so, whatever the database does. */
+export async function readiness(
+  deps: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clock' | 'clockWatch' | 'shared'> &
+    Pick<LendingDocumentDeps, 'storeVerdicts'> &
+    Pick<BackupDeps, 'backupState' | 'backupPlaces'> &
+    Pick<MailDeps, 'mailServer' | 'mailHealth'>,
+): Promise<Check[]> {
+  const { db, diskFree, config, keyring, clockWatch, shared, storeVerdicts, mailServer, mailHealth } = deps
+  const isOther = (ofPictures: boolean) =>
+    [...storeVerdicts].some(([kind, verdict]) => isOfPictures(kind) === ofPictures && verdict === 'OTHER')
+  const checks = {
+    databaseReadable: () => store.answers(db.read),
+    databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
+    migrationsCurrent: () => store.isMigrated(db.read),
+    diskSpace: async () => (diskFree() ?? Number.POSITIVE_INFINITY) >= config.diskFreeMinBytes,
+    databaseInPlace: async () => db.isInPlace(),
+    keysAtHand: async () => keyring.atHand(),
+    clockSteady: async () => clockWatch.isSteady(),
+    ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => !isOther(false) } : {}),
+    ...([...storeVerdicts.keys()].some(isOfPictures) ? { picturesAtHand: async () => !isOther(true) } : {}),
+    ...(db.file && config.backupEnabled ? { backupRecent: async () => !isBackupLate(deps) } : {}),
+    ...(mailServer === undefined ? {} : { mailServerAnswers: async () => lets(mailHealth.breaker) }),
+    ...(shared.state() === 'off' ? {} : { redisReachable: async () => shared.state() === 'here' }),
+  }
+  return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
+}
+
+type MetricsDeps = Parameters<typeof readiness>[0] &
+  LogShippingDeps &
+  OperationsDeps &
+  Pick<Deps, 'db' | 'build' | 'diskFree' | 'openFiles' | 'shared' | 'clockWatch' | 'errorNotes'> &
+  Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
+  Pick<PaymentDeps, 'paymentCounts' | 'processors'> &
+  Pick<OrderDeps, 'orderCounts' | 'refundCounts' | 'processors' | 'orderFigures'> &
+  WebhookDeps &
+  MailDeps &
+  Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'clock' | 'config'> &
+  Pick<JobDeps, 'jobBoard'> &
+  Pick<LiveDeps, 'live'> &
+  Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
+
+/** What the database has to be asked for; what it does not say in time is undefined. */
+async function askedFor(deps: MetricsDeps) {
+  const questions = {
+    isolated: isolatedProcessors,
+    chains: chainStatuses,
+    byStatus: ordersByStatus,
+    unfinished: unfinishedOrders,
+    webhooks: webhookFigures,
+    mails: mailFigures,
+    bytes: (of: MetricsDeps) => of.serverBytes.fresh(() => store.bytesOnServer(of.db.read)),
+  }
+  const known: { -readonly [Name in keyof typeof questions]?: Awaited<ReturnType<(typeof questions)[Name]>> } = {}
+  const ask = async (name: keyof typeof questions) => {
+    Object.assign(known, { [name]: await questions[name](deps) })
+    return true
+  }
+  await Promise.all((Object.keys(questions) as (keyof typeof questions)[]).map((name) => store.holds(() => ask(name))))
+  return { ...known }
+}
+
+/**
+ * The instance in figures, in Prometheus' text format. A database that is away leaves the figures of this process.
+ * @param counts of the server: requests, and how late its event loop is
+ */
+export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): string[] }[]): Promise<string> {
+  const { db, breakers } = deps
+  const [{ isolated = [], chains = [], byStatus, unfinished, webhooks, mails, bytes }, checks] = await Promise.all([
+    askedFor(deps),
+    readiness(deps),
+  ])
+  const lines = [
+    ...counts.flatMap((of) => of.lines()),
+    ...processLines(deps),
+    ...databaseLines(db.stats),
+    ...paymentMetrics(deps),
+    ...orderMetrics(deps, { byStatus, unfinished }),
+    ...webhookMetrics(deps, webhooks),
+    ...mailMetrics(deps, mails),
+    ...labelled('souk_processor_breaker_open', 'Payment processors to which no calls pass, by host; 0: failures are counted.', [
+      ...breakers.all().map(({ processor, host, breaker }) => ({ labels: { processor, host }, value: lets(breaker) ? 0 : 1 })),
+    ]),
+    ...labelled(
+      'souk_processor_breaker_opened_total',
+      'How often a breaker of a payment processor opened.',
+      deps.breakersOpened.all().map(([processor, value]) => ({ labels: { processor }, value })),
+      'counter',
+    ),
+    ...labelled(
+      'souk_processor_probes_total',
+      'Probes of payment processors that did not answer.',
+      deps.probeCounts.all().map(([words, value]) => {
+        const [processor = '', result = ''] = words.split(' ')
+        return { labels: { processor, result }, value }
+      }),
+      'counter',
+    ),
+    ...labelled('souk_processor_isolated', 'Payment processors that an operator has taken out.', [
+      ...isolated.map((processor) => ({ labels: { processor }, value: 1 })),
+    ]),
+    ...backupMetrics(deps),
+    ...logShippingMetrics(deps),
+    ...chainMetrics(deps, chains),
+    ...jobLines(deps),
+    ...liveMetrics(deps),
+    ...aroundLines(deps, bytes),
+    ...labelled('souk_ready', 'Each check of /health/ready: 1 where it holds, 0 where it does not.', [
+      ...checks.map(({ name, ok }) => ({ labels: { check: name }, value: ok ? 1 : 0 })),
+    ]),
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,89 @@
+import { and, desc, eq, gte, isNull, lt, ne, sql } from 'drizzle-orm'
+import type { Reader, Writer } from '../../../../db/engine.ts'
+import { errorEvents, operationsAnswers, processStarts } from '../../../../db/schema/platform.ts'
+import type { ErrorNote } from '../../../core/error-notes.ts'
+import type { Kind } from './domain.ts'
+
+export type StartRow = typeof processStarts.$inferSelect
+type AnswerRow = typeof operationsAnswers.$inferSelect
+
+/** Starts that are kept. */
+const startsMax = 200
+/** Clocks of processes differ by no more. */
+const clocksDifferMs = 60_000
+/** Kinds in one statement. */
+const notesAtOnce = 100
+
+export const platformStore = {
+  /** What the last start is to be compared with. */
+  async latestStart(tx: Writer): Promise<StartRow | undefined> {
+    const [row] = await tx.select().from(processStarts).orderBy(desc(processStarts.startedAt), desc(processStarts.id)).limit(1)
+    return row
+  },
+  async startsSeenSince(read: Reader, since: number): Promise<StartRow[]> {
+    return read.select().from(processStarts).where(gte(processStarts.seenAt, since)).orderBy(desc(processStarts.startedAt)).limit(startsMax)
+  },
+  async latest(read: Reader): Promise<StartRow | undefined> {
+    const [row] = await read.select().from(processStarts).orderBy(desc(processStarts.startedAt), desc(processStarts.id)).limit(1)
+    return row
+  },
+  async insertStart(tx: Writer, row: StartRow): Promise<void> {
+    await tx.insert(processStarts).values(row)
+    const oldest = sql`(select started_at from process_starts order by started_at desc limit 1 offset ${startsMax})`
+    await tx.delete(processStarts).where(lt(processStarts.startedAt, oldest))
+  },
+  /** Of a process on a file all others are over: two cannot have it. */
+  async endOthers(tx: Writer, id: string): Promise<void> {
+    await tx
+      .update(processStarts)
+      .set({ stoppedAt: sql`${processStarts.seenAt}` })
+      .where(and(isNull(processStarts.stoppedAt), ne(processStarts.id, id)))
+  },
+  /** @returns whether there is a row of that process */
+  async beat(tx: Writer, id: string, at: number, stoppedAt: number | null): Promise<boolean> {
+    const { id: of } = processStarts
+    return (await tx.update(processStarts).set({ seenAt: at, stoppedAt }).where(eq(of, id)).returning({ id: of })).length > 0
+  },
+
+  /** Adds to what was counted already, and forgets the hours before `forgetBefore`. */
+  async addErrors(tx: Writer, notes: readonly ErrorNote[], forgetBefore: number): Promise<void> {
+    await tx.delete(errorEvents).where(lt(errorEvents.hour, forgetBefore))
+    // In one order: processes that do this at once do not wait for each other in a circle.
+    const rows = notes.toSorted((one, other) => one.hour - other.hour || (one.fingerprint < other.fingerprint ? -1 : 1))
+    for (let at = 0; at < rows.length; at += notesAtOnce)
+      await tx
+        .insert(errorEvents)
+        .values(rows.slice(at, at + notesAtOnce))
+        .onConflictDoUpdate({
+          target: [errorEvents.hour, errorEvents.fingerprint],
+          set: {
+            count: sql`${errorEvents.count} + excluded.count`,
+            lastSeen: sql`case when excluded.last_seen > ${errorEvents.lastSeen} then excluded.last_seen else ${errorEvents.lastSeen} end`,
+          },
+        })
+  },
+  async errorsSince(read: Reader, hour: number): Promise<ErrorNote[]> {
+    return read.select().from(errorEvents).where(gte(errorEvents.hour, hour))
+  },
+
+  async answer(read: Reader, kind: Kind, source: string): Promise<Pick<AnswerRow, 'asOf' | 'body'> | undefined> {
+    const { asOf, body } = operationsAnswers
+    const [row] = await read
+      .select({ asOf, body })
+      .from(operationsAnswers)
+      .where(and(eq(operationsAnswers.kind, kind), eq(operationsAnswers.source, source)))
+      .limit(1)
+    return row
+  },
+  /** Keeps an answer, unless a later one of the same provider is there. One that is later than clocks differ is of a clock that has stepped back. */
+  async keepAnswer(tx: Writer, row: AnswerRow): Promise<void> {
+    await tx
+      .insert(operationsAnswers)
+      .values(row)
+      .onConflictDoUpdate({
+        target: operationsAnswers.kind,
+        set: { source: row.source, asOf: row.asOf, body: row.body },
+        setWhere: sql`${operationsAnswers.asOf} < ${row.asOf} or ${operationsAnswers.asOf} > ${row.asOf + clocksDifferMs} or ${operationsAnswers.source} <> ${row.source}`,
+      })
+  },
+}

@@ -1,0 +1,14 @@
+import type { Deps } from '../../../core/deps.ts'
+import type { LiveDeps } from '../../messaging/live-events/index.ts'
+import { createJobBoard } from './job-status.ts'
+import { createJobStore } from './store.ts'
+
+export function jobParts(deps: Deps & Pick<LiveDeps, 'liveNotes'>) {
+  const jobStore = createJobStore(deps.db)
+  return {
+    jobStore,
+    /** The jobs of this process, and what is known of all. */
+    jobBoard: createJobBoard({ ...deps, jobStore }),
+  }
+}
+export type JobDeps = ReturnType<typeof jobParts>

@@ -1,0 +1,13 @@
+export { kpiFindings, type Rebuilt, rebuildKpis } from './verify.ts'
+export {
+  type AskedRanking,
+  type Figure,
+  readFigure,
+  readGmv,
+  readRefundRate,
+  readTopMerchants,
+  readTopProducts,
+} from './dashboards.ts'
+export { fillKpis, recountShops } from './backfill.ts'
+export { foldKpis, isCounted, noteDeltas, noteErasure, noteProduct, noteSignUp, noteVerified, takeOutTestSales } from './service.ts'
+export { readShopFigures } from './shops.ts'

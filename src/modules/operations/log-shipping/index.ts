@@ -1,0 +1,17 @@
+/** The write-ahead log of an embedded database, shipped every few seconds to where backups are kept. */
+export {
+  instanceOf,
+  pagesName,
+  planRestore,
+  type RestorePlan,
+  reach,
+  type Shipped,
+  shippedKeysName,
+  shippedOf,
+  shippedPrefix,
+} from './domain.ts'
+export { goesOn, headAndRest, type SegmentHead, type SnapshotHead, segmentHeadOf } from './file-headers.ts'
+export { logShippingMetrics } from './metrics.ts'
+export type { LogShippingDeps } from './providers.ts'
+export { backupsView } from './status-view.ts'
+export { shipLog } from './start.ts'

@@ -1,0 +1,38 @@
+import type { Deps } from '../../../core/deps.ts'
+import { digestOf } from '../../../lib/digest.ts'
+import { type BackupDeps, targetOf } from '../backup/index.ts'
+import { firstVersion } from '../../identity/master-key/index.ts'
+import { type ShippingDeps, startShipping } from './service.ts'
+
+/** Ships the log of an embedded database to the first place that the settings name for backups, where they say so. */
+export async function shipLog(
+  deps: ShippingDeps & Pick<Deps, 'db' | 'processName'> & Pick<BackupDeps, 'backupPlaces' | 'backupTargets' | 'keyring'>,
+): Promise<{ stop(): Promise<void> } | undefined> {
+  const { config, db, backupPlaces, processName } = deps
+  const place = backupPlaces.find(({ isNamed }) => isNamed)
+  const { file } = db
+  if (config.shipLogSeconds === undefined || !place || !file) {
+    file?.letLogGo()
+    file?.dropUnshipped()
+    return undefined
+  }
+  let isSealed = false
+  return startShipping(deps, {
+    async openStore() {
+      const target = await targetOf(deps, place)
+      isSealed = target.isSealed
+      return target.store
+    },
+    keysText: () => (isSealed ? deps.keyring.secretsText() : undefined),
+    followLog: (kept) => file.followLog(kept),
+    letLogGo: () => file.letLogGo(),
+    sizes: () => file.sizes(),
+    everyMs: config.shipLogSeconds * 1_000,
+    // As its backups are told from others.
+    instance: (await firstVersion(db)) ?? noInstance,
+    // Of a process, what stays when it is started anew: its machine and its data.
+    shipper: digestOf(`${processName.split(':', 1)[0]} ${config.dataDir}`).slice(0, 16),
+  })
+}
+
+const noInstance = '00000000'

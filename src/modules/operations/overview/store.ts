@@ -1,0 +1,33 @@
+import { sql } from 'drizzle-orm'
+import type { Reader } from '../../../../db/engine.ts'
+import { dayMs } from '../../../lib/day.ts'
+import type { Side, Span } from '../kpi/domain.ts'
+import { cartsMax } from './domain.ts'
+
+type From = Pick<Reader, 'rows'>
+
+export const overviewStore = {
+  /** How many carts were begun by shoppers, and what of them became orders; `isCapped`: there are more. */
+  async carts(
+    read: From,
+    { shopId, since }: { shopId: string; since: number },
+    { from, to }: Span,
+  ): Promise<{ begun: number; converted: number; isCapped: boolean }> {
+    const [row] = await read.rows<{ begun: string | number; converted: string | number | null }>(sql`
+      select count(*) as begun, sum(case when status = 'CONVERTED' then 1 else 0 end) as converted
+      from (
+        select status from carts
+        where shop_id = ${shopId} and created_at >= ${Math.max(from * dayMs, since)} and created_at < ${(to + 1) * dayMs} and draft is null
+        limit ${cartsMax + 1}) first_ones`)
+    const begun = Number(row?.begun ?? 0)
+    return { begun: Math.min(begun, cartsMax), converted: Number(row?.converted ?? 0), isCapped: begun > cartsMax }
+  },
+
+  /** When a shop got its first keys of a mode: since then it has it; undefined of keys that are forgotten. */
+  async keysSince(read: From, shopId: string, mode: Side['mode']): Promise<number | undefined> {
+    const [row] = await read.rows<{ since: string | number | null }>(
+      sql`select min(created_at) as since from api_keys where shop_id = ${shopId} and mode = ${mode}`,
+    )
+    return row?.since === null || row?.since === undefined ? undefined : Number(row.since)
+  },
+}

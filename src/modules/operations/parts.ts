@@ -1,8 +1,0 @@
-import type { Deps } from '../../core/deps.ts'
-import { createKept } from '../../lib/kept.ts'
-
-export const operationsParts = ({ clock }: Deps) => ({
-  /** What the database takes up on its server, for the metrics. */
-  serverBytes: createKept<number | undefined>(clock.monotonic),
-})
-export type OperationsDeps = ReturnType<typeof operationsParts>

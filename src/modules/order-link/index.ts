@@ -1,2 +1,0 @@
-export { type OrderLinks, orderPagePath, payPagePath } from './links.ts'
-export type { OrderLinkDeps } from './parts.ts'

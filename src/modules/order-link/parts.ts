@@ -1,5 +1,0 @@
-import type { InstanceKeyDeps } from '../instance-key/index.ts'
-import { createOrderLinks } from './links.ts'
-
-export const orderLinkParts = (deps: InstanceKeyDeps) => ({ orderLinks: createOrderLinks(deps) })
-export type OrderLinkDeps = InstanceKeyDeps & ReturnType<typeof orderLinkParts>

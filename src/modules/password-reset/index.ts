@@ -1,2 +1,0 @@
-export type { PasswordResetDeps } from './parts.ts'
-export { askForReset, offerClaim, resetOf, resetPassword } from './service.ts'

@@ -1,5 +1,0 @@
-export { type BreakerView, changeIsolation, isolatedProcessors, listBreakers } from './isolation.ts'
-export { listPartnerships, type Partnerships, setPartnerships } from './partnerships.ts'
-export type { PaymentMethodDeps } from './parts.ts'
-export { probeProcessors } from './probes.ts'
-export { type Offers, offersOf, type PaymentMethods, paymentMethodsOf, resolvePaymentMethods, setPaymentMethods } from './service.ts'

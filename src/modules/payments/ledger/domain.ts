@@ -1,0 +1,39 @@
+import type { unifiedTransactions } from '../../../../db/schema/ledger.ts'
+
+type Transaction = typeof unifiedTransactions.$inferSelect
+type Kind = Transaction['kind']
+
+/** Which movements of an order add up: what came in, what went back, what a shopper's bank took; and which of them takes away of it. */
+const sums: { readonly [one in Kind]: { readonly of: 'SALE' | 'REFUND' | 'DISPUTE'; readonly sign: 1 | -1 } } = {
+  CAPTURE: { of: 'SALE', sign: 1 },
+  GIFT_CARD: { of: 'SALE', sign: 1 },
+  REFUND: { of: 'REFUND', sign: 1 },
+  GIFT_CARD_REFUND: { of: 'REFUND', sign: 1 },
+  REFUND_REVERSED: { of: 'REFUND', sign: -1 },
+  DISPUTE: { of: 'DISPUTE', sign: 1 },
+  DISPUTE_WON: { of: 'DISPUTE', sign: -1 },
+}
+
+export const signOf = ({ kind }: Pick<Transaction, 'kind'>): 1 | -1 => sums[kind].sign
+
+type Summed = Pick<Transaction, 'kind' | 'orderId' | 'currency' | 'rateDay' | 'processor' | 'confirmed' | 'amount'>
+
+/** Names the sum that a movement adds to: of one order, rate and processor. */
+export const sumOf = ({ kind, orderId, currency, rateDay, processor, confirmed }: Summed): string =>
+  `${sums[kind].of} ${orderId} ${currency} ${rateDay} ${processor} ${confirmed}`
+
+/**
+ * What a movement is worth, in US cents: by how much the sum that it adds to is worth more with it (or less, where it takes away). Never
+ * negative; pieces so are worth, together, what the whole is.
+ * @param before the sum without it, in the currency's minor units and in cents
+ * @param centsOf an amount in cents, rounded once
+ */
+export function worthOnTop(
+  movement: Pick<Summed, 'kind' | 'amount'>,
+  before: { readonly amount: number; readonly usdCents: number } | undefined,
+  centsOf: (amount: number) => number,
+): number {
+  const { amount, usdCents } = before ?? { amount: 0, usdCents: 0 }
+  const sign = signOf(movement)
+  return Math.max(0, sign * (centsOf(amount + sign * movement.amount) - usdCents))
+}

@@ -1,0 +1,126 @@
+import type { Reader, Writer } from '../../../../db/engine.ts'
+import type { Deps } from '../../../core/deps.ts'
+import { fixedRateOf, usdCentsOf } from '../fx/domain.ts'
+import { daysWithRate, rateNear } from '../fx/index.ts'
+import { deltasOfLines, deltasOfMovement, deltasOfPricing, deltasOfSale, type Sold } from '../../operations/kpi/domain.ts'
+import { noteDeltas } from '../../operations/kpi/index.ts'
+import { signOf, sumOf, worthOnTop } from './domain.ts'
+import { type RateKey, ledgerStore as store, type Transaction } from './store.ts'
+
+/** A movement of money as it is reported; what it is worth in dollars is found by its `rateDay`. */
+export type Movement = Omit<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
+
+type From = Pick<Reader, 'select'>
+type Worth = Pick<Transaction, 'usdPerUnit' | 'usdCents'>
+
+/** Rows of one write: others wait behind it. */
+const pricedAtOnce = 100
+
+/** What the dashboards are told with movements. */
+export type Counting = {
+  /** Whether they count: see `isCounted` of the kpi module. */
+  readonly isCounted: boolean
+  /** The mode of their order. */
+  readonly mode: Sold['mode']
+  /** The sale that they are of, where this write makes it one. */
+  readonly sold?: Sold
+}
+
+/**
+ * Writes rows of the ledger, inside the write that moves the money, and what the dashboards count of them. A movement whose key is there
+ * already is left out. Without a rate near enough it has no worth in dollars until `priceUnpriced` finds one.
+ */
+export async function recordMovements(
+  tx: Writer,
+  { newId }: Pick<Deps, 'newId'>,
+  movements: readonly Movement[],
+  { isCounted, mode, sold }: Counting,
+): Promise<void> {
+  const worthOf = await appraiser(tx, movements)
+  const priced: Transaction[] = []
+  for (const movement of movements) priced.push({ ...movement, id: newId('transaction'), ...(await worthOf(movement)) })
+  await store.insertNew(tx, priced)
+  if (!isCounted) return
+  const ofMovements = priced.flatMap((movement) => deltasOfMovement({ ...movement, mode }))
+  await noteDeltas(tx, [...(sold ? deltasOfSale(sold, priced[0]?.usdPerUnit ?? null) : []), ...ofMovements])
+}
+
+/** Gives rows without a worth the rate that has come since, in small writes. Returns how many it priced. */
+export async function priceUnpriced({ db }: Pick<Deps, 'db'>): Promise<number> {
+  let priced = 0
+  let currency = await store.nextUnpricedCurrency(db.read, '')
+  while (currency !== undefined) {
+    for (const span of await daysWithRate(db.read, currency)) priced += await priceSpan({ db }, currency, span)
+    currency = await store.nextUnpricedCurrency(db.read, currency)
+  }
+  return priced
+}
+
+async function priceSpan({ db }: Pick<Deps, 'db'>, currency: string, span: { from: string; to: string }): Promise<number> {
+  let priced = 0
+  for (;;) {
+    const found = await store.unpriced(db.read, currency, span, pricedAtOnce)
+    if (found.length === 0) return priced
+    const done = await db.write(async (tx) => {
+      // What goes back of an order rounds with what went back before, so nobody else may book of it meanwhile.
+      await store.holdOrders(tx, found)
+      const rows = await store.stillUnpriced(tx, found)
+      const worthOf = await appraiser(tx, rows)
+      const told: string[] = []
+      for (const row of rows) {
+        const worth = await worthOf(row)
+        if (worth.usdCents === null) continue
+        await store.price(tx, { id: row.id, ...worth })
+        told.push(row.id)
+      }
+      await notePriced(tx, told)
+      return { rows: rows.length, told: told.length }
+    })
+    priced += done.told
+    // Where another process has priced them all there may be more.
+    if (done.rows > 0 && done.told === 0) return priced
+  }
+}
+
+/** Tells the dashboards what movements are worth that were told it by this write. What a partner sold is worth something once its sale is. */
+async function notePriced(tx: Writer, ids: readonly string[]): Promise<void> {
+  const counted = await store.counted(tx, ids)
+  await noteDeltas(tx, counted.flatMap(deltasOfPricing))
+  for (const { key, usdPerUnit, ...sale } of await store.salesOfPartners(tx, counted))
+    if (counted.some((movement) => movement.key === key)) await noteDeltas(tx, deltasOfLines(sale, usdPerUnit))
+}
+
+/**
+ * Says what rows are worth, to be asked of each once and in their order. What one order moved on one day has one rate, and is rounded in all:
+ * so a full refund, in however many pieces, takes back the very dollars that came in, whatever rates have become known in between.
+ */
+async function appraiser(from: From, rows: readonly Movement[]) {
+  // A dollar is never rounded.
+  const rounded = rows.filter(({ currency }) => fixedRateOf(currency) !== fixedRateOf('USD')).map(({ orderId }) => orderId)
+  const rates = new Map<string, string | undefined>()
+  const sums = new Map<string, { amount: number; usdCents: number }>()
+  const add = (row: Movement, usdCents: number) => {
+    const before = sums.get(sumOf(row)) ?? { amount: 0, usdCents: 0 }
+    const sign = signOf(row)
+    sums.set(sumOf(row), { amount: before.amount + sign * row.amount, usdCents: before.usdCents + sign * usdCents })
+  }
+  if (rounded.length > 0)
+    for (const row of await store.pricedOf(from, [...new Set(rounded)])) {
+      rates.set(ofOrder(row), row.usdPerUnit ?? undefined)
+      add(row, row.usdCents ?? 0)
+    }
+  const rateOf = async ({ currency, rateDay }: RateKey): Promise<string | undefined> => {
+    const key = `${currency} ${rateDay}`
+    if (!rates.has(key)) rates.set(key, (await rateNear(from, currency, rateDay))?.usdPerUnit)
+    return rates.get(key)
+  }
+  return async (row: Movement): Promise<Worth> => {
+    const usdPerUnit = rates.get(ofOrder(row)) ?? (await rateOf(row))
+    if (usdPerUnit === undefined) return { usdPerUnit: null, usdCents: null }
+    const usdCents = worthOnTop(row, sums.get(sumOf(row)), (amount) => usdCentsOf(amount, row.currency, usdPerUnit))
+    add(row, usdCents)
+    return { usdPerUnit, usdCents }
+  }
+}
+
+const ofOrder = ({ orderId, currency, rateDay }: RateKey): string => `${orderId} ${currency} ${rateDay}`

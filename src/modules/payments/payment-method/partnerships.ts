@@ -1,0 +1,63 @@
+import type { Change } from '../../../core/command-context.ts'
+import { AppError } from '../../../core/errors.ts'
+import { assertExpected } from '../../../core/versions.ts'
+import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
+import { audited } from '../../operations/audit/index.ts'
+import { type Partnership, partnershipShopsMax } from './domain.ts'
+import type { PaymentMethodDeps } from './providers.ts'
+
+export type Partnerships = { readonly data: Partnership[]; readonly version: number }
+
+export const listPartnerships = ({ paymentMethodStore }: Pick<PaymentMethodDeps, 'paymentMethodStore'>): Promise<Partnerships> =>
+  paymentMethodStore.partnerships()
+
+/**
+ * Replaces all partnerships.
+ * @throws AppError INVALID for a name or a shop that stands twice, for too many shops, and for a shop that there is not;
+ *   PRECONDITION_FAILED
+ */
+export async function setPartnerships(
+  deps: PaymentMethodDeps,
+  { actor, expected }: Pick<Change, 'actor' | 'expected'>,
+  data: Partnership[],
+): Promise<Partnerships> {
+  assertOnce(data)
+  return audited(deps, { actor }, { action: 'partnerships.set', subject: 'partnerships' }, async (tx, tell) => {
+    const before = await deps.paymentMethodStore.partnerships(tx)
+    assertExpected(expected, before.version)
+    const known = await deps.paymentMethodStore.knownShops(
+      tx,
+      data.flatMap(({ shopIds }) => shopIds),
+    )
+    for (const [nth, { shopIds }] of data.entries()) {
+      const at = shopIds.findIndex((id) => !known.has(id))
+      if (at >= 0) throw new AppError('INVALID', `data.${nth}.shopIds.${at} (body): no such shop`)
+    }
+    const after = { data, version: before.version + 1 }
+    await deps.paymentMethodStore.putPartnerships(tx, data, after.version)
+    tell(partnershipsDifference(before.data, data))
+    return after
+  })
+}
+
+function assertOnce(data: readonly Partnership[]): void {
+  const names = new Set<string>()
+  const shops = new Set<string>()
+  for (const [nth, { name, shopIds }] of data.entries()) {
+    if (names.has(name)) throw new AppError('INVALID', `data.${nth}.name (body): each name may stand once only`)
+    names.add(name)
+    for (const [at, id] of shopIds.entries()) {
+      if (shops.has(id)) throw new AppError('INVALID', `data.${nth}.shopIds.${at} (body): a shop belongs to one partnership at most, once`)
+      shops.add(id)
+    }
+  }
+  if (shops.size > partnershipShopsMax) throw new AppError('INVALID', `data (body): at most ${partnershipShopsMax} shops in all`)
+}
+
+/** A value for each partnership that is new, gone or another. */
+function partnershipsDifference(before: readonly Partnership[], after: readonly Partnership[]): Difference {
+  const byName = (data: readonly Partnership[]) =>
+    Object.fromEntries(data.map(({ name, defaultCardProcessor, shopIds }) => [`partnership ${name}`, { defaultCardProcessor, shopIds }]))
+  const [was, is] = [byName(before), byName(after)]
+  return differenceOf(was, is, Object.keys({ ...was, ...is }))
+}

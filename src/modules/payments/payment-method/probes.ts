@@ -1,0 +1,32 @@
+/** Looks, in the background, whether processors that did not answer do so again. */
+import { ProcessorRefused, ProcessorUnavailable } from '../../../clients/processors/processor.ts'
+import { inParallel } from '../../../lib/parallel.ts'
+import type { BreakerOf } from './breakers.ts'
+import type { PaymentMethodDeps } from './providers.ts'
+
+/** At a time in a process: each waits for its processor alone. */
+const probesMax = 20
+/** How long another process leaves a probe to whoever has taken it: longer than one takes, shorter than the pause before the next. */
+const claimMs = 25_000
+
+/** Takes up what other processes know, and probes every breaker whose pause is over: closes it, or doubles the pause. */
+export async function probeProcessors(deps: PaymentMethodDeps): Promise<void> {
+  await deps.syncBreakers()
+  const due = deps.breakers.due().map(({ processor, host }) => ({ processor, host }))
+  await inParallel(due, probesMax, (at) => probe(deps, at))
+}
+
+async function probe({ breakers, probeOf, probeCounts, shared, log }: PaymentMethodDeps, at: BreakerOf): Promise<void> {
+  if (!(await shared.claim(`probe ${at.processor} ${at.host}`, claimMs)) || !breakers.beginProbe(at)) return
+  const wasAnswered = await isAnswered(probeOf(at))
+  probeCounts.add(`${at.processor} ${wasAnswered ? 'answered' : 'failed'}`)
+  breakers.probed(at, wasAnswered)
+  if (!wasAnswered) log.info('breaker.probe_failed', at)
+}
+
+/** A wrong key, or "your key is being worked on", is an answer too. */
+const isAnswered = (probing: Promise<void>): Promise<boolean> =>
+  probing.then(
+    () => true,
+    (error: unknown) => error instanceof ProcessorRefused || (error instanceof ProcessorUnavailable && !error.counts),
+  )

@@ -1,0 +1,83 @@
+/** Breakers that several processes know together: what one learns, the others take up within a second or so. */
+import type { Shared } from '../../../core/shared-state.ts'
+import { type Breaker, closed } from '../../../lib/breaker.ts'
+import type { BreakerOf, Breakers } from './breakers.ts'
+import { processorNames } from './domain.ts'
+
+const keys = ['breakers', 'breakers:version']
+/** Puts a state under the next version, which it answers. All of them end an hour after the last change: what is open changes more often. */
+const putScript = `
+local version = redis.call('INCR', KEYS[2])
+redis.call('HSET', KEYS[1], ARGV[1], version .. ' ' .. ARGV[2])
+redis.call('EXPIRE', KEYS[1], 3600)
+return version`
+const allScript = "return redis.call('HGETALL', KEYS[1])"
+/** Beyond, those that are closed are removed: nobody needs to be told of them for long. */
+const keptMax = 2_000
+const removeScript = "return redis.call('HDEL', KEYS[1], unpack(ARGV))"
+
+const states: ReadonlySet<string> = new Set(['CLOSED', 'OPEN', 'HALF_OPEN'])
+
+export function createBreakerSharing(shared: Shared, breakers: () => Pick<Breakers, 'of' | 'take'>) {
+  /** Of each, what is known of it as shared. */
+  const versions = new Map<string, number>()
+  /** What has changed here and was not told yet, with the change that it was. */
+  const untold = new Map<string, symbol>()
+  let taking = false
+
+  async function tell(field: string): Promise<void> {
+    const change = untold.get(field)
+    const version = await shared.run(putScript, keys, [field, JSON.stringify(breakers().of(atOf(field)))])
+    if (typeof version !== 'number') return
+    versions.set(field, version)
+    if (untold.get(field) === change) untold.delete(field)
+  }
+
+  return {
+    /** Tells the others what has just changed here. */
+    changed({ processor, host }: BreakerOf): void {
+      if (taking || shared.state() === 'off') return
+      const field = `${processor} ${host}`
+      untold.set(field, Symbol())
+      void tell(field)
+    },
+    /** Takes up what has changed elsewhere, and tells what could not be told before. */
+    async sync(): Promise<void> {
+      if (shared.state() !== 'here') return
+      await Promise.all([...untold.keys()].map(tell))
+      const all = pairsOf((await shared.run(allScript, keys, [])) ?? [])
+      for (const [field, text] of all) {
+        const [version, breaker] = read(text)
+        if (untold.has(field) || breaker === undefined || versions.get(field) === version || !isKnown(field)) continue
+        versions.set(field, version)
+        taking = true
+        breakers().take(atOf(field), breaker)
+        taking = false
+      }
+      if (all.length > keptMax) {
+        const ended = all.filter(([, text]) => read(text)[1] === closed).map(([field]) => field)
+        if (ended.length > 0) await shared.run(removeScript, keys, ended.slice(0, keptMax / 2))
+        for (const field of ended) versions.delete(field)
+      }
+    },
+  }
+}
+
+/** A hash, as scripts answer it: names and values by turns. */
+function pairsOf(answer: unknown): [field: string, text: string][] {
+  const flat = answer as readonly string[]
+  return flat.flatMap((field, at) => (at % 2 === 0 ? [[field, flat[at + 1] ?? '']] : []))
+}
+
+const atOf = (field: string): BreakerOf => {
+  const [processor = '', host = ''] = field.split(' ')
+  return { processor, host } as BreakerOf
+}
+const isKnown = (field: string): boolean => processorNames.some((name) => field.startsWith(`${name} `))
+
+function read(text: string): [version: number, breaker: Breaker | undefined] {
+  const space = text.indexOf(' ')
+  const breaker = JSON.parse(text.slice(space + 1)) as Breaker
+  const isClosed = breaker.state === 'CLOSED' && breaker.failures === 0
+  return [Number(text.slice(0, space)), isClosed ? closed : states.has(breaker.state) ? breaker : undefined]
+}

@@ -1,0 +1,211 @@
+import { BadSignature, type ProcessorMessage, ProcessorUnavailable, type References } from '../../../clients/processors/processor.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { Due } from '../../../core/partitioned-queue.ts'
+import { inBatches } from '../../../lib/batches.ts'
+import { dayMs } from '../../../lib/day.ts'
+import { networkOf } from '../../../lib/networks.ts'
+import { sha256 } from '../../../lib/seal.ts'
+import { isProcessorName } from '../payment-method/domain.ts'
+import { accountsHearing, type Hearing } from '../processor-account/index.ts'
+import { isInFlight, type Payment } from './domain.ts'
+import type { InboxMessage } from './inbox-store.ts'
+import type { PaymentDeps } from './providers.ts'
+import type { Bound } from './processors.ts'
+
+/** How a message came: whose address it was sent to, and its bytes as they were signed. */
+export type Sent = {
+  readonly processor: string
+  /** Whose account it is about; undefined: the instance's own. */
+  readonly shopId: string | undefined
+  readonly body: Uint8Array
+  readonly headers: Headers
+  /** The address that it came from, for limits, and how many of its messages turned out to be bad within a minute. */
+  readonly sender: string
+  readonly bad: Misses
+}
+
+/** Counts what somebody got wrong: `wait` is for how many seconds nothing more is taken of them, undefined while something is. */
+export type Misses = { wait(): number | undefined; count(): void }
+
+const unsigned = () => new AppError('UNAUTHENTICATED', 'The message is not signed by a processor that is set up here')
+const unchecked = () =>
+  new AppError('UNAVAILABLE', 'Whether the message is signed cannot be checked now: send it again', { retryAfterSeconds: 5 })
+
+const tooManyBad = (retryAfterSeconds: number) =>
+  new AppError('RATE_LIMITED', 'Too many messages from this address were not signed by their processor', { retryAfterSeconds })
+
+/**
+ * Somebody who may have signed a message: an account by one of its sets of keys, or a processor that needs none. `isLate`: it is heard of
+ * payments in flight alone.
+ */
+type Ear = Pick<Hearing, 'processor' | 'isLate'> & { readonly accountId: string; readonly breaker?: Bound['breaker'] }
+
+async function earsOf(deps: PaymentDeps, { processor: name, shopId }: Sent): Promise<Ear[]> {
+  if (!isProcessorName(name)) {
+    // The sandbox, and whatever else there is without an account.
+    const processor = shopId === undefined ? deps.processors.get(name) : undefined
+    return processor ? [{ accountId: '', processor, isLate: false }] : []
+  }
+  const hearing = await accountsHearing(deps, { shopId, processor: name })
+  return hearing.map(({ account: { id: accountId, host }, ...ear }) => ({ accountId, breaker: { processor: name, host }, ...ear }))
+}
+
+/** What a processor's message says, and whose secret verified it. */
+type Heard = { readonly accountId: string; readonly message: ProcessorMessage }
+
+/** Verifies a message by its raw bytes. Accounts that share a secret hear it each for itself. */
+async function hear(deps: PaymentDeps, sent: Sent): Promise<Heard[]> {
+  const heard: Heard[] = []
+  let failure: unknown
+  let wasAsked = false
+  for (const { accountId, processor, isLate, breaker } of await earsOf(deps, sent)) {
+    if (heard.some((one) => one.accountId === accountId)) continue
+    const turn = async () => {
+      const end = await turnToAsk(deps, sent, breaker)
+      wasAsked = true
+      return end
+    }
+    try {
+      const message = await processor.readMessage({ ...sent, turn })
+      if (isLate && !(await isAboutFlight(deps, sent, { accountId, message })))
+        throw new BadSignature('by keys that were replaced long ago, and about nothing in flight')
+      heard.push({ accountId, message })
+    } catch (error) {
+      if (!(error instanceof BadSignature || error instanceof ProcessorUnavailable)) throw error
+      if (!(failure instanceof ProcessorUnavailable)) failure = error
+    }
+  }
+  if (heard.length > 0) return heard
+  if (failure !== undefined) deps.log.warn('payment_message.not_verified', { processor: sent.processor, error: failure })
+  if (failure instanceof ProcessorUnavailable) throw unchecked()
+  if (wasAsked) sent.bad.count()
+  throw unsigned()
+}
+
+/** Waits until a processor may be asked whether a message is its own. What it gives ends the turn. */
+async function turnToAsk(deps: PaymentDeps, { sender, bad }: Sent, breaker: Bound['breaker']): Promise<() => void> {
+  if (breaker && !deps.breakers.passes(breaker)) throw unchecked()
+  const end = await deps.messageTurns.take([networkOf(sender), sender])
+  const wait = bad.wait()
+  if (wait === undefined) return end
+  end()
+  throw tooManyBad(wait)
+}
+
+async function isAboutFlight(deps: PaymentDeps, { processor }: Sent, { accountId, message: { payment } }: Heard): Promise<boolean> {
+  const found = await paymentOfMessage(deps, { processor, accountId, ...namedBy(payment) })
+  return found !== undefined && isInFlight(found)
+}
+
+const nameMax = 255
+/** What was signed is whole, and still somebody else's text: ids of ours and of processors are short and printable. */
+const isName = (text: string): boolean => text.length <= nameMax && /^[\x20-\x7e]+$/.test(text)
+const nameOf = (text: string | undefined): string | null => (text !== undefined && isName(text) ? text : null)
+
+const namesOf = (references: References | undefined): Record<string, string> | null => {
+  const names = Object.entries(references ?? {}).filter(([name, value]) => isName(name) && isName(value))
+  return names.length > 0 ? Object.fromEntries(names.slice(0, 10)) : null
+}
+
+/** The names by which a message says which payment it is about, as far as they are names. */
+const namedBy = (payment: ProcessorMessage['payment']): Pick<InboxMessage, 'paymentId' | 'reference' | 'references'> => ({
+  paymentId: nameOf(payment?.paymentId),
+  reference: nameOf(payment?.reference),
+  references: namesOf(payment?.references),
+})
+
+/** A dispute as it can be kept; null for none, and for one that nobody could be told of. */
+function disputeOf({ dispute }: ProcessorMessage): InboxMessage['dispute'] {
+  if (!dispute || !isName(dispute.reference) || !/^[A-Z]{3}$/.test(dispute.currency)) return null
+  return Number.isSafeInteger(dispute.amount) && dispute.amount >= 0 ? dispute : null
+}
+
+/** The row of a message that was verified. One that is about no payment has nothing to be done about. */
+function rowOf(
+  { newId, clock }: Pick<PaymentDeps, 'newId' | 'clock'>,
+  { processor, shopId }: Pick<Sent, 'processor' | 'shopId'>,
+  { accountId, message }: Heard,
+): InboxMessage {
+  const { id, payment } = message
+  const now = clock.now()
+  const named = namedBy(payment)
+  const isAboutPayment = named.paymentId !== null || named.reference !== null || named.references !== null
+  return {
+    id: newId('paymentMessage'),
+    processor,
+    accountId,
+    shopId: shopId ?? null,
+    messageId: isName(id) ? id : `sha256:${sha256(id)}`,
+    ...named,
+    dispute: disputeOf(message),
+    attempts: 0,
+    resumeAt: isAboutPayment ? now : null,
+    receivedAt: now,
+  }
+}
+
+/**
+ * Verifies a processor's message and keeps it in the inbox, once however often it comes. Nothing is written of what is not verified.
+ * @returns what is new and has something to be done about
+ * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is none of its accounts'; UNAVAILABLE when that
+ *   cannot be checked now; RATE_LIMITED for whoever has sent too many bad ones to a processor that has to be asked about each
+ */
+export async function receiveMessage(deps: PaymentDeps, sent: Sent): Promise<InboxMessage[]> {
+  const rows = (await hear(deps, sent)).map((heard) => rowOf(deps, sent, heard))
+  return deps.db.write(async (tx) => {
+    const fresh: InboxMessage[] = []
+    for (const row of rows) if ((await deps.inboxStore.insert(tx, row)) && row.resumeAt !== null) fresh.push(row)
+    return fresh
+  })
+}
+
+/** Messages that are to be worked by `now`, so many of each processor. */
+export const dueMessages = ({ inboxStore }: PaymentDeps, now: number, limit: number): Promise<Due[]> => inboxStore.due(now, limit)
+
+/** Whoever works a message has it for so long; whoever dies at it leaves it to be taken up then. */
+const takenMs = 2 * 60_000
+
+/**
+ * Takes a message that is to be worked by `dueBy`.
+ * @returns how it stands then, this try counted; undefined when somebody else has it, or it is done
+ */
+export async function takeMessage({ db, clock, inboxStore }: PaymentDeps, id: string, dueBy: number): Promise<InboxMessage | undefined> {
+  const message = await inboxStore.find(id)
+  if (!message || message.resumeAt === null || message.resumeAt > dueBy) return undefined
+  const taken = { attempts: message.attempts + 1, resumeAt: clock.now() + takenMs }
+  return (await db.write((tx) => inboxStore.change(tx, message, taken))) ? { ...message, ...taken } : undefined
+}
+
+/** Says when a message that was taken is worked again; null: it is done. */
+export const leaveMessage = async ({ db, inboxStore }: PaymentDeps, message: InboxMessage, resumeAt: number | null): Promise<void> =>
+  void (await db.write((tx) => inboxStore.change(tx, message, { resumeAt })))
+
+/** Of which payment a message is, among those of the account whose secret verified it: by the processor's names for it, else by ours. */
+export async function paymentOfMessage(
+  { paymentStore: store }: PaymentDeps,
+  {
+    processor,
+    accountId,
+    paymentId,
+    reference,
+    references,
+  }: Pick<InboxMessage, 'processor' | 'accountId' | 'paymentId' | 'reference' | 'references'>,
+): Promise<Payment | undefined> {
+  const names = new Set([...(reference === null ? [] : [reference]), ...Object.values(references ?? {})])
+  for (const name of names) {
+    const payment = await store.findByReference({ processor, accountId, processorReference: name })
+    if (payment) return payment
+  }
+  const payment = paymentId === null ? undefined : await store.find(paymentId)
+  return payment?.processor === processor && payment.accountId === accountId ? payment : undefined
+}
+
+/** How long messages are kept: longer than any processor sends one again. */
+const keptMs = 90 * dayMs
+const forgottenAtOnce = 500
+
+/** Forgets the messages of long ago. */
+export async function forgetPaymentMessages({ db, clock, inboxStore }: PaymentDeps): Promise<void> {
+  const before = clock.now() - keptMs
+  await inBatches(forgottenAtOnce, () => db.write((tx) => inboxStore.removeOld(tx, before, forgottenAtOnce)))
+}

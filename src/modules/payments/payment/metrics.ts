@@ -1,0 +1,40 @@
+/** Payments in figures, in Prometheus' text format. */
+import { labelled } from '../../../lib/prometheus.ts'
+import type { PaymentStatus } from './domain.ts'
+import type { PaymentDeps } from './providers.ts'
+
+const results = ['begun', 'authorized', 'processing', 'captured', 'declined', 'unanswered', 'voided'] as const
+type Result = (typeof results)[number]
+
+/** What a status tells of a payment; that its shopper has something to do is no result. */
+const resultOf: Partial<Record<PaymentStatus, Result>> = {
+  PENDING: 'begun',
+  AUTHORIZED: 'authorized',
+  PROCESSING: 'processing',
+  CAPTURED: 'captured',
+  FAILED: 'declined',
+  VOIDED: 'voided',
+}
+
+/**
+ * Of what this process did. All results of a processor, method and mode are there from its first payment on, and those of cards in live shops
+ * from the start, so that what comes first is seen to come.
+ */
+export function paymentMetrics({ paymentCounts, processors }: Pick<PaymentDeps, 'paymentCounts' | 'processors'>): string[] {
+  const counts = new Map([...processors.keys()].map((processor) => [`${processor} card LIVE`, new Map<Result, number>()]))
+  for (const [words, value] of paymentCounts.all()) {
+    const [processor = '', method = '', mode = '', status = '', silent = ''] = words.split(' ')
+    const counted = counts.getOrInsertComputed(`${processor} ${method} ${mode}`, () => new Map<Result, number>())
+    const result = status === 'FAILED' && silent !== '' ? 'unanswered' : resultOf[status as PaymentStatus]
+    if (result) counted.set(result, (counted.get(result) ?? 0) + value)
+  }
+  return labelled(
+    'souk_payments_total',
+    'Payments, by processor, method and mode: begun, and what they came to, each time that they came to it.',
+    [...counts].flatMap(([names, counted]) => {
+      const [processor = '', method = '', mode = ''] = names.split(' ')
+      return results.map((result) => ({ labels: { processor, method, mode, result }, value: counted.get(result) ?? 0 }))
+    }),
+    'counter',
+  )
+}

@@ -1,0 +1,117 @@
+import { AppError } from '../../../core/errors.ts'
+import type { ShopContext } from '../../../core/principal.ts'
+import { decimalOf, decimalsOf, isCurrency, type Money } from '../../../lib/money.ts'
+import { isProcessorName, type ProcessorName } from '../payment-method/domain.ts'
+import { type Offers, offersOf } from '../payment-method/index.ts'
+import { type Payment, type PaymentChoice, processorDefault } from './domain.ts'
+import type { PaymentDeps } from './providers.ts'
+import { type Taker, takerFor } from './processors.ts'
+
+/** What a checkout says of how it is to be paid. */
+export type PaymentWish = {
+  readonly method: Payment['method']
+  /** The processor that it names. */
+  readonly processor: string | undefined
+  /** What the shopper's page got from the processor: it belongs to that one alone. */
+  readonly token: string | undefined
+  readonly returnUrl: string | undefined
+  /** The idempotency key of the request, hashed. */
+  readonly attemptKey: string
+}
+
+/** How a checkout is paid: the first choice, and those that are left should its processor not begin the payment. */
+export type Choices = { readonly first: PaymentChoice; readonly fallbacks: readonly PaymentChoice[] }
+
+/**
+ * How a checkout is paid: by the processor that it names, which must be one that the resolver offers for its method (in TEST also the
+ * sandbox), else by the one that the resolver answers, else in TEST by the sandbox. A named one that is known not to answer gives way to the
+ * next, unless there is a token of its own. Processors that cannot express the amount exactly, or have a higher
+ * minimum, are skipped.
+ * @param offering what the shop can be paid by, where it was asked before
+ * @throws AppError CONFLICT if no processor takes the payment (`amount_too_small` if only the minimum prevents it);
+ *   INVALID for a token the processor does not know
+ */
+export async function choosePayment(
+  deps: PaymentDeps,
+  shop: ShopContext,
+  wish: PaymentWish,
+  amount: Money,
+  offering?: Promise<Offering>,
+): Promise<Choices> {
+  // Nothing to pay, nobody to take it.
+  if (amount.amount === 0) return { first: { ...wish, processor: '', accountId: '', mode: shop.mode }, fallbacks: [] }
+  const builtIn = builtInFor(deps, shop, wish)
+  if (builtIn) return { first: choiceOf(shop, wish, builtIn), fallbacks: [] }
+  const offers = (await (offering ?? paymentsOffered(deps, shop)))(wish.method)
+  const wished = wishedOf(offers, wish)
+  // A token belongs to one processor.
+  const names = wish.token === undefined ? wished : wished.slice(0, 1)
+  const takers: Taker[] = []
+  for (const name of names) {
+    const taker = await takerFor(deps, shop, name)
+    if (taker) takers.push(taker)
+  }
+  const exact = takers.filter(({ processor }) => processor.capabilities.says(amount))
+  const eligible = exact.filter(({ processor }) => amount.amount >= minimumOf(processor, amount.currency))
+  const [first, ...others] = eligible
+  if (!first) {
+    const sandbox = wish.processor === undefined && shop.mode === 'TEST' ? sandboxFor(deps, wish) : undefined
+    if (!sandbox && exact.length > 0) throw tooSmall(exact, amount.currency)
+    if (!sandbox && takers.length > 0) throw new AppError('CONFLICT', `The processor cannot take exactly this amount of ${amount.currency}`)
+    if (!sandbox) throw new AppError('CONFLICT', 'The shop has no processor for this method: ask the payment intent resolver')
+    return { first: choiceOf(shop, wish, sandbox), fallbacks: [] }
+  }
+  return {
+    first: choiceOf(shop, wish, first),
+    fallbacks: others.map((taker, nth) => choiceOf(shop, { ...wish, attemptKey: `${wish.attemptKey}/${nth + 1}` }, taker)),
+  }
+}
+
+const minimumOf = ({ capabilities }: Taker['processor'], currency: string): number => capabilities.minimums?.[currency] ?? 0
+
+function tooSmall(takers: readonly Taker[], currency: string): AppError {
+  const least = Math.min(...takers.map(({ processor }) => minimumOf(processor, currency)))
+  return new AppError(
+    'CONFLICT',
+    `The amount to pay is too small: the payment processor takes ${decimalOf(least, isCurrency(currency) ? decimalsOf(currency) : 0)} ${currency} or more`,
+    {
+      answerCode: 'amount_too_small',
+    },
+  )
+}
+
+/** What the resolver offers for each method. */
+export type Offering = (method: Payment['method']) => Offers
+/** What a shop can be paid by now: it may be asked together with something else. */
+export const paymentsOffered = (deps: PaymentDeps, shop: ShopContext): Promise<Offering> => offersOf(deps, shop)
+
+const choiceOf = (
+  { mode }: Pick<ShopContext, 'mode'>,
+  { method, token, returnUrl, attemptKey }: PaymentWish,
+  { processor, accountId }: Taker,
+): PaymentChoice => ({ method, processor: processor.name, accountId, mode, token, returnUrl, attemptKey })
+
+/** @throws AppError CONFLICT for a processor that is not offered */
+function wishedOf({ now, open }: Offers, { processor: named, token }: PaymentWish): readonly ProcessorName[] {
+  if (named === undefined) return now
+  if (isProcessorName(named)) {
+    if (now.includes(named)) return [named, ...now.filter((name) => name !== named)]
+    if (open.includes(named) && token === undefined) return now
+  }
+  throw new AppError('CONFLICT', 'processor (body): not one that the payment intent resolver offers for this method now')
+}
+
+/** A processor that is named and needs no account: the sandbox of a shop in TEST. */
+function builtInFor(deps: PaymentDeps, { mode }: Pick<ShopContext, 'mode'>, wish: PaymentWish): Taker | undefined {
+  if (wish.processor === processorDefault) return mode === 'TEST' ? sandboxFor(deps, wish) : undefined
+  const known = wish.processor === undefined || isProcessorName(wish.processor) ? undefined : deps.processors.get(wish.processor)
+  return known?.mode === mode ? { processor: known, accountId: '' } : undefined
+}
+
+/** @throws AppError INVALID for a token that it does not know */
+function sandboxFor({ processors }: PaymentDeps, { token }: PaymentWish): Taker | undefined {
+  const processor = processors.get(processorDefault)
+  if (token !== undefined && processor?.tokens && !processor.tokens.includes(token))
+    throw new AppError('INVALID', 'paymentToken (body): not one that the processor knows')
+  return processor && { processor, accountId: '' }
+}

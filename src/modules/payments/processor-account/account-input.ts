@@ -1,0 +1,93 @@
+/** What a merchant gives as an account, judged before anybody is called. */
+import type { Config } from '../../../config.ts'
+import { AppError } from '../../../core/errors.ts'
+import { createAddressGuard, literalAddressOf } from '../../../lib/networks.ts'
+import { isThisMachine, looksSecret } from '../../../lib/processor-keys.ts'
+import { defined } from '../../../lib/objects.ts'
+import { isServicePort } from '../../../lib/service-ports.ts'
+import { type AccountSettings, accountFields, areMixed, type Mode, modeIn, type ProcessorName, takesUrl } from './domain.ts'
+import { apiUrlFor } from './instance.ts'
+
+/** As a body has it: settings of whichever processor, by their names. */
+export type AccountInput = Readonly<Record<string, string | undefined>> & { readonly mode?: Mode }
+
+export type Given = {
+  readonly processor: ProcessorName
+  readonly mode: Mode
+  /** All but `apiUrl` and `mode`. */
+  readonly settings: AccountSettings
+  /** Of a merchant's own. */
+  readonly ownUrl: string | undefined
+  readonly apiUrl: string
+  /** The names of all that was given. */
+  readonly names: string[]
+}
+
+const invalid = (message: string) => new AppError('INVALID', message)
+
+/**
+ * The account that a body describes, for a shop of a mode: one in mode TEST may have accounts of real money before it goes live.
+ * @throws AppError INVALID, naming the field
+ */
+export function givenOf(
+  config: Config,
+  processor: ProcessorName,
+  shopMode: Mode,
+  { mode: asked, apiUrl: url, ...rest }: AccountInput,
+): Given {
+  const settings = defined(rest) as AccountSettings
+  const { publishable, sealed, required } = accountFields[processor]
+  const names = [...Object.keys(settings), ...(url === undefined ? [] : ['apiUrl'])]
+  const known = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
+  const strange = names.find((name) => !known.includes(name))
+  if (strange !== undefined) throw invalid(`unknown field: ${strange}`)
+  const missing = required.filter((name) => !names.includes(name))
+  if (missing.length > 0) throw invalid(`${missing.join(', ')} (body): needed for an account with ${processor}`)
+  assertInPlace(settings, publishable)
+  const ownUrl = url === undefined ? undefined : ownUrlOf(config, url)
+  const mode = modeOf(config, processor, { settings, ownUrl, asked, shopMode })
+  const apiUrl = ownUrl ?? apiUrlFor(config, processor, mode)
+  if (apiUrl === undefined) throw new Error('an account of which nobody says where it is')
+  return { processor, mode, settings, ownUrl, apiUrl, names: known.filter((name) => names.includes(name)) }
+}
+
+/** What is secret stands where nobody sees it, and what is not does not stand there. */
+function assertInPlace(settings: AccountSettings, publishable: readonly string[]): void {
+  for (const name of publishable)
+    if (looksSecret(settings[name] ?? '')) throw invalid(`${name} (body): begins like a secret key, and every payment page would show it`)
+  if (/^pk_/i.test(settings['secretKey'] ?? '')) throw invalid('secretKey (body): begins like a publishable key')
+  if (areMixed(settings)) throw invalid('secretKey (body): must be of the same mode, test or live, as publishableKey')
+}
+
+type Said = {
+  readonly settings: AccountSettings
+  readonly ownUrl: string | undefined
+  readonly asked: Mode | undefined
+  readonly shopMode: Mode
+}
+
+/** By the keys where they say it, else by the host; of PayPal, QPay and BTCPay as it is asked for, by default the shop's. */
+function modeOf(config: Config, processor: ProcessorName, { settings, ownUrl, asked, shopMode }: Said): Mode {
+  const isTold = processor === 'stripe' || processor === 'tap' || processor === 'checkout'
+  const told = isTold ? modeIn(processor, settings, ownUrl ?? apiUrlFor(config, processor, 'LIVE') ?? '') : undefined
+  if (told !== undefined && asked !== undefined && told !== asked) throw invalid(`mode (body): the account is of mode ${told}`)
+  const mode = told ?? asked ?? shopMode
+  if (shopMode === 'LIVE' && mode === 'TEST')
+    throw invalid(
+      `${told === undefined ? 'mode' : 'secretKey'} (body): of mode TEST, and the shop is LIVE: test money and real money never mix`,
+    )
+  return mode
+}
+
+/** Names are looked up when something is sent, and judged then; an address can be judged at once. */
+function ownUrlOf({ outgoingAllowedNetworks }: Pick<Config, 'outgoingAllowedNetworks'>, text: string): string {
+  const url = URL.parse(text)
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname))
+  if (!url || !isSafe || url.username || url.password || url.search || url.hash)
+    throw invalid('apiUrl (body): must be an https address without user name, password, query and fragment')
+  if (isServicePort(url)) throw invalid('apiUrl (body): must not name the port of another service than a web server')
+  const literal = literalAddressOf(url)
+  if (literal !== undefined && !createAddressGuard(outgoingAllowedNetworks)(literal))
+    throw invalid('apiUrl (body): must be a public address')
+  return url.origin + url.pathname.replace(/\/+$/, '')
+}

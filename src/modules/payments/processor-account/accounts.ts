@@ -1,0 +1,117 @@
+/** Which account a payment goes through, and the client of one. */
+import type { Reader } from '../../../../db/engine.ts'
+import type { Processor } from '../../../clients/processors/processor.ts'
+import type { Config } from '../../../config.ts'
+import { dayMs } from '../../../lib/day.ts'
+import { type ProcessorName, processorNames } from '../payment-method/domain.ts'
+import { type AccountRow, apiHost, instanceId, type Mode, type ProcessorAccount } from './domain.ts'
+import { apiUrlFor, instanceAccount } from './instance.ts'
+import type { ProcessorAccountDeps } from './providers.ts'
+
+type Needed = Pick<ProcessorAccountDeps, 'processorAccountStore' | 'config'>
+
+/** A row as payments see it. */
+export function accountOf(config: Config, row: AccountRow): ProcessorAccount {
+  const { id: keysId, accountId: id, shopId, processor, mode, publishable, sealedSettings, retiredAt } = row
+  const apiUrl = row.apiUrl ?? apiUrlFor(config, processor, mode)
+  if (apiUrl === undefined) throw new Error('an account of which nobody says where it is')
+  const url = { apiUrl, host: apiHost(apiUrl), isOwnUrl: row.apiUrl !== null }
+  return { id, keysId, shopId, processor, mode, ...url, publishable, sealedSettings, isRetired: retiredAt !== null }
+}
+
+/**
+ * The account that a new payment of a shop goes through: the shop's own of this mode, else the instance's own if its money is of this mode.
+ * @param from a transaction, inside a write that decides by it
+ * @returns undefined when there is none: nothing can be paid by this processor. A payment keeps `id`, `processor` and `mode` of it
+ */
+export async function accountFor(
+  { processorAccountStore: store, config }: Needed,
+  { shopId, mode, processor }: { readonly shopId: string; readonly mode: Mode; readonly processor: ProcessorName },
+  from?: Pick<Reader, 'first'>,
+): Promise<ProcessorAccount | undefined> {
+  const row = await store.live({ shopId, mode, processor }, from)
+  return row ? accountOf(config, row) : instanceAccount(config, processor, mode)
+}
+
+/**
+ * The account that a payment was bound to, whatever became of it since: other accounts in its place, or none, change nothing. Where the
+ * very account has got other keys, those are used, since its processor takes the old ones no more.
+ * @param id what the payment kept of `accountFor`; `instance` for the instance's own
+ * @param bound what else the payment kept: of the instance's own these say which one it is
+ * @returns undefined when the settings name the instance's account no more, or one of other money
+ */
+export async function accountById(
+  { processorAccountStore: store, config }: Needed,
+  id: string,
+  { processor, mode }: { readonly processor: ProcessorName; readonly mode: Mode },
+): Promise<ProcessorAccount | undefined> {
+  if (id === instanceId) return instanceAccount(config, processor, mode)
+  const row = await store.newestOf(id)
+  return row && accountOf(config, row)
+}
+
+/**
+ * The client of an account: one for all who use the same keys, so that they share a token. A merchant's own server is called through the
+ * guarded fetch.
+ */
+export const clientOf = ({ processorClients }: Pick<ProcessorAccountDeps, 'processorClients'>, account: ProcessorAccount): Processor =>
+  processorClients.of(account)
+
+/** Sets of keys that a message is held against: who has changed keys more often gets no messages under the oldest. */
+const hearingMax = 20
+/**
+ * For so long the keys of an account are heard that others of the same account took the place of: processors send a message again for three
+ * days, and what was replaced may have been replaced because somebody else has it. The last keys that an account had are heard for good:
+ * its payments are disputed months after the shop went elsewhere.
+ */
+export const formerHeardMs = 7 * dayMs
+
+/** One who may have signed a message. `isLate`: so long after others took the place of its keys it is heard of what is in flight alone. */
+export type Hearing = { readonly account: ProcessorAccount; readonly processor: Processor; readonly isLate: boolean }
+
+/**
+ * The accounts, a set of keys each, one of which a message may come from: a shop's own, those that are live first, then those that were
+ * retired, since payments through them go on; without a shop the instance's own. Whose secret verifies a message, its `id` says whose
+ * payments the message may be about.
+ */
+export async function accountsHearing(
+  deps: Needed & Pick<ProcessorAccountDeps, 'processorClients' | 'clock'>,
+  { shopId, processor }: { readonly shopId: string | undefined; readonly processor: ProcessorName },
+): Promise<Hearing[]> {
+  const { processorAccountStore: store, config, clock } = deps
+  if (shopId === undefined) {
+    const own = instanceAccount(config, processor, 'LIVE') ?? instanceAccount(config, processor, 'TEST')
+    return own ? [{ account: own, processor: clientOf(deps, own), isLate: false }] : []
+  }
+  const rows = await store.ofShop(shopId, processor, hearingMax)
+  return rows.map((row) => {
+    const account = accountOf(config, row)
+    const newest = rows.find(({ accountId }) => accountId === row.accountId) ?? row
+    const isLate = row !== newest && row.retiredAt !== null && row.retiredAt + formerHeardMs <= clock.now()
+    return { account, processor: deps.processorClients.hearing(account, accountOf(config, newest)), isLate }
+  })
+}
+
+/** A shop's own live accounts of one mode, by processor. */
+export async function accountsOfShop(
+  { processorAccountStore: store, config }: Needed,
+  { shopId, mode }: { readonly shopId: string; readonly mode: Mode },
+  from?: Pick<Reader, 'all'>,
+): Promise<Readonly<Partial<Record<ProcessorName, ProcessorAccount>>>> {
+  const rows = await store.liveOf(shopId, mode, from)
+  return Object.fromEntries(rows.map((row) => [row.processor, accountOf(config, row)]))
+}
+
+/** Whether there is an account of a mode, the shop's own or the instance's, through which anything could be paid. */
+export async function hasAccount(deps: Needed, of: { readonly shopId: string; readonly mode: Mode }): Promise<boolean> {
+  if (processorNames.some((processor) => instanceAccount(deps.config, processor, of.mode))) return true
+  return Object.keys(await accountsOfShop(deps, of)).length > 0
+}
+
+/** Every account through which something may be paid: the instance's own, then those of shops. */
+export async function everyAccount({ processorAccountStore: store, config }: Needed): Promise<ProcessorAccount[]> {
+  const own = processorNames.flatMap(
+    (processor) => instanceAccount(config, processor, 'LIVE') ?? instanceAccount(config, processor, 'TEST') ?? [],
+  )
+  return [...own, ...(await store.everyLive()).map((row) => accountOf(config, row))]
+}

@@ -1,0 +1,129 @@
+/** The instance's own accounts with processors, and where the processors' APIs are, as the settings have both. */
+import type { Config } from '../../../config.ts'
+import { modeOfHost, modeOfKey } from '../../../lib/processor-keys.ts'
+import { defined } from '../../../lib/objects.ts'
+import { type ProcessorName, processorNames } from '../payment-method/domain.ts'
+import { type AccountSettings, accountFields, apiHost, instanceId, type Mode, modeIn, type ProcessorAccount } from './domain.ts'
+
+/** Those of which one host is of test money and another of real money, where nothing else says which is meant. */
+const hostsByMode = {
+  qpay: { TEST: 'https://merchant-sandbox.qpay.mn/v2', LIVE: 'https://merchant.qpay.mn/v2' },
+  checkout: { TEST: 'https://api.sandbox.checkout.com', LIVE: 'https://api.checkout.com' },
+  paypal: { TEST: 'https://api-m.sandbox.paypal.com', LIVE: 'https://api-m.paypal.com' },
+} as const
+
+/** Without a setting, of the common hosts of Checkout.com the one that the keys ask for. */
+const checkoutUrlIn = ({ checkoutApiUrl, checkoutPublishableKey, checkoutSecretKey }: Config): string =>
+  checkoutApiUrl ?? hostsByMode.checkout[modeOfKey(checkoutPublishableKey ?? checkoutSecretKey ?? '') ?? 'LIVE']
+
+/** What the settings have of each account, whether or not it is all that it takes; undefined of one that is not named at all. */
+export function settingsIn(
+  config: Config,
+  processor: ProcessorName,
+): { readonly settings: AccountSettings; readonly apiUrl: string } | undefined {
+  const { settings, apiUrl } = all[processor](config)
+  const given: AccountSettings = defined(settings) as AccountSettings
+  return Object.keys(given).length === 0 || apiUrl === undefined ? undefined : { settings: given, apiUrl }
+}
+
+type Told = { readonly settings: Readonly<Record<string, string | undefined>>; readonly apiUrl: string | undefined }
+
+const all: Readonly<Record<ProcessorName, (config: Config) => Told>> = {
+  stripe: ({
+    stripePublishableKey: publishableKey,
+    stripeSecretKey: secretKey,
+    stripeWebhookSecret: webhookSecret,
+    stripeApiUrl: apiUrl,
+  }) => ({
+    settings: { publishableKey, secretKey, webhookSecret },
+    apiUrl,
+  }),
+  tap: ({ tapPublishableKey: publishableKey, tapSecretKey: secretKey, tapMerchantId: merchantId, tapApiUrl: apiUrl }) => ({
+    settings: { publishableKey, secretKey, merchantId },
+    apiUrl,
+  }),
+  qpay: ({ qpayUsername: username, qpayPassword: password, qpayInvoiceCode: invoiceCode, qpayApiUrl: apiUrl }) => ({
+    settings: { username, password, invoiceCode },
+    apiUrl,
+  }),
+  checkout: (config) => ({
+    settings: {
+      publishableKey: config.checkoutPublishableKey,
+      secretKey: config.checkoutSecretKey,
+      webhookSecret: config.checkoutWebhookSecret,
+      channelId: config.checkoutChannelId,
+    },
+    apiUrl: checkoutUrlIn(config),
+  }),
+  paypal: ({ paypalClientId: clientId, paypalSecret: secret, paypalWebhookId: webhookId, paypalApiUrl: apiUrl }) => ({
+    settings: { clientId, secret, webhookId },
+    apiUrl,
+  }),
+  btcpay: ({ btcpayStoreId: storeId, btcpayApiKey: apiKey, btcpayWebhookSecret: webhookSecret, btcpayApiUrl: apiUrl }) => ({
+    settings: { storeId, apiKey, webhookSecret },
+    apiUrl,
+  }),
+}
+
+/** Whether something can be paid by what is given, `apiUrl` included. */
+export const isComplete = (processor: ProcessorName, settings: AccountSettings): boolean =>
+  accountFields[processor].required.every((name) => name === 'apiUrl' || settings[name] !== undefined)
+
+/** What a named account of the instance's still lacks, by its names; none of one that is complete or not named at all. */
+export function missingIn(config: Config, processor: ProcessorName): string[] {
+  const { settings } = all[processor](config)
+  const isNamed = Object.values(settings).some((value) => value !== undefined)
+  const known = { ...settings, apiUrl: all[processor](config).apiUrl }
+  return isNamed ? accountFields[processor].required.filter((name) => known[name as keyof typeof known] === undefined) : []
+}
+
+/**
+ * The instance's own account, if the settings name all that it takes and its money is of this mode. A BTCPay server says nothing of what
+ * its coins are worth, and is taken for whichever mode is asked for.
+ */
+export function instanceAccount(config: Config, processor: ProcessorName, mode: Mode): ProcessorAccount | undefined {
+  const known = settingsIn(config, processor)
+  if (!known || !isComplete(processor, known.settings)) return undefined
+  const { settings, apiUrl } = known
+  if ((modeIn(processor, settings, apiUrl) ?? mode) !== mode) return undefined
+  return {
+    id: instanceId,
+    keysId: instanceId,
+    shopId: null,
+    processor,
+    mode,
+    apiUrl,
+    host: apiHost(apiUrl),
+    isOwnUrl: false,
+    publishable: publishableOf(processor, settings),
+    sealedSettings: undefined,
+    isRetired: false,
+  }
+}
+
+/** What of an account's settings payment pages may be told. */
+export const publishableOf = (processor: ProcessorName, settings: AccountSettings): AccountSettings =>
+  Object.fromEntries(accountFields[processor].publishable.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])))
+
+/**
+ * Where the API of a processor is for accounts of shops: where the settings say, if that is of this mode or the keys alone say which mode
+ * it is. Undefined of a BTCPay server: whoever has one says where.
+ */
+export function apiUrlFor(config: Config, processor: ProcessorName, mode: Mode): string | undefined {
+  if (processor === 'btcpay') return undefined
+  if (processor === 'stripe') return config.stripeApiUrl
+  if (processor === 'tap') return config.tapApiUrl
+  const set = { qpay: config.qpayApiUrl, paypal: config.paypalApiUrl, checkout: config.checkoutApiUrl }[processor]
+  // A host of Checkout.com's holds the prefix of the instance's own account.
+  if (processor === 'checkout' && /(^|\.)checkout\.com$/.test(URL.parse(set ?? '')?.hostname ?? '')) return hostsByMode.checkout[mode]
+  return set !== undefined && modeOfHost(set) === mode ? set : hostsByMode[processor][mode]
+}
+
+/** Where the processors' APIs are for the instance's own accounts, with the port where there is one: what their breakers go by. */
+export const hostsIn = (config: Config): Readonly<Partial<Record<ProcessorName, string>>> =>
+  Object.fromEntries(
+    processorNames.flatMap((processor) => {
+      const { apiUrl } = all[processor](config)
+      return apiUrl === undefined ? [] : [[processor, apiHost(apiUrl)]]
+    }),
+  )

@@ -1,0 +1,179 @@
+import { ProcessorRefused, ProcessorUnavailable } from '../../../clients/processors/processor.ts'
+import type { Change } from '../../../core/command-context.ts'
+import { AppError } from '../../../core/errors.ts'
+import { OutgoingError } from '../../../core/outgoing.ts'
+import type { ShopContext } from '../../../core/principal.ts'
+import { assertExpected } from '../../../core/versions.ts'
+import { audited } from '../../operations/audit/index.ts'
+import { countAttempt } from '../../identity/auth/index.ts'
+import { processorNames } from '../payment-method/domain.ts'
+import {
+  type AccountRow,
+  type AccountView,
+  accountFields,
+  accountSeal,
+  accountView,
+  identityOf,
+  type Mode,
+  modeIsAsked,
+  type ProcessorName,
+  putsByShop,
+  takesUrl,
+} from './domain.ts'
+import { type AccountInput, type Given, givenOf } from './account-input.ts'
+import { instanceAccount, publishableOf } from './instance.ts'
+import type { ProcessorAccountDeps } from './providers.ts'
+import type { Which } from './store.ts'
+
+/** A request is answered within 28 seconds: there has to be time left for the write. */
+const proofTimeoutMs = 20_000
+const retryAfterSeconds = 30
+
+const noSuchAccount = () => new AppError('NOT_FOUND', 'The shop has no account of its own with this processor in this mode')
+
+/** @throws AppError NOT_FOUND for a processor that there is not */
+function whichOf({ id, mode }: Pick<ShopContext, 'id' | 'mode'>, name: string, asked: Mode = mode): Which {
+  const processor = processorNames.find((one) => one === name)
+  if (processor === undefined) throw new AppError('NOT_FOUND', 'No such processor')
+  return { shopId: id, processor, mode: asked }
+}
+
+/**
+ * The shop's own account with a processor: never what was given, but its names.
+ * @param mode default the shop's
+ * @throws AppError NOT_FOUND, also where payments would go through the instance's own
+ */
+export async function readAccount(deps: ProcessorAccountDeps, shop: ShopContext, name: string, mode?: Mode): Promise<AccountView> {
+  const row = await deps.processorAccountStore.live(whichOf(shop, name, mode))
+  if (!row) throw noSuchAccount()
+  return accountView(row)
+}
+
+/** Every processor: what an account with it is made of, those that the shop has, and whether the instance has one. */
+export async function listAccounts({ processorAccountStore: store, config }: ProcessorAccountDeps, { id }: Pick<ShopContext, 'id'>) {
+  const rows = [...(await store.liveOf(id, 'TEST')), ...(await store.liveOf(id, 'LIVE'))]
+  const data = processorNames.map((processor) => {
+    const { publishable, sealed, required } = accountFields[processor]
+    const names = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
+    return {
+      processor,
+      fields: names.map((name) => ({ name, secret: sealed.includes(name), required: required.includes(name) })),
+      takesMode: modeIsAsked(processor),
+      accounts: rows.filter((row) => row.processor === processor).map(accountView),
+      instance: {
+        TEST: instanceAccount(config, processor, 'TEST') !== undefined,
+        LIVE: instanceAccount(config, processor, 'LIVE') !== undefined,
+      },
+    }
+  })
+  return { data }
+}
+
+/**
+ * Replaces the shop's own account with a processor, once the processor has said that it knows the keys. New payments go through it from
+ * then on; those of before keep the account that took them.
+ * @throws AppError NOT_FOUND for a processor that there is not; INVALID, naming the field, also for keys that the processor does not know;
+ *   UNAVAILABLE when it does not answer: nothing was changed; PRECONDITION_FAILED; RATE_LIMITED after ten within an hour
+ */
+export async function putAccount(
+  deps: ProcessorAccountDeps,
+  by: Change<ShopContext>,
+  name: string,
+  input: AccountInput,
+): Promise<AccountView> {
+  const { shop } = by
+  const given = givenOf(deps.config, whichOf(shop, name).processor, shop.mode, input)
+  const which = { shopId: shop.id, processor: given.processor, mode: given.mode }
+  assertExpected(by.expected, (await deps.processorAccountStore.live(which))?.version ?? 0)
+  await countAttempt(deps, [[putsByShop, shop.id]])
+  await prove(deps, given)
+  const entry = { action: 'shop.processor_account_set', subject: shop.id }
+  return audited(deps, by, entry, async (tx, tell) => {
+    const { processorAccountStore: store, clock } = deps
+    const before = await store.live(which, tx)
+    assertExpected(by.expected, before?.version ?? 0)
+    const identity = identityOf(given.processor, { ...given.settings, ...(given.ownUrl === undefined ? {} : { apiUrl: given.ownUrl }) })
+    const known = identity === null ? undefined : await store.known(tx, which, identity)
+    const version = await store.lastVersion(tx, which)
+    const row = rowOf(deps, which, given, { identity, accountId: known?.accountId, version: version + 1 })
+    if (before) await store.retire(tx, before.id, clock.now())
+    await store.insert(tx, row)
+    tell({ before: before ? onRecord(before) : null, after: onRecord(row) })
+    return accountView(row)
+  })
+}
+
+/**
+ * Takes the shop's own account with a processor away: new payments go through the instance's, if it has one. Payments of before keep it.
+ * @param mode default the shop's
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED
+ */
+export async function removeAccount(deps: ProcessorAccountDeps, by: Change<ShopContext>, name: string, mode?: Mode): Promise<void> {
+  const which = whichOf(by.shop, name, mode)
+  await audited(deps, by, { action: 'shop.processor_account_removed', subject: by.shop.id }, async (tx, tell) => {
+    const before = await deps.processorAccountStore.live(which, tx)
+    if (!before) throw noSuchAccount()
+    assertExpected(by.expected, before.version)
+    await deps.processorAccountStore.retire(tx, before.id, deps.clock.now())
+    tell({ before: onRecord(before), after: null })
+  })
+}
+
+/** What is on record of a set of keys: which it is, and the names of what was given. */
+const onRecord = ({ id, accountId, processor, mode, names }: AccountRow) => ({ processor, mode, account: accountId, keys: id, set: names })
+
+function rowOf(
+  { keyring, clock, newId }: ProcessorAccountDeps,
+  which: Which,
+  { processor, settings, ownUrl, names }: Given,
+  { accountId, ...rest }: Pick<AccountRow, 'identity' | 'version'> & { accountId: string | undefined },
+): AccountRow {
+  const id = newId('processorAccount')
+  const publishable = publishableOf(processor, settings)
+  const sealed = Object.fromEntries(Object.entries(settings).filter(([name]) => !(name in publishable)))
+  const now = clock.now()
+  return {
+    id,
+    ...which,
+    accountId: accountId ?? id,
+    ...rest,
+    publishable,
+    sealedSettings: keyring.seal(JSON.stringify(sealed), accountSeal({ id, shopId: which.shopId, processor })),
+    apiUrl: ownUrl ?? null,
+    names,
+    checkedAt: now,
+    createdAt: now,
+    retiredAt: null,
+  }
+}
+
+/** Kinds of failure that are the address's own, whenever it is called. */
+const wrongAddress: Readonly<Record<string, string>> = {
+  'address not allowed': 'must lead to a public address',
+  'port not allowed': 'must not name the port of another service than a web server',
+  redirect: 'must not lead elsewhere: the server answers with a redirect',
+}
+
+/** Asks the processor whether it knows the keys. */
+async function prove({ processorClients }: ProcessorAccountDeps, given: Given): Promise<void> {
+  const { ownUrl, ...opened } = given
+  try {
+    await processorClients.open({ ...opened, trusted: ownUrl === undefined, timeoutMs: proofTimeoutMs }).probe()
+  } catch (error) {
+    throw refusalOf(error, given) ?? error
+  }
+}
+
+function refusalOf(error: unknown, { processor, ownUrl }: { processor: ProcessorName; ownUrl: string | undefined }): AppError | undefined {
+  const { names, why } = accountFields[processor].proof
+  if (error instanceof ProcessorRefused) return new AppError('INVALID', `${names} (body): ${why}`, { cause: error })
+  if (!(error instanceof ProcessorUnavailable)) return undefined
+  const cause = error.cause instanceof OutgoingError ? error.cause : undefined
+  const untrusted = cause?.kind === 'certificate not trusted' ? cause.message : undefined
+  const wrong = ownUrl === undefined || cause === undefined ? undefined : (untrusted ?? wrongAddress[cause.kind])
+  if (wrong !== undefined) return new AppError('INVALID', `apiUrl (body): ${wrong}`, { cause: error })
+  return new AppError('UNAVAILABLE', `${processor} could not say whether it knows the account: nothing was changed, try again later`, {
+    cause: error,
+    retryAfterSeconds,
+  })
+}

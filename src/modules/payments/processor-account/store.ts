@@ -1,0 +1,83 @@
+import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { processorAccounts } from '../../../../db/schema/processor-accounts.ts'
+import type { ProcessorName } from '../payment-method/domain.ts'
+import type { AccountRow, Mode } from './domain.ts'
+
+/** Which account of a shop's: there is one live at most. */
+export type Which = { readonly shopId: string; readonly processor: ProcessorName; readonly mode: Mode }
+
+const ofWhich = valuesOf(processorAccounts, ['shopId', 'processor', 'mode'])
+const live = prepare((queries) =>
+  queries
+    .select()
+    .from(processorAccounts)
+    .where(and(ofWhich, isNull(processorAccounts.retiredAt)))
+    .limit(1),
+)
+const liveOfShop = prepare((queries) =>
+  queries
+    .select()
+    .from(processorAccounts)
+    .where(and(valuesOf(processorAccounts, ['shopId', 'mode']), isNull(processorAccounts.retiredAt)))
+    .orderBy(asc(processorAccounts.processor)),
+)
+const newestOfAccount = rowsOf(processorAccounts, ['accountId'], desc(processorAccounts.version))
+const newest = rowsOf(processorAccounts, ['shopId', 'processor', 'mode'], desc(processorAccounts.version))
+const sameIdentity = rowsOf(processorAccounts, ['shopId', 'processor', 'mode', 'identity'], desc(processorAccounts.version))
+const ofShop = prepare((queries) =>
+  queries
+    .select()
+    .from(processorAccounts)
+    .where(valuesOf(processorAccounts, ['shopId', 'processor']))
+    .orderBy(sql`case when ${processorAccounts.retiredAt} is null then 0 else 1 end`, desc(processorAccounts.id))
+    .limit(sql.placeholder('limit')),
+)
+const everyLive = prepare((queries) =>
+  queries
+    .select()
+    .from(processorAccounts)
+    .where(isNull(processorAccounts.retiredAt))
+    .orderBy(asc(processorAccounts.shopId), asc(processorAccounts.processor), asc(processorAccounts.mode)),
+)
+const insert = insertOf(processorAccounts)
+
+export const createProcessorAccountStore = ({ read }: Pick<Database, 'read'>) => ({
+  async live(which: Which, from: Pick<Reader, 'first'> = read): Promise<AccountRow | undefined> {
+    return from.first(live, which)
+  },
+  /** Of each processor the live one. */
+  async liveOf(shopId: string, mode: Mode, from: Pick<Reader, 'all'> = read): Promise<AccountRow[]> {
+    return from.all(liveOfShop, { shopId, mode })
+  },
+  /** The newest set of keys of an account, also of one that is retired. */
+  async newestOf(accountId: string, from: Pick<Reader, 'first'> = read): Promise<AccountRow | undefined> {
+    return from.first(newestOfAccount, { accountId })
+  },
+  /** The version that the last row has, and 0 when there never was one. */
+  async lastVersion(tx: Pick<Reader, 'first'>, which: Which): Promise<number> {
+    return (await tx.first(newest, which))?.version ?? 0
+  },
+  /** An account that the shop had or has, with the same identity. */
+  async known(tx: Pick<Reader, 'first'>, which: Which, identity: string): Promise<AccountRow | undefined> {
+    return tx.first(sameIdentity, { ...which, identity })
+  },
+  /** A shop's own of either mode: what is live first, then what was retired, the newest first. */
+  async ofShop(shopId: string, processor: ProcessorName, limit: number): Promise<AccountRow[]> {
+    return read.all(ofShop, { shopId, processor, limit })
+  },
+  /** Those of all shops. */
+  async everyLive(): Promise<AccountRow[]> {
+    return read.all(everyLive, {})
+  },
+  async insert(tx: Writer, row: AccountRow): Promise<void> {
+    await insert(tx, row)
+  },
+  async retire(tx: Writer, id: string, retiredAt: number): Promise<void> {
+    await tx
+      .update(processorAccounts)
+      .set({ retiredAt })
+      .where(and(eq(processorAccounts.id, id), isNull(processorAccounts.retiredAt)))
+  },
+})

@@ -1,6 +1,0 @@
-export { accountById, accountFor, accountsHearing, accountsOfShop, clientOf, everyAccount, type Hearing, hasAccount } from './accounts.ts'
-export { apiHost, modeIn } from './domain.ts'
-export { hostsIn, isComplete, settingsIn } from './instance.ts'
-export type { ProcessorAccountDeps } from './parts.ts'
-export { type Probed, probeAccounts } from './probing.ts'
-export { listAccounts, putAccount, readAccount, removeAccount } from './service.ts'

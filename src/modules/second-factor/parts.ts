@@ -1,6 +1,0 @@
-import type { AuthDeps } from '../auth/index.ts'
-import type { MailDeps } from '../mail/index.ts'
-import { createSecondFactorStore } from './store.ts'
-
-export const secondFactorParts = ({ db }: AuthDeps & MailDeps) => ({ secondFactorStore: createSecondFactorStore(db) })
-export type SecondFactorDeps = AuthDeps & MailDeps & ReturnType<typeof secondFactorParts>

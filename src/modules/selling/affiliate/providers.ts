@@ -1,0 +1,5 @@
+import type { Deps } from '../../../core/deps.ts'
+import { createAffiliateStore } from './store.ts'
+
+export const affiliateParts = ({ db }: Deps) => ({ affiliateStore: createAffiliateStore(db) })
+export type AffiliateDeps = Deps & ReturnType<typeof affiliateParts>

@@ -1,0 +1,198 @@
+import type { Writer } from '../../../../db/engine.ts'
+import type { Change } from '../../../core/command-context.ts'
+import { refuseTaken } from '../../../core/conflict.ts'
+import type { Deps } from '../../../core/deps.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { ShopContext } from '../../../core/principal.ts'
+import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { inBatches } from '../../../lib/batches.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
+import { audited } from '../../operations/audit/index.ts'
+import { type CartCaller, type CartDeps, referCart } from '../cart/index.ts'
+import { type Order, refundWindowMs } from '../order/domain.ts'
+import {
+  type Affiliate,
+  type AffiliateInput,
+  type AffiliateView,
+  affiliateView,
+  afterRefund,
+  attributionWindowMs,
+  commissionOf,
+  isRecentClick,
+  normalCode,
+  type RefundedSoFar,
+} from './domain.ts'
+import type { AffiliateDeps } from './providers.ts'
+import { commissionStore } from './store.ts'
+
+/** An order, as far as a partner earns by it. */
+export type AttributedOrder = Pick<
+  Order,
+  'id' | 'shopId' | 'currency' | 'subtotal' | 'discountTotal' | 'taxIncluded' | 'affiliateCode' | 'affiliateAt' | 'createdAt'
+>
+
+/** A click may be a cart's too. */
+export type ReferringDeps = AffiliateDeps & CartDeps
+
+/** Rows of one write. */
+const approvedAtOnce = 500
+const forgottenAtOnce = 500
+const codeTaken = 'code (body): another affiliate of the shop has it'
+const nothingYet = { clicks: 0, earnings: [] }
+
+const noSuchAffiliate = () => new AppError('NOT_FOUND', 'No such affiliate')
+
+/** A partner is a person, so their name is not on record. */
+const affiliateDifference = (before: Affiliate | undefined, after: Affiliate): Difference =>
+  differenceOf(before, after, ['code', 'rateBps', 'active'])
+
+const inputOf = ({ code, ...rest }: AffiliateInput): AffiliateInput => (code === undefined ? rest : { ...rest, code: normalCode(code) })
+
+/** @throws AppError CONFLICT when the code is taken */
+export function createAffiliate(
+  deps: AffiliateDeps,
+  by: Change,
+  { name, code, rateBps }: Pick<Affiliate, 'name' | 'code' | 'rateBps'>,
+): Promise<AffiliateView> {
+  const now = deps.clock.now()
+  const id = deps.newId('affiliate')
+  const affiliate = {
+    id,
+    shopId: by.shop.id,
+    name,
+    code: normalCode(code),
+    rateBps,
+    active: true,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
+  }
+  return audited(deps, by, { action: 'affiliate.created', subject: id }, async (tx, tell) => {
+    await deps.affiliateStore.insert(tx, affiliate)
+    tell(affiliateDifference(undefined, affiliate))
+    return affiliateView(affiliate, nothingYet)
+  }).catch(refuseTaken(codeTaken))
+}
+
+/**
+ * Changes an affiliate; what `input` leaves undefined stays. Commissions that are written down stay too.
+ * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT when the code is taken
+ */
+export async function changeAffiliate(deps: AffiliateDeps, by: Change, id: string, input: AffiliateInput): Promise<AffiliateView> {
+  // Read before the write: within it, on Postgres, every click would be a conflict.
+  const figures = await figuresOf(deps, [id])
+  return audited(deps, by, { action: 'affiliate.changed', subject: id }, async (tx, tell) => {
+    const before = await deps.affiliateStore.find(by.shop.id, id, tx)
+    if (!before) throw noSuchAffiliate()
+    assertExpected(by.expected, before.version)
+    const changes = { ...inputOf(input), updatedAt: deps.clock.now(), version: before.version + 1 }
+    const affiliate = unlessStale(await deps.affiliateStore.change(tx, before, changes))
+    tell(affiliateDifference(before, affiliate))
+    return affiliateView(affiliate, figures(id))
+  }).catch(refuseTaken(codeTaken))
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's */
+export async function affiliateOf(deps: AffiliateDeps, shop: Pick<ShopContext, 'id'>, id: string): Promise<AffiliateView> {
+  const affiliate = await deps.affiliateStore.find(shop.id, id)
+  if (!affiliate) throw noSuchAffiliate()
+  return affiliateView(affiliate, (await figuresOf(deps, [id]))(id))
+}
+
+/** A page of the shop's affiliates, newest first. */
+export async function listAffiliates(deps: AffiliateDeps, shop: Pick<ShopContext, 'id'>, slice: Slice): Promise<Page<AffiliateView>> {
+  const { rows: affiliates, total } = await deps.affiliateStore.list(shop.id, slice)
+  const ids = affiliates.map(({ id }) => id)
+  const figures = await figuresOf(deps, ids)
+  const views = affiliates.map((one) => affiliateView(one, figures(one.id)))
+  return pageOf(views, total, slice)
+}
+
+async function figuresOf({ affiliateStore, clock }: AffiliateDeps, ids: readonly string[]) {
+  const clicks = await affiliateStore.clicksSince(ids, clock.now() - attributionWindowMs)
+  const earnings = await affiliateStore.earningsOf(ids)
+  return (id: string) => ({ clicks: clicks.get(id) ?? 0, earnings: earnings.get(id) ?? [] })
+}
+
+/**
+ * Counts a click on a partner's link, and puts the code on the cart that is named: the last click wins.
+ * @throws AppError NOT_FOUND for a code that no active partner of the shop has, and for a cart out of reach; CONFLICT for one
+ *   that is not open
+ */
+export async function recordClick(
+  deps: ReferringDeps,
+  { shop, principal }: CartCaller,
+  { code, cartId }: { code: string; cartId?: string | undefined },
+): Promise<{ affiliateId: string; code: string; attributedUntil: string }> {
+  const at = deps.clock.now()
+  const affiliate = await deps.affiliateStore.findActive(shop.id, normalCode(code))
+  if (!affiliate) throw noSuchAffiliate()
+  await deps.db.write(async (tx) => {
+    if (cartId !== undefined) await referCart(tx, deps, { caller: { shop, principal }, cartId, code: affiliate.code })
+    await deps.affiliateStore.insertClick(tx, { id: deps.newId('click'), affiliateId: affiliate.id, at })
+  })
+  return { affiliateId: affiliate.id, code: affiliate.code, attributedUntil: new Date(at + attributionWindowMs).toISOString() }
+}
+
+/**
+ * Attributes an order to the partner whose code came last, if that was within 30 days before it and the partner is active,
+ * inside the order's write. The commission is written down even when it is nothing: that the partner sent the shopper is a fact.
+ * @returns the partner's id; for the same order again, the same
+ */
+export async function attributeOrder(tx: Writer, deps: AffiliateDeps, order: AttributedOrder): Promise<string | undefined> {
+  const { affiliateCode: code, affiliateAt: at } = order
+  if (code === null || at === null) return undefined
+  const known = await commissionStore.find(tx, order.id)
+  if (known) return known.affiliateId
+  const affiliate = isRecentClick(at, order.createdAt)
+    ? await deps.affiliateStore.findActive(order.shopId, normalCode(code), tx)
+    : undefined
+  if (!affiliate) return undefined
+  const now = deps.clock.now()
+  await commissionStore.insert(tx, {
+    orderId: order.id,
+    affiliateId: affiliate.id,
+    shopId: order.shopId,
+    currency: order.currency,
+    amount: commissionOf(order, affiliate.rateBps),
+    reversed: 0,
+    status: 'PENDING',
+    approvesAt: now + refundWindowMs,
+    createdAt: now,
+    updatedAt: now,
+  })
+  return affiliate.id
+}
+
+/**
+ * Takes back what a refund takes of an order's commission, approved or not, inside the refund's write.
+ * @param soFar all that was refunded of the order: done again, it changes nothing
+ */
+export async function reverseCommission(
+  tx: Writer,
+  { clock }: Pick<Deps, 'clock'>,
+  { orderId, ...soFar }: { orderId: string } & RefundedSoFar,
+): Promise<void> {
+  const commission = await commissionStore.lock(tx, orderId)
+  if (commission) await commissionStore.change(tx, orderId, { ...afterRefund(commission, soFar), updatedAt: clock.now() })
+}
+
+/** Takes back the attribution of an order that came to nothing. */
+export const removeCommission = (tx: Writer, orderId: string): Promise<void> => commissionStore.remove(tx, orderId)
+
+/** Approves the commissions whose refund window has passed, in small writes. Returns how many. */
+export async function approveCommissions({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
+  const now = clock.now()
+  return inBatches(approvedAtOnce, () => db.write((tx) => commissionStore.approveDue(tx, now, approvedAtOnce)))
+}
+
+/** Forgets clicks that count no more, in small writes. Returns how many. */
+export async function forgetOldClicks({
+  db,
+  clock,
+  affiliateStore,
+}: Pick<AffiliateDeps, 'db' | 'clock' | 'affiliateStore'>): Promise<number> {
+  const before = clock.now() - attributionWindowMs
+  return inBatches(forgottenAtOnce, () => db.write((tx) => affiliateStore.removeClicksBefore(tx, before, forgottenAtOnce)))
+}

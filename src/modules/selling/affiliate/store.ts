@@ -1,0 +1,113 @@
+import { and, asc, count, desc, eq, gte, inArray, type SQLWrapper, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { affiliateClicks, affiliates, commissions } from '../../../../db/schema/ledger.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import type { Slice } from '../../../lib/page.ts'
+import type { Affiliate, AffiliateInput, Commission, Earnings } from './domain.ts'
+
+export type Click = typeof affiliateClicks.$inferSelect
+
+const byId = rowsOf(affiliates, ['id', 'shopId'])
+const activeByCode = prepare((queries) =>
+  queries
+    .select()
+    .from(affiliates)
+    .where(and(valuesOf(affiliates, ['shopId', 'code']), eq(affiliates.active, true))),
+)
+const commissionOf = rowsOf(commissions, ['orderId'])
+const lockedCommissionOf = lockedRowsOf(commissions, ['orderId'])
+
+export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
+  async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Affiliate | undefined> {
+    return from.first(byId, { id, shopId })
+  },
+  async findActive(shopId: string, code: string, from: Pick<Reader, 'first'> = read): Promise<Affiliate | undefined> {
+    return from.first(activeByCode, { shopId, code })
+  },
+  /** Newest first. */
+  list: (shopId: string, slice: Slice) =>
+    selectSlice(read, affiliates, { where: eq(affiliates.shopId, shopId), order: [desc(affiliates.id)], ...slice }),
+  /** How many clicks each of these had since a moment. */
+  async clicksSince(ids: readonly string[], since: number): Promise<Map<string, number>> {
+    const rows = await read
+      .select({ id: affiliateClicks.affiliateId, n: count() })
+      .from(affiliateClicks)
+      .where(and(inArray(affiliateClicks.affiliateId, [...ids]), gte(affiliateClicks.at, since)))
+      .groupBy(affiliateClicks.affiliateId)
+    return new Map(rows.map(({ id, n }) => [id, Number(n)]))
+  },
+  /** What each of these has earned, by currency. */
+  async earningsOf(ids: readonly string[]): Promise<Map<string, Earnings[]>> {
+    const { affiliateId, currency, reversed } = commissions
+    const rows = await read
+      .select({ affiliateId, currency, pending: sumOf(left('PENDING')), approved: sumOf(left('APPROVED')), reversed: sumOf(reversed) })
+      .from(commissions)
+      .where(inArray(affiliateId, [...ids]))
+      .groupBy(affiliateId, currency)
+      .orderBy(asc(currency))
+    const earnings = new Map<string, Earnings[]>()
+    for (const { affiliateId: id, ...one } of rows) earnings.set(id, [...(earnings.get(id) ?? []), one])
+    return earnings
+  },
+  async insert(tx: Writer, affiliate: Affiliate): Promise<void> {
+    await tx.insert(affiliates).values(affiliate)
+  },
+  /** The affiliate as it is then; undefined when it is not of the version any more that it had before. */
+  async change(
+    tx: Writer,
+    { id, version }: Pick<Affiliate, 'id' | 'version'>,
+    changes: AffiliateInput & Pick<Affiliate, 'updatedAt' | 'version'>,
+  ): Promise<Affiliate | undefined> {
+    const [affiliate] = await tx
+      .update(affiliates)
+      .set(changes)
+      .where(and(eq(affiliates.id, id), eq(affiliates.version, version)))
+      .returning()
+    return affiliate
+  },
+  async insertClick(tx: Writer, click: Click): Promise<void> {
+    await tx.insert(affiliateClicks).values(click)
+  },
+  /** Returns how many it removed. */
+  async removeClicksBefore(tx: Writer, at: number, limit: number): Promise<number> {
+    const rows = await tx.rows(
+      sql`delete from affiliate_clicks where id in (select id from affiliate_clicks where at < ${at} limit ${limit}) returning 1 as done`,
+    )
+    return rows.length
+  },
+})
+
+/** Both engines may answer a sum as text. */
+const sumOf = (value: SQLWrapper) => sql<number>`sum(${value})`.mapWith(Number)
+/** What refunds have left of it, if it has that status. */
+const left = (status: Commission['status']) =>
+  sql`case when ${commissions.status} = ${status} then ${commissions.amount} - ${commissions.reversed} else 0 end`
+
+export const commissionStore = {
+  async find(tx: Writer, orderId: string): Promise<Commission | undefined> {
+    return tx.first(commissionOf, { orderId })
+  },
+  /** As it stands, in a write that has it to itself from then on. */
+  async lock(tx: Writer, orderId: string): Promise<Commission | undefined> {
+    return tx.first(lockedCommissionOf, { orderId })
+  },
+  /** An order has one at most: nothing happens when it is there. */
+  async insert(tx: Writer, commission: Commission): Promise<void> {
+    await tx.insert(commissions).values(commission).onConflictDoNothing({ target: commissions.orderId })
+  },
+  async change(tx: Writer, orderId: string, changes: Pick<Commission, 'reversed' | 'status' | 'updatedAt'>): Promise<void> {
+    await tx.update(commissions).set(changes).where(eq(commissions.orderId, orderId))
+  },
+  async remove(tx: Writer, orderId: string): Promise<void> {
+    await tx.delete(commissions).where(eq(commissions.orderId, orderId))
+  },
+  /** Approves pending ones whose refund window ended; returns how many. */
+  async approveDue(tx: Writer, now: number, limit: number): Promise<number> {
+    const rows = await tx.rows(
+      sql`update commissions set status = 'APPROVED', updated_at = ${now} where order_id in
+          (select order_id from commissions where status = 'PENDING' and approves_at <= ${now} limit ${limit}) returning 1 as done`,
+    )
+    return rows.length
+  },
+}

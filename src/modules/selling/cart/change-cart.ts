@@ -1,0 +1,247 @@
+import { NothingChanged, type Writer } from '../../../../db/engine.ts'
+import { inLine, type Write } from '../../../core/command-context.ts'
+import { AppError } from '../../../core/errors.ts'
+import { newCartId } from '../../../lib/ids.ts'
+import { storedMailAddress } from '../../../lib/mail-address.ts'
+import type { Optional } from '../../../lib/objects.ts'
+import { availableCount, isSellable, type Sellable, shortageOf } from '../../catalog/products/domain.ts'
+import type { AddressFields } from '../../customers/customer/domain.ts'
+import { checkedAddress, emailOf } from '../../customers/customer/index.ts'
+import { noOffers } from '../discount/domain.ts'
+import type { Shop } from '../../shop/shop/domain.ts'
+import { shopOf } from '../../shop/shop/index.ts'
+import {
+  assertLeftOpen,
+  assertNoDraft,
+  type Cart,
+  type CartLine,
+  cartLifeMs,
+  changeAt,
+  expiryAfter,
+  linesMax,
+  quantityMax,
+} from './domain.ts'
+import type { CartDeps } from './providers.ts'
+import { type CartItem, type CartSnapshot, offersFor } from './pricing.ts'
+import { type CartCaller, openCart, provincesFor, withOffers } from './service.ts'
+import { assertProvinces } from './strict-provinces.ts'
+import { type CartView, cartView, shownBy } from './view.ts'
+
+/** What a create or a change says; what is undefined stays as it is, null clears. */
+export type CartInput = Optional<
+  Pick<Cart, 'email' | 'shippingMethod' | 'affiliateCode'> & Record<'shippingAddress' | 'billingAddress', AddressFields | null>
+>
+/** Who changes a cart, and by which write. */
+export type CartChange = CartCaller & { readonly write?: Write | undefined }
+
+/** Of a change that somebody else's came before each time. */
+const triesMax = 25
+
+const invalid = (message: string) => new AppError('INVALID', message)
+const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
+
+/**
+ * Begins a cart in the shop's currency: a customer's own, or a guest's.
+ * @throws AppError INVALID, naming the field
+ */
+export async function createCart(deps: CartDeps, { shop: met, principal }: CartCaller, input: CartInput): Promise<CartView> {
+  const now = deps.clock.now()
+  const shop = await shopOf(deps, met)
+  const blank = { ...blankCart(deps, shop, now), customerId: principal.kind === 'customer' ? principal.id : null }
+  const empty = { shop, items: [], giftCards: [], provinces: await provincesFor(shop), offers: noOffers }
+  const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf({ ...empty, cart: blank }, input, now) }
+  const view = cartView({ ...empty, cart }, now)
+  await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }), inLine('begin', shop.id))
+  return view
+}
+
+/** A cart that nobody has put anything into. */
+export const blankCart = (deps: Pick<CartDeps, 'randomBytes'>, shop: Pick<Shop, 'id' | 'currency'>, now: number): Cart => ({
+  id: newCartId(deps.randomBytes),
+  shopId: shop.id,
+  customerId: null,
+  currency: shop.currency,
+  email: null,
+  shippingAddress: null,
+  billingAddress: null,
+  shippingMethod: null,
+  affiliateCode: null,
+  affiliateAt: null,
+  discountCode: null,
+  shownDiscounts: '',
+  shownTotal: 0,
+  shownDue: 0,
+  draft: null,
+  status: 'OPEN',
+  expiresAt: now + cartLifeMs,
+  createdAt: now,
+  updatedAt: now,
+})
+
+/** A customer's cart begins with their e-mail address. */
+const contactOf = async (deps: CartDeps, shopId: string, principal: CartCaller['principal']): Promise<Partial<Cart>> =>
+  principal.kind === 'customer' ? { email: (await emailOf(deps, shopId, principal.id)) ?? null } : {}
+
+/**
+ * Changes what is known of a cart besides its lines.
+ * @throws AppError INVALID, NOT_FOUND, CONFLICT for a cart that is not open
+ */
+export async function changeCart(deps: CartDeps, by: CartChange, cartId: string, input: CartInput): Promise<CartView> {
+  const { shippingAddress, billingAddress } = input
+  // Before anything is looked for: what is wrong with them does not depend on the cart.
+  if (shippingAddress) checkedAddress(shippingAddress, 'shippingAddress.')
+  if (billingAddress) checkedAddress(billingAddress, 'billingAddress.')
+  return changing(deps, by, cartId, async (snapshot, now) => {
+    assertLeftOpen(snapshot.cart, input)
+    // What a method is offered for may go by what is left after discounts.
+    const offered = input.shippingMethod ? await withOffers(deps, snapshot) : snapshot
+    return { snapshot: { ...snapshot, cart: { ...snapshot.cart, ...fieldsOf(offered, input, now) } } }
+  })
+}
+
+/**
+ * Puts a variant into a cart; of one that is there already, so many more.
+ * @throws AppError INVALID; NOT_FOUND also for a variant that shoppers do not see; CONFLICT when there is less in stock, the cart
+ *   is full or not open
+ */
+export const addItem = (
+  deps: CartDeps,
+  by: CartChange,
+  cartId: string,
+  { variantId, quantity }: { variantId: string; quantity: number },
+): Promise<CartView> =>
+  changing(
+    deps,
+    by,
+    cartId,
+    async (snapshot, now, found) => {
+      const { cart, items } = snapshot
+      assertNoDraft(cart)
+      const known = items.find(({ line }) => line.variantId === variantId)
+      if (known) return withQuantity(deps, snapshot, known, known.line.quantity + quantity, now)
+      const sellable = assertSold(found, cart, quantity, now)
+      if (items.length >= linesMax) throw new AppError('CONFLICT', `A cart holds at most ${linesMax} lines`)
+      const line: CartLine = { id: deps.newId('line'), cartId, variantId, quantity, unitPrice: sellable.variant.price }
+      return { snapshot: { ...snapshot, items: [...items, { line, sellable }] }, store: (tx) => deps.cartStore.insertLine(tx, line) }
+    },
+    variantId,
+  )
+
+/**
+ * Changes how many of a line's variant are in the cart, at the price of now.
+ * @throws AppError INVALID, NOT_FOUND, CONFLICT as for `addItem`
+ */
+export const changeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string, quantity: number): Promise<CartView> =>
+  changing(deps, by, cartId, async (snapshot, now) => {
+    assertNoDraft(snapshot.cart)
+    return withQuantity(deps, snapshot, itemOf(snapshot, lineId), quantity, now)
+  })
+
+/** @throws AppError NOT_FOUND, CONFLICT for a cart that is not open */
+export const removeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string): Promise<CartView> =>
+  changing(deps, by, cartId, async (snapshot) => {
+    assertNoDraft(snapshot.cart)
+    const { line } = itemOf(snapshot, lineId)
+    const items = snapshot.items.filter((item) => item.line.id !== line.id)
+    return { snapshot: { ...snapshot, items }, store: (tx) => deps.cartStore.removeLine(tx, line.id) }
+  })
+
+/** What a change leaves in a cart, and what stores it besides the cart itself. */
+type Decision = { snapshot: CartSnapshot; store?: (tx: Writer) => Promise<void> }
+
+/**
+ * Changes a cart: reads it, lets `decide` say what becomes of it, and stores that unless somebody else came between, in which
+ * case all of it is done again. Reading within the write would make Postgres take carts that lie side by side for one.
+ * A change gives the cart more time, and gives it to the customer who makes it.
+ * @param beside a variant that `decide` is to be told of
+ * @throws AppError NOT_FOUND; CONFLICT for a cart that is not open or comes to more than can be stored
+ */
+export async function changing(
+  deps: CartDeps,
+  { write = deps.db.write, ...caller }: CartChange,
+  cartId: string,
+  decide: (snapshot: CartSnapshot, now: number, beside: Sellable | undefined) => Promise<Decision>,
+  beside?: string,
+): Promise<CartView> {
+  const owner = caller.principal.kind === 'customer' ? { customerId: caller.principal.id } : {}
+  for (let tries = 0; tries < triesMax; tries++) {
+    const now = deps.clock.now()
+    const {
+      cart: before,
+      snapshot: found,
+      beside: sellable,
+    } = await openCart(deps, caller, cartId, { beside, byShopAsMet: tries === 0, isToChange: true })
+    const { snapshot: decided, store } = await decide({ ...found, cart: { ...before, ...owner } }, now, sellable)
+    const snapshot = await withOffers(deps, decided)
+    const cart = { ...snapshot.cart, expiresAt: expiryAfter(before, now), updatedAt: changeAt(before, now) }
+    const view = cartView({ ...snapshot, cart }, now)
+    try {
+      return await write(
+        async (tx) => {
+          await deps.cartStore.saveSurely(tx, { ...cart, ...shownBy(view) }, before)
+          await store?.(tx)
+          return view
+        },
+        inLine('change', before.shopId),
+      )
+    } catch (error) {
+      // Somebody else's change came between: nothing of this one is kept, and it is decided anew.
+      if (!(error instanceof NothingChanged)) throw error
+    }
+  }
+  throw new AppError('UNAVAILABLE', 'The cart is being changed by others all the time: try again', { retryAfterSeconds: 1 })
+}
+
+/** @throws AppError unless so many may be in the cart */
+function withQuantity(deps: CartDeps, snapshot: CartSnapshot, item: CartItem, quantity: number, now: number): Decision {
+  const sellable = assertSold(item.sellable, snapshot.cart, quantity, now)
+  const line = { ...item.line, quantity, unitPrice: sellable.variant.price }
+  const items = snapshot.items.map((one) => (one.line.id === line.id ? { line, sellable } : one))
+  return { snapshot: { ...snapshot, items }, store: (tx) => deps.cartStore.changeLine(tx, line) }
+}
+
+function itemOf({ items }: CartSnapshot, lineId: string): CartItem {
+  const item = items.find(({ line }) => line.id === lineId)
+  if (!item) throw noSuchLine()
+  return item
+}
+
+/** @throws AppError unless so many of a variant may be in the cart */
+function assertSold(sellable: Sellable | undefined, cart: Cart, quantity: number, now: number): Sellable {
+  if (!sellable || !isSellable(sellable.product, now)) throw new AppError('NOT_FOUND', 'No such variant')
+  if (sellable.product.currency !== cart.currency) throw invalid(`variantId (body): not sold in ${cart.currency}, the currency of the cart`)
+  if (quantity > quantityMax) throw invalid(`quantity (body): at most ${quantityMax} of a variant`)
+  if (availableCount(sellable.variant) < quantity) throw new AppError('CONFLICT', shortageOf(sellable))
+  return sellable
+}
+
+/** What a change says of a cart besides its lines. @throws AppError INVALID */
+export function fieldsOf(snapshot: CartSnapshot, input: CartInput, now: number): Partial<Cart> {
+  const before = snapshot.cart
+  const { email, shippingAddress, billingAddress, affiliateCode } = input
+  const change: Partial<Cart> = {
+    ...(email === undefined ? {} : { email: email && storedMailAddress(email) }),
+    ...(shippingAddress === undefined ? {} : { shippingAddress: shippingAddress && checkedAddress(shippingAddress, 'shippingAddress.') }),
+    ...(billingAddress === undefined ? {} : { billingAddress: billingAddress && checkedAddress(billingAddress, 'billingAddress.') }),
+    ...(affiliateCode === undefined ? {} : affiliateOf(affiliateCode, now)),
+  }
+  assertProvinces(snapshot, change, 'body')
+  const shippingMethod = methodOf({ ...snapshot, cart: { ...before, ...change } }, input.shippingMethod, now)
+  return shippingMethod === before.shippingMethod ? change : { ...change, shippingMethod }
+}
+
+/** Whose code it is, if anybody's, is looked up once there is an order. */
+const affiliateOf = (code: string | null, now: number): Pick<Cart, 'affiliateCode' | 'affiliateAt'> =>
+  code === null ? { affiliateCode: null, affiliateAt: null } : { affiliateCode: code.trim().toLowerCase(), affiliateAt: now }
+
+/** The method after a change: the one that is asked for must be offered; the one chosen before goes when it is not any more. */
+function methodOf(after: CartSnapshot, asked: string | null | undefined, now: number): string | null {
+  const code = asked === undefined ? after.cart.shippingMethod : asked
+  if (code === null) return null
+  if (offersFor(after, now).some((offer) => offer.code === code)) return code
+  if (asked === undefined) return null
+  const isKnown = after.shop.shippingMethods.some((one) => one.code === code)
+  throw invalid(
+    `shippingMethod (body): ${isKnown ? 'not offered for this cart and its shipping address' : 'no shipping method of the shop'}`,
+  )
+}

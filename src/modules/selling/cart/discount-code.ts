@@ -1,0 +1,46 @@
+import { tryDiscountCode } from '../discount/index.ts'
+import { shopOf } from '../../shop/shop/index.ts'
+import { changing } from './change-cart.ts'
+import { assertNoDraft } from './domain.ts'
+import type { CartDeps } from './providers.ts'
+import { type CartCaller, cartOf, isServer, notOpen } from './service.ts'
+import type { CartView } from './view.ts'
+
+/**
+ * Puts the code of a discount onto a cart, in the place of any other; null takes it off. Whether it takes anything off, the cart says.
+ * @param address what the caller is limited by
+ * @throws AppError NOT_FOUND for the cart, and for a code that cannot be had for every cause alike; CONFLICT for a cart that is not open;
+ *   RATE_LIMITED
+ */
+export async function changeDiscountCode(
+  deps: CartDeps,
+  caller: CartCaller,
+  cartId: string,
+  { code, address }: { code: string | null; address: string },
+): Promise<CartView> {
+  const { principal, shop } = caller
+  const cart = await cartOf(deps, caller, cartId)
+  if (cart.status !== 'OPEN') throw notOpen()
+  assertNoDraft(cart)
+  if (code === null)
+    return changing(deps, caller, cartId, async (snapshot) => ({
+      snapshot: { ...snapshot, cart: { ...snapshot.cart, discountCode: null } },
+    }))
+  // A guest's cart becomes that of the customer who changes it.
+  const customerId = principal.kind === 'customer' ? principal.id : cart.customerId
+  const offer = await tryDiscountCode(deps, {
+    code,
+    currency: cart.currency,
+    shopper: { shopId: shop.id, customerId, email: cart.email },
+    mode: (await shopOf(deps, shop)).mode,
+    cartId,
+    customerId: customerId ?? undefined,
+    // Behind a secret key all shoppers of a shop have one address.
+    address: isServer(principal) ? undefined : address,
+  })
+  return changing(deps, caller, cartId, async (snapshot) => {
+    const { cart: before, offers } = snapshot
+    const all = [...offers.all.filter(({ codeKey }) => codeKey === null), offer]
+    return { snapshot: { ...snapshot, cart: { ...before, discountCode: offer.codeKey }, offers: { ...offers, all } } }
+  })
+}

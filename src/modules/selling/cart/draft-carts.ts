@@ -1,0 +1,145 @@
+/** The carts of draft orders: what their shop says of them. Who may, and what is on record of it, is the business of drafts. */
+import type { Writer } from '../../../../db/engine.ts'
+import type { SettledField } from '../../../../db/schema/selling.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { Money } from '../../../lib/money.ts'
+import type { Optional } from '../../../lib/objects.ts'
+import { sellables } from '../../catalog/products/index.ts'
+import { checkedAddress, emailOf } from '../../customers/customer/index.ts'
+import { noOffers, type Offer } from '../discount/domain.ts'
+import { offerOfCode } from '../discount/index.ts'
+import { readShop } from '../../shop/shop/index.ts'
+import { blankCart, type CartInput, fieldsOf } from './change-cart.ts'
+import { type Cart, type CartLine, changeAt, draftLifeMs } from './domain.ts'
+import type { CartDeps } from './providers.ts'
+import { type CartItem, type CartSnapshot, isDraftable } from './pricing.ts'
+import { provincesFor, withOffers } from './service.ts'
+import { type CartView, cartView, shownBy } from './view.ts'
+
+/** So many of a variant at this price; without one at the price that it has on the draft already, else at the product's of now. */
+type DraftLine = { readonly variantId: string; readonly quantity: number; readonly unitPrice?: Money | undefined }
+const settledFields = ['email', 'shippingAddress', 'billingAddress', 'shippingMethod'] as const satisfies readonly SettledField[]
+/** What a shop says of a draft; what is undefined stays as it is, null clears. `lines` are all that there are then. */
+export type DraftInput = Pick<CartInput, SettledField> &
+  Optional<{ lines: readonly DraftLine[]; discountCode: string | null; customerId: string | null }>
+
+const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
+
+/** The cart of a draft that is to be drawn up. */
+export async function blankDraft(deps: CartDeps, shopId: string): Promise<CartSnapshot> {
+  const shop = await readShop(deps, shopId)
+  const cart = blankCart(deps, shop, deps.clock.now())
+  return { cart, shop, items: [], giftCards: [], provinces: await provincesFor(shop), offers: noOffers }
+}
+
+/**
+ * The cart of a draft as its shop wants it, at prices that stay. Stock is not looked at: it is taken when the order is placed.
+ * @param before as it was read
+ * @throws AppError INVALID, naming the field; NOT_FOUND for a customer that the shop does not have; CONFLICT for more than any order can be
+ */
+export async function drawnUp(
+  deps: CartDeps,
+  draftId: string,
+  before: CartSnapshot,
+  input: DraftInput,
+): Promise<{ snapshot: CartSnapshot; view: CartView }> {
+  const now = deps.clock.now()
+  const { shippingAddress, billingAddress } = input
+  // Before anything is looked for: what is wrong with them does not depend on the draft.
+  if (shippingAddress) checkedAddress(shippingAddress, 'shippingAddress.')
+  if (billingAddress) checkedAddress(billingAddress, 'billingAddress.')
+  const items = input.lines ? await itemsOf(deps, before, input.lines) : before.items
+  const person = await personOf(deps, before.cart, input)
+  const offer = await codeOf(deps, before, { ...before.cart, ...person }, input.discountCode)
+  const discountCode = input.discountCode === undefined ? before.cart.discountCode : (offer?.codeKey ?? null)
+  const settled = settledFields.filter((field) =>
+    input[field] === undefined ? before.cart.draft?.settled.includes(field) : input[field] !== null,
+  )
+  const asked: CartSnapshot = {
+    ...before,
+    items,
+    cart: { ...before.cart, ...person, discountCode, draft: { id: draftId, settled } },
+    offers: { ...before.offers, all: offer ? [offer] : before.offers.all },
+  }
+  // What a method is offered for may go by what is left after the discount.
+  const offered = await withOffers(deps, asked)
+  const cart = { ...offered.cart, ...fieldsOf(offered, input, now), expiresAt: now + draftLifeMs, updatedAt: changeAt(before.cart, now) }
+  // A method that is not offered any more went with the address or the lines.
+  const left = cart.shippingMethod === null ? settled.filter((field) => field !== 'shippingMethod') : settled
+  const after = { ...offered, cart: { ...cart, draft: { id: draftId, settled: left } } }
+  const view = cartView(after, now)
+  return { snapshot: { ...after, cart: { ...after.cart, ...shownBy(view) } }, view }
+}
+
+/** Whose it is. A customer's draft has their e-mail address, unless the shop says another. */
+async function personOf(deps: CartDeps, before: Cart, { customerId, email }: DraftInput): Promise<Partial<Cart>> {
+  if (customerId === undefined || customerId === before.customerId) return {}
+  if (customerId === null) return { customerId }
+  const known = await emailOf(deps, before.shopId, customerId)
+  if (known === undefined) throw new AppError('NOT_FOUND', 'No such customer')
+  return { customerId, ...(email === undefined && before.email === null ? { email: known } : {}) }
+}
+
+async function codeOf(
+  deps: CartDeps,
+  { shop }: CartSnapshot,
+  { shopId, customerId, email, currency }: Cart,
+  code: string | null | undefined,
+): Promise<Offer | undefined> {
+  if (typeof code !== 'string') return undefined
+  const offer = await offerOfCode(deps, { code, currency, shopper: { shopId, customerId, email }, mode: shop.mode })
+  if (!offer) throw invalid('discountCode', 'no discount of the shop that can be had now')
+  return offer
+}
+
+async function itemsOf(deps: CartDeps, { cart, items: before }: CartSnapshot, lines: readonly DraftLine[]): Promise<CartItem[]> {
+  const found = await sellables(
+    deps,
+    lines.map(({ variantId }) => variantId),
+    cart.shopId,
+  )
+  return lines.map(({ variantId, quantity, unitPrice }, at) => {
+    if (lines.findIndex((one) => one.variantId === variantId) < at) throw invalid(`lines.${at}.variantId`, 'each variant may stand once')
+    const sellable = found.get(variantId)
+    if (!sellable || !isDraftable(sellable)) throw invalid(`lines.${at}.variantId`, 'no variant that the shop sells')
+    if (sellable.product.currency !== cart.currency) throw invalid(`lines.${at}.variantId`, `not sold in ${cart.currency}`)
+    if (unitPrice && unitPrice.currency !== cart.currency)
+      throw invalid(`lines.${at}.unitPrice.currency`, `prices are in the shop's currency, ${cart.currency}`)
+    const known = before.find(({ line }) => line.variantId === variantId)?.line
+    const price = unitPrice?.amount ?? known?.unitPrice ?? sellable.variant.price
+    const line: CartLine = { id: known?.id ?? deps.newId('line'), cartId: cart.id, variantId, quantity, unitPrice: price }
+    return { line, sellable }
+  })
+}
+
+/** Stores the cart of a draft that was drawn up, inside the write of its draft. */
+export async function insertDraftCart(
+  tx: Writer,
+  { cartStore }: Pick<CartDeps, 'cartStore'>,
+  { cart, items }: CartSnapshot,
+): Promise<void> {
+  await cartStore.insert(tx, cart)
+  for (const { line } of items) await cartStore.insertLine(tx, line)
+}
+
+/** Stores what has become of the cart of a draft, inside a write: unless it is still as it was `before`, that throws NothingChanged. */
+export async function saveDraftCart(
+  tx: Writer,
+  { cartStore }: Pick<CartDeps, 'cartStore'>,
+  after: CartSnapshot,
+  before: CartSnapshot,
+): Promise<void> {
+  await cartStore.saveSurely(tx, after.cart, before.cart)
+  const was = new Map(before.items.map(({ line }) => [line.id, line]))
+  for (const { line } of after.items) {
+    const known = was.get(line.id)
+    was.delete(line.id)
+    if (!known) await cartStore.insertLine(tx, line)
+    else if (known.quantity !== line.quantity || known.unitPrice !== line.unitPrice) await cartStore.changeLine(tx, line)
+  }
+  for (const id of was.keys()) await cartStore.removeLine(tx, id)
+}
+
+/** Removes the cart of a draft, inside a write that has locked it, and with it the draft. */
+export const removeDraftCart = (tx: Writer, { cartStore }: Pick<CartDeps, 'cartStore'>, cartId: string): Promise<void> =>
+  cartStore.remove(tx, cartId)

@@ -1,0 +1,74 @@
+import { AppError } from '../../../core/errors.ts'
+import { tryCode } from '../gift-card/index.ts'
+import { changing } from './change-cart.ts'
+import { type Cart, giftCardsMax } from './domain.ts'
+import type { CartDeps } from './providers.ts'
+import { type CartCaller, cartOf, isServer, noSuchCart, notOpen } from './service.ts'
+import type { CartView } from './view.ts'
+
+/**
+ * Puts a gift card onto a cart. On it already is no error.
+ * @param address what the caller is limited by
+ * @throws AppError INVALID without a `cartId` where one is needed; NOT_FOUND for the cart, and for a card for every cause alike;
+ *   CONFLICT for a cart that is not open or full; RATE_LIMITED
+ */
+export async function applyGiftCard(
+  deps: CartDeps,
+  caller: CartCaller,
+  { code, cartId }: { code: string; cartId?: string | undefined },
+  address: string,
+): Promise<CartView> {
+  const { principal, shop } = caller
+  const cart = await openCart(deps, caller, cartId)
+  const card = await tryCode(deps, {
+    shopId: shop.id,
+    code,
+    currency: cart.currency,
+    // A guest's cart becomes that of the customer who changes it.
+    customerId: principal.kind === 'customer' ? principal.id : (cart.customerId ?? undefined),
+    cartId: cart.id,
+    // Behind a secret key all shoppers of a shop have one address.
+    address: isServer(principal) ? undefined : address,
+  })
+  return changing(deps, caller, cart.id, async (snapshot, now) => {
+    const { giftCards } = snapshot
+    if (giftCards.some(({ id }) => id === card.id)) return { snapshot }
+    if (giftCards.length >= giftCardsMax) throw new AppError('CONFLICT', `A cart takes at most ${giftCardsMax} gift cards`)
+    return {
+      snapshot: { ...snapshot, giftCards: [...giftCards, card] },
+      store: (tx) => deps.cartStore.addGiftCard(tx, cart.id, card.id, now),
+    }
+  })
+}
+
+/**
+ * Takes a gift card off a cart, or all of them.
+ * @throws AppError INVALID without a `cartId` where one is needed; NOT_FOUND for the cart, or a card that is not on it; CONFLICT
+ */
+export async function removeGiftCards(
+  deps: CartDeps,
+  caller: CartCaller,
+  { giftCardId, cartId }: { giftCardId?: string | undefined; cartId?: string | undefined },
+): Promise<CartView> {
+  const cart = await openCart(deps, caller, cartId)
+  return changing(deps, caller, cart.id, async (snapshot) => {
+    const gone = snapshot.giftCards.map(({ id }) => id).filter((id) => giftCardId === undefined || id === giftCardId)
+    if (giftCardId !== undefined && gone.length === 0) throw new AppError('NOT_FOUND', 'No such gift card on the cart')
+    const giftCards = snapshot.giftCards.filter(({ id }) => !gone.includes(id))
+    return { snapshot: { ...snapshot, giftCards }, store: (tx) => deps.cartStore.removeGiftCards(tx, cart.id, gone) }
+  })
+}
+
+/** The cart that is named, or the customer's latest. */
+async function openCart(deps: CartDeps, caller: CartCaller, cartId: string | undefined): Promise<Cart> {
+  const { principal, shop } = caller
+  if (cartId !== undefined) {
+    const cart = await cartOf(deps, caller, cartId)
+    if (cart.status !== 'OPEN') throw notOpen()
+    return cart
+  }
+  if (principal.kind !== 'customer') throw new AppError('INVALID', "cartId (body): needed, except with a customer's token")
+  const latest = await deps.cartStore.latestOf(shop.id, principal.id, deps.clock.now())
+  if (!latest) throw noSuchCart()
+  return latest
+}

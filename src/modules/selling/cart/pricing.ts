@@ -1,0 +1,235 @@
+/** What a cart comes to: pure functions of what it holds, the shop it is in, and the time. */
+import { availableCount, isSellable, labelOf, type Sellable, shortageOf } from '../../catalog/products/domain.ts'
+import type { Provinces } from '../../shop/countries/domain.ts'
+import {
+  bestReduction,
+  type Counted,
+  closedIn,
+  closedWords,
+  freeShipping,
+  nameOf,
+  type Offer,
+  type Offered,
+  type Offers,
+  whyNotCounted,
+} from '../discount/domain.ts'
+import { type Draw, drawsOf, fitsCart, type GiftCard, isUsable } from '../gift-card/domain.ts'
+import { offerOf, offersOf, parcelOf, type Sending, type Offer as ShippingOffer } from '../../shop/shipping/domain.ts'
+import type { Shop } from '../../shop/shop/domain.ts'
+import {
+  type Cart,
+  type CartLine,
+  lineTotalOf,
+  type Notice,
+  type Noticed,
+  noticesOf,
+  sumOf,
+  type TaxedLine,
+  type Totals,
+  taxPlaceOf,
+  taxRateAt,
+  totalsOf,
+} from './domain.ts'
+
+/** A line with what it is of; a variant that is gone has neither. */
+export type CartItem = { line: CartLine; sellable: Sellable | undefined }
+/** All that a cart's price depends on. `provinces` is empty where no rate or zone of the shop is of one. */
+export type CartSnapshot = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[]; provinces: Provinces; offers: Offers }
+export type PricedLine = CartLine & TaxedLine
+/**
+ * `lines` are in the order of the snapshot's items. `shipping` is the way that was chosen, while it is offered; `discounts` those that
+ * count, `offered` what they were looked at by.
+ */
+export type Priced = {
+  lines: PricedLine[]
+  shipping: ShippingOffer | null
+  totals: Totals
+  draws: Draw[]
+  discounts: Counted[]
+  offered: Offered
+}
+
+/** What a cart comes to at the prices of now; what is not sold any more counts at the price it was put in for. */
+export const priced = (snapshot: CartSnapshot, now: number): Priced => pricedBy(snapshot, now, (item) => priceNow(item, snapshot.cart, now))
+
+/** The same at the prices that the shopper has seen. */
+export const pricedAsSeen = (snapshot: CartSnapshot, now: number): Priced => pricedBy(snapshot, now, ({ line }) => line.unitPrice)
+
+function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem) => number): Priced {
+  const { cart, shop, items, giftCards, provinces, offers } = snapshot
+  const place = taxPlaceOf(cart, shop.country)
+  const purchase = items.map((item) => ({
+    unitPrice: priceOf(item),
+    quantity: item.line.quantity,
+    rate: isTaxed(item) ? taxRateAt(shop.taxRates, place, provinces, taxClassOf(item)) : undefined,
+  }))
+  const offered = offeredOf(snapshot, purchase.map(lineTotalOf), now)
+  const reduction = bestReduction(offers, offered)
+  const reduced = reduction ? purchase.map((line, at) => ({ ...line, discount: reduction.ofLines[at] ?? 0 })) : purchase
+  const usable = giftCards.filter((card) => fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
+  const sentFor = (amount: number) => {
+    const chosen = chosenOf(snapshot, amount)
+    // An empty cart keeps its method, which costs nothing until there is something to send.
+    const shipping = chosen && items.length === 0 ? { ...chosen, price: { ...chosen.price, amount: 0 } } : chosen
+    return { shipping, free: freeShipping(offers, offered, shipping?.price.amount ?? 0) }
+  }
+  const shippingOf = (amount: number) => {
+    const { shipping, free } = sentFor(amount)
+    return free ? 0 : (shipping?.price.amount ?? 0)
+  }
+  const { lines, totals, draws } = totalsOf({ lines: reduced, shippingOf }, (amount) => drawsOf(usable, amount, now))
+  const { shipping, free } = sentFor(totals.subtotal - totals.discount)
+  return {
+    lines: lines.map((taxed, at) => ({ ...(items[at] as CartItem).line, unitPrice: purchase[at]?.unitPrice ?? 0, ...taxed })),
+    shipping: shipping ?? null,
+    totals,
+    draws,
+    discounts: [reduction, free].filter((one) => one !== undefined),
+    offered,
+  }
+}
+
+/** @param totals of the lines, which together can be stored */
+function offeredOf({ cart: { currency }, items }: CartSnapshot, totals: readonly number[], now: number): Offered {
+  sumOf(totals)
+  return { lines: totals.map((total, at) => ({ total, productId: items[at]?.sellable?.product.id })), currency, now }
+}
+
+/** The discount of the cart's code, whether it counts or not; undefined where it has none, or that is gone. */
+export const codedOffer = ({ cart: { discountCode }, offers }: Pick<CartSnapshot, 'cart' | 'offers'>): Offer | undefined =>
+  discountCode === null ? undefined : offers.all.find(({ codeKey }) => codeKey === discountCode)
+
+/** What a shopper has to know of the code that they have put on the cart: why it takes nothing off. */
+export function discountNotices(snapshot: CartSnapshot, { discounts, offered }: Pick<Priced, 'discounts' | 'offered'>): Notice[] {
+  const { discountCode } = snapshot.cart
+  if (discountCode === null) return []
+  const offer = codedOffer(snapshot)
+  const message = offer
+    ? whyNotCounted(snapshot.offers, offer, offered, discounts)
+    : `The discount code ${discountCode} is not offered any more`
+  return message === undefined ? [] : [{ code: 'DISCOUNT_NOT_COUNTED', message }]
+}
+
+/** Why the code of a cart cannot be had any more, whatever is in the cart: a sentence for its shopper. Undefined: it can, or there is none. */
+export function lostCode(snapshot: CartSnapshot, now: number): string | undefined {
+  const { discountCode } = snapshot.cart
+  if (discountCode === null) return undefined
+  const offer = codedOffer(snapshot)
+  const why = offer ? closedIn(snapshot.offers, offer, now) : 'DISABLED'
+  return why && `${offer ? nameOf(offer) : `The discount code ${discountCode}`} ${closedWords[why]}`
+}
+
+/** The discounts that the shopper was shown, and that count no more because they cannot be had: a sentence each. */
+function lostDiscounts({ cart, offers }: CartSnapshot, now: number): string[] {
+  const shown = cart.shownDiscounts === '' ? [] : cart.shownDiscounts.split(',')
+  return shown.flatMap((id) => {
+    const offer = offers.all.find((one) => one.id === id)
+    if (!offer) return ['A discount of the cart is not offered any more']
+    const why = closedIn(offers, offer, now)
+    return why === undefined ? [] : [`${nameOf(offer)} ${closedWords[why]}`]
+  })
+}
+
+/** What is gone counts as goods that are taxed, and sent without weight: it cannot be bought. */
+const isTaxed = ({ sellable }: CartItem) => sellable?.variant.taxable ?? true
+const taxClassOf = ({ sellable }: CartItem) => sellable?.variant.taxClass ?? null
+
+function parcelIn(items: readonly CartItem[]) {
+  const lines = items.map(({ line: { quantity }, sellable }) => {
+    const { weightGrams = 0, requiresShipping = true } = sellable?.variant ?? {}
+    return { quantity, weightGrams, requiresShipping }
+  })
+  return parcelOf(lines)
+}
+
+/** Whether a cart holds something that has to be sent; an empty one may come to. */
+export const isSentAtAll = ({ items }: Pick<CartSnapshot, 'items'>): boolean => parcelIn(items).isNeeded
+
+/** @param amount the subtotal after discounts */
+const sendingOf = ({ cart: { currency, shippingAddress }, items }: CartSnapshot, amount: number): Sending => ({
+  ...parcelIn(items),
+  currency,
+  amount,
+  to: shippingAddress ?? undefined,
+})
+
+/** The way that was chosen, while the shop offers it for this cart. */
+function chosenOf(snapshot: CartSnapshot, amount: number): ShippingOffer | undefined {
+  const { cart, shop, provinces } = snapshot
+  const method = shop.shippingMethods.find(({ code }) => code === cart.shippingMethod)
+  return method && offerOf(method, shop.shippingMethods, sendingOf(snapshot, amount), provinces)
+}
+
+/** The ways that a cart may go, at the prices that the shopper has seen, in the shop's order. */
+export function offersFor(snapshot: CartSnapshot, now: number): ShippingOffer[] {
+  const { subtotal, discount } = pricedAsSeen(snapshot, now).totals
+  return offersOf(snapshot.shop.shippingMethods, sendingOf(snapshot, subtotal - discount), snapshot.provinces)
+}
+
+/** What a shopper has to know of a cart besides what it comes to. */
+export const noticesIn = (snapshot: CartSnapshot, totals: Pick<Totals, 'subtotal' | 'discount'>): Notice[] =>
+  noticesOf(snapshot.cart, snapshot.shop, snapshot.provinces, noticedIn(snapshot, totals))
+
+function noticedIn(snapshot: CartSnapshot, { subtotal, discount }: Pick<Totals, 'subtotal' | 'discount'>): Noticed {
+  const { items, shop, provinces } = snapshot
+  const taxed = items.filter(isTaxed)
+  const offers = offersOf(shop.shippingMethods, sendingOf(snapshot, subtotal - discount), provinces)
+  return {
+    taxClasses: taxed.length > 0 ? [...new Set(taxed.map(taxClassOf))] : [null],
+    parcel: parcelIn(items),
+    isSent: offers.length > 0,
+  }
+}
+
+/** Whether a line is of something that the cart may hold, however much of it is left. */
+export const isStillSold = (item: CartItem, cart: Cart, now: number): item is CartItem & { sellable: Sellable } =>
+  item.sellable !== undefined &&
+  (cart.draft === null ? isSellable(item.sellable.product, now) : isDraftable(item.sellable)) &&
+  item.sellable.product.currency === cart.currency
+
+/** Whether a shop may draw up an order of it: also of what nobody else is shown. */
+export const isDraftable = ({ product }: Sellable): boolean => product.status !== 'ARCHIVED'
+
+/** What a line costs now, or what it was put in for where that is not sold any more, or fixed by the shop. */
+export const priceNow = (item: CartItem, cart: Cart, now: number): number =>
+  cart.draft === null && isStillSold(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
+
+/** What is not as the shopper has seen it any more, a sentence each; empty when the cart can be bought as it is. */
+export function changedSince(snapshot: CartSnapshot, now: number): string[] {
+  const { cart, items } = snapshot
+  const ofLines = items.flatMap((item) => {
+    if (!isStillSold(item, cart, now)) return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is not sold any more`]
+    const { line, sellable } = item
+    const dearer = priceNow(item, cart, now) === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
+    return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageOf(sellable)] : dearer
+  })
+  const changes = [
+    ...ofLines,
+    ...(lostMethod(snapshot, now) ? ['The shipping method is not offered any more'] : []),
+    ...spentCards(snapshot, now).map(({ last4 }) => `The gift card that ends in ${last4} can no longer be used`),
+    ...[lostCode(snapshot, now)].filter((lost) => lost !== undefined),
+  ]
+  return changes.length > 0 ? changes : changedTotals(snapshot, now)
+}
+
+/** Whether its shipping method is not offered any more. What need not be sent loses nothing by it. */
+const lostMethod = (snapshot: CartSnapshot, now: number): boolean =>
+  snapshot.cart.shippingMethod !== null && isSentAtAll(snapshot) && priced(snapshot, now).shipping === null
+
+/** Whether it holds what the shopper has put on it and cannot be had any more: without that it may be bought. */
+export const holdsLost = (snapshot: CartSnapshot, now: number): boolean =>
+  spentCards(snapshot, now).length > 0 || (!snapshot.cart.draft?.settled.includes('shippingMethod') && lostMethod(snapshot, now))
+
+/** Taxes, shipping, discounts and gift cards may come to something else although everything in the cart is as it was. */
+function changedTotals(snapshot: CartSnapshot, now: number): string[] {
+  const { total, amountDue } = priced(snapshot, now).totals
+  if (total !== snapshot.cart.shownTotal) {
+    const lost = lostDiscounts(snapshot, now)
+    return lost.length > 0 ? lost : ['Taxes, shipping or discounts have changed, and with them the total']
+  }
+  return amountDue === snapshot.cart.shownDue ? [] : ['The gift cards pay another part of the total']
+}
+
+/** The cart's gift cards that pay nothing any more. */
+export const spentCards = ({ cart, giftCards }: CartSnapshot, now: number): GiftCard[] =>
+  giftCards.filter((card) => !isUsable(card, now) || !fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))

@@ -1,0 +1,109 @@
+import { AppError } from '../../../core/errors.ts'
+import type { Money } from '../../../lib/money.ts'
+import type { Optional } from '../../../lib/objects.ts'
+import { codeKeyOf, type Discount } from './domain.ts'
+
+/** What a create or a change says; what is undefined stays as it is, or takes its default. Times in milliseconds. */
+export type DiscountInput = Optional<
+  Pick<
+    Discount,
+    | 'title'
+    | 'code'
+    | 'kind'
+    | 'valueBps'
+    | 'productIds'
+    | 'collectionIds'
+    | 'startsAt'
+    | 'endsAt'
+    | 'usageLimit'
+    | 'perCustomerLimit'
+    | 'status'
+  > & { amount: Money | null; minSubtotal: Money | null }
+>
+
+/** Before it lies no sale, and beyond it nothing that a clock is right about. */
+const firstMs = Date.UTC(1970, 0, 1)
+const lastMs = Date.UTC(2200, 0, 1)
+
+const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
+
+/**
+ * A discount after a change.
+ * @param before a blank one where it is made
+ * @param shop whose currency its amounts are in
+ * @throws AppError INVALID, naming the field
+ */
+export function changedDiscount(before: Discount, input: DiscountInput, shop: { currency: string }, now: number): Discount {
+  const kind = input.kind ?? before.kind
+  assertMoment('startsAt', input.startsAt)
+  assertMoment('endsAt', input.endsAt)
+  assertOnce('productIds', input.productIds)
+  assertOnce('collectionIds', input.collectionIds)
+  const code = input.code === undefined ? before.code : input.code
+  const amount = amountOf('amount', before.amount, input.amount, shop.currency)
+  const minSubtotal = amountOf('minSubtotal', before.minSubtotal, input.minSubtotal, shop.currency)
+  const value = { valueBps: of(before.valueBps, input.valueBps), amount }
+  assertNeeded('valueBps', input.valueBps, value.valueBps, kind === 'PERCENT' ? kind : undefined, kind)
+  assertNeeded('amount', input.amount, value.amount, kind === 'FIXED' ? kind : undefined, kind)
+  const after: Discount = {
+    ...before,
+    title: input.title ?? before.title,
+    code: code === null ? null : code.trim(),
+    codeKey: code === null ? null : codeKeyOf(code),
+    kind,
+    valueBps: kind === 'PERCENT' ? value.valueBps : null,
+    amount: kind === 'FIXED' ? amount : null,
+    minSubtotal,
+    productIds: of(before.productIds, input.productIds),
+    collectionIds: of(before.collectionIds, input.collectionIds),
+    startsAt: of(before.startsAt, input.startsAt),
+    endsAt: of(before.endsAt, input.endsAt),
+    usageLimit: of(before.usageLimit, input.usageLimit),
+    perCustomerLimit: of(before.perCustomerLimit, input.perCustomerLimit),
+    status: input.status ?? before.status,
+    updatedAt: now,
+  }
+  const { startsAt, endsAt } = after
+  if (startsAt !== null && endsAt !== null && endsAt <= startsAt)
+    throw invalid(input.endsAt === undefined ? 'startsAt' : 'endsAt', 'it must begin before it ends')
+  if (typeof input.endsAt === 'number' && input.endsAt <= now)
+    throw invalid('endsAt', 'a moment in the future; to end it at once, make it DISABLED')
+  return { ...after, currency: currencyOf(before, after, input, shop.currency) }
+}
+
+const of = <Value>(before: Value, input: Value | undefined): Value => (input === undefined ? before : input)
+
+function amountOf(field: string, before: number | null, input: Money | null | undefined, currency: string): number | null {
+  if (input && input.currency !== currency) throw invalid(`${field}.currency`, `discounts are in the shop's currency, ${currency}`)
+  return input === undefined ? before : (input?.amount ?? null)
+}
+
+/**
+ * The currency of a discount's amounts. What was said before stays in the one in which it was said, also where the shop has another by now.
+ * @param now the shop's
+ */
+function currencyOf(before: Discount, after: Discount, input: DiscountInput, now: string): string | null {
+  const fields = (['amount', 'minSubtotal'] as const).filter((field) => after[field] !== null)
+  const stays = fields.find((field) => input[field] === undefined)
+  if (stays === undefined || before.currency === now) return fields.length === 0 ? null : now
+  if (fields.some((field) => input[field] !== undefined))
+    throw invalid(stays, `it is in ${before.currency}, which is not the currency of the shop any more: say it anew, or null`)
+  return before.currency
+}
+
+/** That what makes one kind of discount is there, and what makes another is not. A value of another kind that was there before goes. */
+function assertNeeded(field: string, input: unknown, after: unknown, isOfKind: string | undefined, kind: Discount['kind']): void {
+  if (isOfKind !== undefined && after === null) throw invalid(field, `needed for a discount that is ${kind}`)
+  if (isOfKind === undefined && input !== undefined && input !== null) throw invalid(field, `not of a discount that is ${kind}`)
+}
+
+/** An hour that the clock lacks is NaN. */
+function assertMoment(field: string, ms: number | null | undefined): void {
+  if (ms === null || ms === undefined || (ms >= firstMs && ms < lastMs)) return
+  throw invalid(field, 'a moment from 1970 to 2199')
+}
+
+function assertOnce(field: string, ids: readonly string[] | null | undefined): void {
+  const twice = ids?.findIndex((id, at) => ids.indexOf(id) < at) ?? -1
+  if (twice >= 0) throw invalid(`${field}.${twice}`, 'each may stand once')
+}

@@ -1,0 +1,253 @@
+/** What discounts are, and what they take off a purchase (contract, section 4a): pure functions, whole minor units. */
+import type { discounts, discountUses } from '../../../../db/schema/discounts.ts'
+import type { OrderDiscount } from '../../../../db/schema/selling.ts'
+import { decimalOf, decimalsOf, moneyOf } from '../../../lib/money.ts'
+import { isoTimes, pick } from '../../../lib/objects.ts'
+import { shareOf } from '../../../lib/rounding.ts'
+import { codeTriesOf } from '../../identity/auth/domain.ts'
+
+export type Discount = typeof discounts.$inferSelect
+export type DiscountUse = typeof discountUses.$inferSelect
+export type { OrderDiscount }
+
+export const discountKinds = ['PERCENT', 'FIXED', 'FREE_SHIPPING'] as const
+export const discountStatuses = ['ACTIVE', 'DISABLED'] as const
+export const titleMax = 255
+export const codeMax = 64
+export const bpsOfWhole = 10_000
+export const usageMax = 1_000_000_000
+/** What one may name. */
+export const productsMax = 250
+export const collectionsMax = 20
+export const discountsPerShopMax = 10_000
+/** Each of them is looked at whenever a cart of the shop changes. */
+export const automaticPerShopMax = 50
+/** An automatic one that ended is known for so long, so that a shopper can be told its name. */
+export const endedKnownMs = 60 * 60_000
+
+/** Failed tries of codes. */
+export const discountTries = codeTriesOf('discount')
+
+/** A code in the one way in which codes are compared: whatever its case, and its width. */
+export const codeKeyOf = (code: string): string => code.trim().normalize('NFKC').toUpperCase()
+
+/** A discount as it is looked at whenever something is priced. */
+export type Offer = Readonly<Omit<Discount, 'productIds' | 'collectionIds'>> & {
+  /** Null: it is of all. */
+  readonly of: { readonly products: ReadonlySet<string>; readonly collections: ReadonlySet<string> } | null
+}
+
+export const offerOf = ({ productIds, collectionIds, ...discount }: Discount): Offer => ({
+  ...discount,
+  of: productIds === null && collectionIds === null ? null : { products: new Set(productIds), collections: new Set(collectionIds) },
+})
+
+/** What is on offer for a cart. */
+export type Offers = {
+  /** The automatic ones of its shop, and that of its code, whether they count or not. */
+  readonly all: readonly Offer[]
+  /** Of the products in the cart, in which of the collections they are that the offers are of. */
+  readonly collections: ReadonlyMap<string, ReadonlySet<string>>
+  /** How often the customer of the cart has used those of the offers that limit this. */
+  readonly uses: ReadonlyMap<string, number>
+}
+export const noOffers: Offers = { all: [], collections: new Map(), uses: new Map() }
+
+/** A line as discounts see it: what it comes to before them. A product that is gone is of none. */
+export type OfferedLine = { readonly total: number; readonly productId: string | undefined }
+/** What is bought, in which currency; `lines` in the order of the cart. */
+export type Offered = { readonly lines: readonly OfferedLine[]; readonly currency: string; readonly now: number }
+
+/** Why one cannot be had any more, or not yet: whatever is in the cart. Undefined: it can. */
+export type Closed = 'DISABLED' | 'SCHEDULED' | 'ENDED' | 'USED_UP' | 'USED_BY_CUSTOMER'
+
+/** @param uses how often the customer who asks has used it */
+export function closedBy(
+  offer: Pick<Offer, 'status' | 'startsAt' | 'endsAt' | 'usageLimit' | 'perCustomerLimit' | 'used'>,
+  uses: number,
+  now: number,
+): Closed | undefined {
+  if (offer.status !== 'ACTIVE') return 'DISABLED'
+  if (offer.startsAt !== null && offer.startsAt > now) return 'SCHEDULED'
+  if (isEnded(offer, now)) return 'ENDED'
+  if (isUsedUp(offer)) return 'USED_UP'
+  return offer.perCustomerLimit !== null && uses >= offer.perCustomerLimit ? 'USED_BY_CUSTOMER' : undefined
+}
+export const isEnded = ({ endsAt }: Pick<Discount, 'endsAt'>, now: number): boolean => endsAt !== null && endsAt <= now
+export const isUsedUp = ({ usageLimit, used }: Pick<Discount, 'usageLimit' | 'used'>): boolean => usageLimit !== null && used >= usageLimit
+
+/** The same of one of a cart's offers. */
+export const closedIn = ({ uses }: Offers, offer: Offer, now: number): Closed | undefined => closedBy(offer, uses.get(offer.id) ?? 0, now)
+
+/** What a shopper is told of one that cannot be had, behind its name. */
+export const closedWords: Readonly<Record<Closed, string>> = {
+  DISABLED: 'is not offered any more',
+  SCHEDULED: 'has not begun yet',
+  ENDED: 'has ended',
+  USED_UP: 'is used up',
+  USED_BY_CUSTOMER: 'was used as often as one customer may',
+}
+
+/** What a shopper knows a discount by. */
+export const nameOf = ({ code, title }: Pick<Discount, 'code' | 'title'>): string =>
+  code === null ? `The discount “${title}”` : `The discount code ${code}`
+
+/** One that counts, and what it takes off: of each line, in their order; none of them of free shipping. */
+export type Counted = { readonly offer: Offer; readonly amount: number; readonly ofLines: readonly number[] }
+
+/**
+ * Of those that take something off the lines, the one that takes the most; of two that take as much one with a code, then the older one.
+ * In whatever order they come, it is the same.
+ */
+export function bestReduction(offers: Offers, offered: Offered): Counted | undefined {
+  let best: Worth | undefined
+  for (const offer of offers.all) {
+    if (offer.kind === 'FREE_SHIPPING') continue
+    const looked = lookAt(offers, offer, offered)
+    if (looked.why !== undefined || looked.amount === 0) continue
+    const worth = { offer, amount: looked.amount }
+    if (!best || isBetter(worth, best)) best = worth
+  }
+  if (!best) return undefined
+  const { offer, amount } = best
+  const totals = offered.lines.map(({ total, productId }) => (isOf(offers, offer, productId) ? total : 0))
+  return { offer, amount, ofLines: allocated(amount, totals) }
+}
+
+/**
+ * The one that makes the shipping free, where it costs something.
+ * @param shipping what it would cost
+ */
+export function freeShipping(offers: Offers, offered: Offered, shipping: number): Counted | undefined {
+  if (shipping <= 0) return undefined
+  let best: Offer | undefined
+  for (const offer of offers.all) {
+    if (offer.kind !== 'FREE_SHIPPING' || lookAt(offers, offer, offered).why !== undefined) continue
+    if (!best || isBetter({ offer, amount: shipping }, { offer: best, amount: shipping })) best = offer
+  }
+  return best && { offer: best, amount: shipping, ofLines: offered.lines.map(() => 0) }
+}
+
+type Worth = { readonly offer: Offer; readonly amount: number }
+
+function isBetter(a: Worth, b: Worth): boolean {
+  if (a.amount !== b.amount) return a.amount > b.amount
+  if ((a.offer.code === null) !== (b.offer.code === null)) return a.offer.code !== null
+  if (a.offer.createdAt !== b.offer.createdAt) return a.offer.createdAt < b.offer.createdAt
+  return a.offer.id < b.offer.id
+}
+
+type Looked =
+  | { readonly why: Closed | 'OTHER_CURRENCY' | 'NOTHING_ELIGIBLE' | 'UNDER_MINIMUM' }
+  | { readonly why: undefined; readonly amount: number }
+
+/** What one would take off; or why it takes nothing. */
+function lookAt(offers: Offers, offer: Offer, { lines, currency, now }: Offered): Looked {
+  const closed = closedIn(offers, offer, now)
+  if (closed !== undefined) return { why: closed }
+  if (offer.currency !== null && offer.currency !== currency) return { why: 'OTHER_CURRENCY' }
+  let subtotal = 0
+  let isAny = false
+  for (const { total, productId } of lines) {
+    if (!isOf(offers, offer, productId)) continue
+    isAny = true
+    subtotal += total
+  }
+  if (!isAny) return { why: 'NOTHING_ELIGIBLE' }
+  if (offer.minSubtotal !== null && subtotal < offer.minSubtotal) return { why: 'UNDER_MINIMUM' }
+  return { why: undefined, amount: reductionOf(offer, subtotal) }
+}
+
+function isOf({ collections }: Offers, { of }: Offer, productId: string | undefined): boolean {
+  if (of === null) return true
+  if (productId === undefined) return false
+  if (of.products.has(productId)) return true
+  for (const one of collections.get(productId) ?? []) if (of.collections.has(one)) return true
+  return false
+}
+
+/** What is taken off lines that come to `subtotal` together: half-even of it, or an amount, and never more than there is. */
+export const reductionOf = ({ kind, valueBps, amount }: Pick<Discount, 'kind' | 'valueBps' | 'amount'>, subtotal: number): number => {
+  if (kind === 'PERCENT') return shareOf(subtotal, valueBps ?? 0, bpsOfWhole)
+  return kind === 'FIXED' ? Math.min(amount ?? 0, subtotal) : 0
+}
+
+/**
+ * Parts an amount among lines in proportion to what they come to: each its share rounded down, and the units that are left to those of the
+ * largest remainders, of equal ones to the line that comes first. The parts add up to the amount, and none is more than its line.
+ * @param amount at most the sum of the lines
+ */
+export function allocated(amount: number, totals: readonly number[]): number[] {
+  const whole = totals.reduce((sum, total) => sum + BigInt(total), 0n)
+  if (whole === 0n) return totals.map(() => 0)
+  const shares = totals.map((total, at) => {
+    const product = BigInt(amount) * BigInt(total)
+    return { at, part: product / whole, rest: product % whole }
+  })
+  let left = BigInt(amount) - shares.reduce((sum, { part }) => sum + part, 0n)
+  const parts = shares.map(({ part }) => Number(part))
+  // Sorting is stable: of equal remainders the first line's comes first.
+  for (const { at } of shares.toSorted((a, b) => (a.rest === b.rest ? 0 : a.rest > b.rest ? -1 : 1))) {
+    if (left === 0n) break
+    parts[at] = (parts[at] ?? 0) + 1
+    left--
+  }
+  return parts
+}
+
+/** What an order keeps of a discount that counts. */
+export const orderDiscount = ({ offer, amount }: Pick<Counted, 'offer' | 'amount'>): OrderDiscount => ({
+  ...pick(offer, 'id', 'title', 'code', 'kind'),
+  amount,
+})
+
+/** The same as carts and orders show it. */
+export const orderDiscountView = ({ amount, ...discount }: OrderDiscount, currency: string) => ({
+  ...discount,
+  amount: { amount, currency },
+})
+
+/**
+ * Why the code of a cart takes nothing off, where it does not: a sentence for its shopper.
+ * @param counted what counts instead
+ */
+export function whyNotCounted(offers: Offers, offer: Offer, offered: Offered, counted: readonly Counted[]): string | undefined {
+  if (counted.some((one) => one.offer.id === offer.id)) return undefined
+  const { why } = lookAt(offers, offer, offered)
+  const name = nameOf(offer)
+  switch (why) {
+    case undefined:
+      if (offer.kind === 'FREE_SHIPPING') return `${name} makes the shipping free: so far the cart has none that costs something`
+      return counted.some((one) => one.offer.kind !== 'FREE_SHIPPING')
+        ? `${name} does not count: another discount takes off more`
+        : undefined
+    case 'UNDER_MINIMUM':
+      return `${name} counts from ${decimalOf(offer.minSubtotal ?? 0, decimalsOf(offered.currency))} ${offered.currency} on, of what it is for`
+    case 'NOTHING_ELIGIBLE':
+      return `${name} is for other products than those in the cart`
+    case 'OTHER_CURRENCY':
+      return `${name} is in another currency than the cart`
+    default:
+      return `${name} ${closedWords[why]}`
+  }
+}
+
+/** A discount as its shop sees it. */
+export function discountView(discount: Discount, now: number) {
+  const { currency, usageLimit, used } = discount
+  const moneyIn = (amount: number | null) => (amount === null || currency === null ? null : moneyOf({ amount, currency }, 'amount').amount)
+  return {
+    ...pick(discount, 'id', 'shopId', 'title', 'code', 'kind', 'valueBps'),
+    amount: moneyIn(discount.amount),
+    minSubtotal: moneyIn(discount.minSubtotal),
+    ...pick(discount, 'productIds', 'collectionIds'),
+    ...isoTimes(pick(discount, 'startsAt', 'endsAt')),
+    ...pick(discount, 'usageLimit', 'perCustomerLimit', 'status'),
+    used: usageLimit === null ? null : used,
+    ended: isEnded(discount, now),
+    usedUp: isUsedUp(discount),
+    ...isoTimes(pick(discount, 'createdAt', 'updatedAt')),
+    version: discount.version,
+  }
+}
+export type DiscountView = ReturnType<typeof discountView>

@@ -1,0 +1,13 @@
+export { type Beside, offerOfCode, offersOfCart, offersWith, type Shopper, tryDiscountCode } from './offers.ts'
+export type { DiscountDeps } from './providers.ts'
+export {
+  changeDiscount,
+  createDiscount,
+  disableDiscounts,
+  forgetDiscounts,
+  listDiscounts,
+  type NewDiscount,
+  readDiscount,
+  removeDiscount,
+} from './service.ts'
+export { giveBackDiscounts, takeDiscounts, userOf } from './redemption.ts'

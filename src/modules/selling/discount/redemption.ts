@@ -1,0 +1,74 @@
+import type { Writer } from '../../../../db/engine.ts'
+import { AppError } from '../../../core/errors.ts'
+import { type Closed, type Counted, closedBy, closedWords, type DiscountUse, nameOf } from './domain.ts'
+import { customerKeyOf, type Shopper } from './offers.ts'
+import type { DiscountDeps } from './providers.ts'
+
+const refused = (counted: Counted, why: Closed) =>
+  new AppError('CONFLICT', `${nameOf(counted.offer)} ${closedWords[why]}. Look at the cart again`)
+const changed = (counted: Counted) => new AppError('CONFLICT', `${nameOf(counted.offer)} has changed. Look at the cart again`)
+
+/** In the order of the discounts' ids, so that writes which meet on several of them do not wait for each other in a ring. */
+const inOrder = (all: readonly Counted[]): Counted[] => [...all].sort((a, b) => (a.offer.id < b.offer.id ? -1 : 1))
+
+export type Using = {
+  readonly orderId: string
+  readonly mode: DiscountUse['mode']
+  readonly shopper: Shopper
+  readonly counted: readonly Counted[]
+}
+
+/** Whose order it is, told before its write: within it nothing is waited for but what it locks. */
+export const userOf = async (deps: DiscountDeps, shopper: Shopper): Promise<string> => {
+  const customer = await customerKeyOf(deps, shopper)
+  if (customer === undefined) throw new Error('an order of nobody')
+  return customer
+}
+
+/**
+ * Takes the discounts that count for an order, inside its write, behind its gift cards. The count of one with a limit is a row that all its
+ * orders wait for; that of one customer is a name; one that has neither is only looked at, and orders share nothing.
+ * @param customer by `userOf`
+ * @throws AppError CONFLICT when one is used up, has ended or is another than it was, and then the write must not go on
+ */
+export async function takeDiscounts(
+  tx: Writer,
+  { discountStore: store, clock }: DiscountDeps,
+  { orderId, mode, counted, customer }: Omit<Using, 'shopper'> & { readonly customer: string },
+): Promise<void> {
+  const now = clock.now()
+  const taken = inOrder(counted)
+  for (const one of taken) {
+    const { offer } = one
+    if (offer.usageLimit !== null && !(await store.use(tx, offer, now))) {
+      const current = await store.find(offer.shopId, offer.id, tx)
+      throw refused(one, (current && closedBy(current, 0, now)) ?? 'DISABLED')
+    }
+  }
+  const limited = taken.filter(({ offer }) => offer.perCustomerLimit !== null)
+  store.holdUses(
+    tx,
+    limited.map(({ offer }) => ({ discountId: offer.id, customer })),
+  )
+  for (const one of limited) {
+    const uses = await store.usesOf({ discountId: one.offer.id, customer, mode }, tx)
+    if (uses >= (one.offer.perCustomerLimit ?? 0)) throw refused(one, 'USED_BY_CUSTOMER')
+  }
+  for (const { offer } of taken) await store.insertUse(tx, { discountId: offer.id, orderId, customer, mode, at: now })
+  // Behind the row of its use, which keeps whoever would give it a limit from counting until this write has ended.
+  for (const one of taken) {
+    const { offer } = one
+    const current = await store.find(offer.shopId, offer.id, tx)
+    const closed = current ? closedBy({ ...current, usageLimit: null }, 0, now) : 'DISABLED'
+    if (closed !== undefined) throw refused(one, closed)
+    const isSame = (current?.usageLimit === null) === (offer.usageLimit === null)
+    if (!isSame || current?.perCustomerLimit !== offer.perCustomerLimit) throw changed(one)
+  }
+}
+
+/** Gives back what an order has used that came to nothing, inside a write; the caller sees to it that this happens once. */
+export const giveBackDiscounts = (
+  tx: Writer,
+  { discountStore }: Pick<DiscountDeps, 'discountStore'>,
+  { id: orderId, shopId, discounts }: { id: string; shopId: string; discounts: readonly unknown[] },
+): Promise<void> => (discounts.length === 0 ? Promise.resolve() : discountStore.giveBack(tx, { orderId, shopId }))

@@ -1,0 +1,188 @@
+import type { Writer } from '../../../../db/engine.ts'
+import { type Change, withLocks } from '../../../core/command-context.ts'
+import { refuseTaken } from '../../../core/conflict.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { ShopContext } from '../../../core/principal.ts'
+import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { inBatches } from '../../../lib/batches.ts'
+import { dayMs } from '../../../lib/day.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
+import { audited } from '../../operations/audit/index.ts'
+import { firstUnknown } from '../../catalog/products/index.ts'
+import { automaticPerShopMax, type Discount, type DiscountView, discountsPerShopMax, discountView, isEnded } from './domain.ts'
+import { changedDiscount, type DiscountInput } from './discount-input.ts'
+import type { DiscountDeps } from './providers.ts'
+
+type By = Change<Pick<ShopContext, 'id' | 'currency' | 'mode'>>
+export type NewDiscount = DiscountInput & Pick<Discount, 'title' | 'kind'>
+
+const codeTaken = 'code (body): another discount of the shop has it'
+const noSuchDiscount = () => new AppError('NOT_FOUND', 'No such discount')
+/** Removed ones are kept for so long at least: whoever is placing an order just then has decided by it. */
+const removedKeptMs = dayMs
+const forgottenAtOnce = 500
+
+/** The titles and codes of a shop are there to be read; its people's names are not asked for. */
+const discountDifference = (before: Discount | undefined, after: Discount | undefined): Difference =>
+  differenceOf(before && kept(before), after && kept(after), [
+    'title',
+    'code',
+    'kind',
+    'valueBps',
+    'amount',
+    'minSubtotal',
+    'currency',
+    'productIds',
+    'collectionIds',
+    'startsAt',
+    'endsAt',
+    'usageLimit',
+    'perCustomerLimit',
+    'status',
+  ])
+const kept = ({ codeKey: _, used: __, removedAt: ___, ...discount }: Discount) => discount
+
+/**
+ * Makes a discount.
+ * @throws AppError INVALID, naming the field, also for products and collections that are not the shop's; CONFLICT when the code is taken, or
+ *   the shop has as many discounts as it may have
+ */
+export function createDiscount(deps: DiscountDeps, by: By, input: NewDiscount): Promise<DiscountView> {
+  const now = deps.clock.now()
+  const blank: Discount = {
+    id: deps.newId('discount'),
+    shopId: by.shop.id,
+    title: input.title,
+    code: null,
+    codeKey: null,
+    kind: input.kind,
+    valueBps: null,
+    amount: null,
+    minSubtotal: null,
+    currency: null,
+    productIds: null,
+    collectionIds: null,
+    startsAt: null,
+    endsAt: null,
+    usageLimit: null,
+    perCustomerLimit: null,
+    status: 'ACTIVE',
+    used: 0,
+    createdAt: now,
+    updatedAt: now,
+    removedAt: null,
+    version: 1,
+  }
+  const discount = changedDiscount(blank, input, by.shop, now)
+  return audited(deps, withLocks(deps, by), { action: 'discount.created', subject: discount.id }, async (tx, tell) => {
+    await assertOfShop(tx, deps, by.shop.id, input)
+    await assertRoom(tx, deps, undefined, discount)
+    await deps.discountStore.insert(tx, discount)
+    tell(discountDifference(undefined, discount))
+    return discountView(discount, now)
+  }).catch(refuseTaken(codeTaken))
+}
+
+/**
+ * Changes a discount; what `input` leaves undefined stays. Orders keep what they took by it before.
+ * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; INVALID and CONFLICT as `createDiscount`
+ */
+export const changeDiscount = (deps: DiscountDeps, by: By, id: string, input: DiscountInput): Promise<DiscountView> => {
+  const now = deps.clock.now()
+  return audited(deps, withLocks(deps, by), { action: 'discount.changed', subject: id }, async (tx, tell) => {
+    const before = await findToChange(tx, deps, by, id)
+    const changed = changedDiscount(before, input, by.shop, now)
+    await assertOfShop(tx, deps, by.shop.id, input)
+    await assertRoom(tx, deps, before, changed)
+    const after = { ...changed, used: await usedFrom(tx, deps, by, before, changed), version: before.version + 1 }
+    unlessStale((await deps.discountStore.save(tx, after, before)) || undefined)
+    tell(discountDifference(before, after))
+    return discountView(after, now)
+  }).catch(refuseTaken(codeTaken))
+}
+
+/** How many uses count towards the limit after a change: nobody has counted those of before there was one. */
+async function usedFrom(tx: Writer, { discountStore }: DiscountDeps, { shop }: By, before: Discount, after: Discount): Promise<number> {
+  if (after.usageLimit === null) return 0
+  return before.usageLimit === null ? discountStore.countUses(tx, after.id, shop.mode) : before.used
+}
+
+/** Removes a discount: it counts for no cart any more, and its code is free. @throws AppError NOT_FOUND, PRECONDITION_FAILED */
+export const removeDiscount = (deps: DiscountDeps, by: By, id: string): Promise<void> =>
+  audited(deps, withLocks(deps, by), { action: 'discount.removed', subject: id }, async (tx, tell) => {
+    const now = deps.clock.now()
+    const before = await findToChange(tx, deps, by, id)
+    const after = { ...before, codeKey: null, removedAt: now, updatedAt: now, version: before.version + 1 }
+    unlessStale((await deps.discountStore.save(tx, after, before)) || undefined)
+    tell(discountDifference(before, undefined))
+  })
+
+/** A discount, locked: nobody uses it until the write has ended. */
+async function findToChange(tx: Writer, { discountStore }: DiscountDeps, { shop, expected }: By, id: string): Promise<Discount> {
+  await discountStore.lock(tx, id)
+  const discount = await discountStore.find(shop.id, id, tx)
+  if (!discount) throw noSuchDiscount()
+  assertExpected(expected, discount.version)
+  return discount
+}
+
+/** @throws AppError INVALID, naming the field, for what is not the shop's */
+async function assertOfShop(tx: Writer, deps: DiscountDeps, shopId: string, { productIds, collectionIds }: DiscountInput): Promise<void> {
+  const unknown = await firstUnknown(tx, deps, shopId, { productIds: productIds ?? [], collectionIds: collectionIds ?? [] })
+  if (!unknown) return
+  const what = unknown.field === 'productIds' ? 'product' : 'collection'
+  throw new AppError('INVALID', `${unknown.field}.${unknown.at} (body): no ${what} of the shop`)
+}
+
+/** @throws AppError CONFLICT when a shop would have too many */
+async function assertRoom(
+  tx: Writer,
+  { discountStore, clock }: DiscountDeps,
+  before: Discount | undefined,
+  after: Discount,
+): Promise<void> {
+  const now = clock.now()
+  const isAutomatic = (one: Discount) => one.codeKey === null && one.status === 'ACTIVE' && !isEnded(one, now)
+  const isNewlyAutomatic = isAutomatic(after) && !(before && isAutomatic(before))
+  if (before && !isNewlyAutomatic) return
+  discountStore.holdAll(tx, after.shopId)
+  const { all, automatic } = await discountStore.counts(tx, after.shopId, now)
+  if (!before && all >= discountsPerShopMax) throw new AppError('CONFLICT', `A shop has at most ${discountsPerShopMax} discounts`)
+  if (isNewlyAutomatic && automatic >= automaticPerShopMax)
+    throw new AppError(
+      'CONFLICT',
+      `At most ${automaticPerShopMax} discounts of a shop count without a code: disable one, or give this one a code`,
+    )
+}
+
+/** A discount of the shop. @throws AppError NOT_FOUND, also for another shop's */
+export async function readDiscount({ discountStore, clock }: DiscountDeps, shopId: string, id: string): Promise<DiscountView> {
+  const discount = await discountStore.find(shopId, id)
+  if (!discount) throw noSuchDiscount()
+  return discountView(discount, clock.now())
+}
+
+/** The shop's discounts, newest first. */
+export async function listDiscounts({ discountStore, clock }: DiscountDeps, shopId: string, slice: Slice): Promise<Page<DiscountView>> {
+  const { rows, total } = await discountStore.list(shopId, slice)
+  const now = clock.now()
+  return pageOf(
+    rows.map((discount) => discountView(discount, now)),
+    total,
+    slice,
+  )
+}
+
+/**
+ * Disables all discounts of a shop, inside the write by which it goes live: they were made to be tried out. Uses of test orders limit nobody
+ * after it. @returns how many could be used until then
+ */
+export const disableDiscounts = (tx: Writer, { discountStore, clock }: DiscountDeps, shopId: string): Promise<number> =>
+  discountStore.disableAll(tx, shopId, clock.now())
+
+/** Forgets removed discounts that no order has, in small writes. Returns how many. */
+export async function forgetDiscounts({ db, clock, discountStore }: Pick<DiscountDeps, 'db' | 'clock' | 'discountStore'>): Promise<number> {
+  const before = clock.now() - removedKeptMs
+  return inBatches(forgottenAtOnce, () => db.write((tx) => discountStore.forgetRemoved(tx, before, forgottenAtOnce)))
+}

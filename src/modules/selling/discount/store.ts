@@ -1,0 +1,271 @@
+import { and, asc, count, desc, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { changeOf, holdNames, insertOf, prepare, prepareTold, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { collectionProducts } from '../../../../db/schema/catalog.ts'
+import { discounts, discountUses } from '../../../../db/schema/discounts.ts'
+import { carts } from '../../../../db/schema/selling.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import { createCache } from '../../../core/cache.ts'
+import type { Slice } from '../../../lib/page.ts'
+import { automaticPerShopMax, type Discount, type DiscountUse, endedKnownMs, type Offer, offerOf } from './domain.ts'
+
+export type DiscountStore = ReturnType<typeof createDiscountStore>
+
+/** What of a shop's discounts is looked at for each of its carts. */
+type ShopOffers = { readonly automatic: readonly Offer[]; readonly hasCodes: boolean }
+
+const shopsMax = 1_000
+const charactersMax = 16_000_000
+/** Of an offer without the ids that it names, and of each of those. */
+const offerCharacters = 500
+const idCharacters = 80
+
+const there = isNull(discounts.removedAt)
+const byId = rowsOf(discounts, ['id', 'shopId'])
+const byCode = rowsOf(discounts, ['shopId', 'codeKey'])
+const placed = (name: string) => sql.placeholder(name)
+const notLongOver = or(isNull(discounts.endsAt), gt(discounts.endsAt, placed('since')))
+const isAutomatic = and(sql`${discounts.codeKey} is null`, sql`${discounts.status} = 'ACTIVE'`, sql`${discounts.removedAt} is null`)
+const automaticOf = prepare((queries) =>
+  queries
+    .select()
+    .from(discounts)
+    .where(and(valuesOf(discounts, ['shopId']), isAutomatic, notLongOver))
+    .orderBy(asc(discounts.id))
+    .limit(2 * automaticPerShopMax),
+)
+const anyCode = prepare((queries) =>
+  queries
+    .select({ id: discounts.id })
+    .from(discounts)
+    .where(and(valuesOf(discounts, ['shopId']), sql`${discounts.codeKey} is not null`))
+    .limit(1),
+)
+const codeOfCart = sql`(select ${carts.discountCode} from ${carts} where ${carts.id} = ${placed('cartId')})`
+const ofCartsCode = prepare((queries) =>
+  queries
+    .select()
+    .from(discounts)
+    .where(and(valuesOf(discounts, ['shopId']), sql`${discounts.codeKey} = ${codeOfCart}`))
+    .limit(1),
+)
+/** Both of them in one: where nothing is kept, they are asked for with each cart. */
+const ofCart = prepare((queries) =>
+  queries
+    .select()
+    .from(discounts)
+    .where(and(valuesOf(discounts, ['shopId']), or(and(isAutomatic, notLongOver), sql`${discounts.codeKey} = ${codeOfCart}`)))
+    .orderBy(asc(discounts.id))
+    .limit(2 * automaticPerShopMax + 1),
+)
+const usesOf = prepare((queries) =>
+  queries
+    .select({ n: count().as('n') })
+    .from(discountUses)
+    .where(valuesOf(discountUses, ['discountId', 'mode', 'customer'])),
+)
+const use = prepareTold(
+  (queries) =>
+    queries
+      .update(discounts)
+      .set({ used: sql`${discounts.used} + 1` })
+      .where(
+        and(
+          valuesOf(discounts, ['id']),
+          there,
+          eq(discounts.status, 'ACTIVE'),
+          or(isNull(discounts.endsAt), gt(discounts.endsAt, placed('now'))),
+          sql`${discounts.used} < ${discounts.usageLimit}`,
+        ),
+      ),
+  { row: 'id' },
+)
+const giveBackUse = prepare((queries) =>
+  queries
+    .update(discounts)
+    .set({ used: sql`${discounts.used} - 1` })
+    .where(and(valuesOf(discounts, ['id']), sql`${discounts.usageLimit} is not null`, gt(discounts.used, 0))),
+)
+const insertUse = insertOf(discountUses)
+const insertDiscount = insertOf(discounts)
+const usesOfOrder = rowsOf(discountUses, ['orderId'], asc(discountUses.discountId))
+const saveDiscount = changeOf(discounts, and(eq(discounts.id, placed('which')), eq(discounts.version, placed('was'))))
+const forUpdate = engine === 'postgres' ? sql` for update` : sql``
+
+/** Which of so many products are in which of so many collections: one for each pair of powers of two. */
+const inCollectionsByCount = new Map<string, ReturnType<typeof inCollections>>()
+const nameAt = (what: string, at: number) => `${what}${at}`
+const placeholders = (what: string, many: number) =>
+  sql.join(
+    Array.from({ length: many }, (_, at) => placed(nameAt(what, at))),
+    sql`, `,
+  )
+const inCollections = (productCount: number, collectionCount: number) =>
+  prepare((queries) =>
+    queries
+      .select({ productId: collectionProducts.productId, collectionId: collectionProducts.collectionId })
+      .from(collectionProducts)
+      .where(
+        and(
+          sql`${collectionProducts.collectionId} in (${placeholders('collection', collectionCount)})`,
+          sql`${collectionProducts.productId} in (${placeholders('product', productCount)})`,
+        ),
+      ),
+  )
+/** Of a statement. */
+const collectionsAtOnce = 64
+const powerFrom = (many: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, many)))
+/** Values under the names of as many placeholders as there are; the last is said again. */
+const named = (what: string, values: readonly string[], many: number) =>
+  Object.fromEntries(Array.from({ length: many }, (_, at) => [nameAt(what, at), values[at] ?? values.at(-1)]))
+
+export function createDiscountStore({ read, foreignVersion }: Pick<Database, 'read' | 'foreignVersion'>) {
+  /** By shop; every function below that changes a discount forgets its shop's. */
+  const known = createCache<ShopOffers>({
+    version: foreignVersion,
+    entriesMax: shopsMax,
+    charactersMax,
+    charactersOf: ({ automatic }) =>
+      automatic.reduce(
+        (sum, { of }) => sum + offerCharacters + (of ? idCharacters * (of.products.size + of.collections.size) : 0),
+        offerCharacters,
+      ),
+  })
+  const changed = (tx: Writer, shopId: string): void => tx.afterCommit(() => known.forget(shopId))
+
+  function readOffers(shopId: string, now: number): ShopOffers | Promise<ShopOffers> {
+    const [automatic, coded] = [read.all(automaticOf, { shopId, since: now - endedKnownMs }), read.first(anyCode, { shopId })]
+    if (automatic instanceof Promise || coded instanceof Promise)
+      return Promise.all([automatic, coded]).then(([some, any]) => ({ automatic: some.map(offerOf), hasCodes: any !== undefined }))
+    return { automatic: automatic.map(offerOf), hasCodes: coded !== undefined }
+  }
+
+  return {
+    /** The discounts of a shop that count by themselves, whenever they do, and the one of a cart's code. Asked in one go. */
+    async ofCart(shopId: string, cartId: string, now: number): Promise<readonly Offer[]> {
+      if (!known.isOn()) return (await read.all(ofCart, { shopId, cartId, since: now - endedKnownMs })).map(offerOf)
+      const found = known.recall(shopId, () => readOffers(shopId, now))
+      const { automatic, hasCodes } = (found instanceof Promise ? await found : found) as ShopOffers
+      if (!hasCodes) return automatic
+      const coded = await read.first(ofCartsCode, { shopId, cartId })
+      return coded ? [...automatic, offerOf(coded)] : automatic
+    },
+    async findByCode(shopId: string, codeKey: string): Promise<Offer | undefined> {
+      const found = await read.first(byCode, { shopId, codeKey })
+      return found && offerOf(found)
+    },
+    /** In which of these collections these products are. */
+    async collectionsOf(productIds: readonly string[], collectionIds: readonly string[]): Promise<Map<string, Set<string>>> {
+      const found = new Map<string, Set<string>>()
+      const productCount = powerFrom(productIds.length)
+      const products = named('product', productIds, productCount)
+      for (let from = 0; from < collectionIds.length; from += collectionsAtOnce) {
+        const some = collectionIds.slice(from, from + collectionsAtOnce)
+        const collectionCount = powerFrom(some.length)
+        const query = inCollectionsByCount.getOrInsertComputed(`${productCount} ${collectionCount}`, () =>
+          inCollections(productCount, collectionCount),
+        )
+        const rows = await read.all(query, { ...products, ...named('collection', some, collectionCount) })
+        for (const { productId, collectionId } of rows) found.getOrInsertComputed(productId, () => new Set()).add(collectionId)
+      }
+      return found
+    },
+    /** How often a customer has used a discount, of orders of a mode. */
+    async usesOf(
+      { discountId, customer, mode }: Pick<DiscountUse, 'discountId' | 'customer' | 'mode'>,
+      from: Pick<Reader, 'first'> = read,
+    ): Promise<number> {
+      return Number((await from.first(usesOf, { discountId, customer, mode }))?.n ?? 0)
+    },
+
+    async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Discount | undefined> {
+      const found = await from.first(byId, { id, shopId })
+      return found?.removedAt === null ? found : undefined
+    },
+    /** Newest first. */
+    list: (shopId: string, slice: Slice) =>
+      selectSlice(read, discounts, { where: and(eq(discounts.shopId, shopId), there), order: [desc(discounts.id)], ...slice }),
+    /** Has the discounts of a shop to itself, to count them, for the rest of a write: one that is about to be made has no row to lock. */
+    holdAll(tx: Writer, shopId: string): void {
+      holdNames(tx, [`discounts ${shopId}`])
+    },
+    /** How many discounts a shop has, and how many of them count by themselves and are not over. */
+    async counts(tx: Writer, shopId: string, now: number): Promise<{ all: number; automatic: number }> {
+      const countOf = async (where: SQL | undefined) => {
+        const [row] = await tx
+          .select({ n: count() })
+          .from(discounts)
+          .where(and(eq(discounts.shopId, shopId), where))
+        return Number(row?.n ?? 0)
+      }
+      const automatic = and(isAutomatic, or(isNull(discounts.endsAt), gt(discounts.endsAt, now)))
+      return { all: await countOf(there), automatic: await countOf(automatic) }
+    },
+    async insert(tx: Writer, discount: Discount): Promise<void> {
+      await insertDiscount(tx, discount)
+      changed(tx, discount.shopId)
+    },
+    /** Has a discount to itself: nobody uses it, or takes note of having used it, until the write has ended. */
+    async lock(tx: Writer, id: string): Promise<void> {
+      await tx.rows(sql`select id from discounts where id = ${id}${forUpdate}`)
+    },
+    /** Stores a discount if it is still of the version that it had before; false when it is not. */
+    async save(tx: Writer, { id, ...after }: Discount, before: Discount): Promise<boolean> {
+      changed(tx, after.shopId)
+      return saveDiscount(tx, after, { which: id, was: before.version })
+    },
+    /** How many orders of a mode use it. */
+    async countUses(tx: Writer, discountId: string, mode: DiscountUse['mode']): Promise<number> {
+      const [row] = await tx
+        .select({ n: count() })
+        .from(discountUses)
+        .where(and(eq(discountUses.discountId, discountId), eq(discountUses.mode, mode)))
+      return Number(row?.n ?? 0)
+    },
+    /** Disables all of a shop that are ACTIVE, and begins to count their uses anew. Returns how many were. */
+    async disableAll(tx: Writer, shopId: string, updatedAt: number): Promise<number> {
+      changed(tx, shopId)
+      await tx.update(discounts).set({ used: 0 }).where(eq(discounts.shopId, shopId))
+      const disabled = await tx
+        .update(discounts)
+        .set({ status: 'DISABLED', updatedAt, version: sql`${discounts.version} + 1` })
+        .where(and(eq(discounts.shopId, shopId), there, eq(discounts.status, 'ACTIVE')))
+        .returning({ id: discounts.id })
+      return disabled.length
+    },
+    /** Removes some of those that were removed before a moment and that no order uses; how many it was. */
+    async forgetRemoved(tx: Writer, before: number, limit: number): Promise<number> {
+      const gone = await tx.rows(sql`
+        delete from discounts where id in (
+          select id from discounts where removed_at < ${before}
+            and not exists (select 1 from discount_uses where discount_id = discounts.id) limit ${limit})
+        returning 1 as done`)
+      return gone.length
+    },
+
+    /** Counts a use of one that has a limit, and has it to itself from then on; false where it is used up, has ended or is gone. */
+    async use(tx: Writer, { id, shopId }: Pick<Discount, 'id' | 'shopId'>, now: number): Promise<boolean> {
+      changed(tx, shopId)
+      return (await tx.first(use, { id, now })) !== undefined
+    },
+    /** Has the uses of a discount by a customer to itself for the rest of a write. */
+    holdUses(tx: Writer, uses: readonly Pick<DiscountUse, 'discountId' | 'customer'>[]): void {
+      holdNames(
+        tx,
+        uses.map(({ discountId, customer }) => `discount ${discountId} ${customer}`),
+      )
+    },
+    async insertUse(tx: Writer, row: DiscountUse): Promise<void> {
+      await insertUse(tx, row)
+    },
+    /** Takes back what an order has used: those with a limit can be used once more. */
+    async giveBack(tx: Writer, { orderId, shopId }: { orderId: string; shopId: string }): Promise<void> {
+      const uses = await tx.all(usesOfOrder, { orderId })
+      if (uses.length === 0) return
+      changed(tx, shopId)
+      for (const { discountId: id } of uses) await tx.run(giveBackUse, { id })
+      await tx.delete(discountUses).where(eq(discountUses.orderId, orderId))
+    },
+  }
+}

@@ -1,0 +1,65 @@
+/** What the form of a pay page holds. It is sent by anybody. */
+import { isMailAddress } from '../../../lib/mail-address.ts'
+import type { AddressFields } from '../../customers/customer/domain.ts'
+
+/** Of the fields of an address, in the order in which a page asks for them: how long each may be, and whether it must be there. */
+export const addressFields = {
+  name: { most: 200, isNeeded: true },
+  company: { most: 200, isNeeded: false },
+  line1: { most: 200, isNeeded: true },
+  line2: { most: 200, isNeeded: false },
+  postalCode: { most: 20, isNeeded: false },
+  city: { most: 100, isNeeded: true },
+  province: { most: 100, isNeeded: false },
+  countryCode: { most: 2, isNeeded: true },
+  phone: { most: 40, isNeeded: false },
+} as const
+export type AddressName = keyof typeof addressFields
+export const addressNames = Object.keys(addressFields) as AddressName[]
+export const emailMax = 254
+
+export type Fields = ReadonlyMap<string, string>
+
+const utf8 = new TextDecoder()
+
+/** The fields of a body; undefined for one with a NUL. */
+export function fieldsIn(body: Uint8Array): Fields | undefined {
+  const fields = new Map(new URLSearchParams(utf8.decode(body)))
+  return [...fields.values()].some((value) => value.includes('\0')) ? undefined : fields
+}
+
+const saidIn = (fields: Fields, name: string): string => fields.get(name)?.trim() ?? ''
+
+/** What somebody says of themselves; undefined: nothing. @returns 'refused' for what is none */
+export function detailsIn(fields: Fields): { email?: string; shippingAddress?: AddressFields; shippingMethod?: string } | 'refused' {
+  const email = saidIn(fields, 'email')
+  if (email !== '' && !isMailAddress(email)) return 'refused'
+  const address = addressIn(fields)
+  if (address === 'refused') return 'refused'
+  const method = saidIn(fields, 'shippingMethod')
+  return {
+    ...(email === '' ? {} : { email }),
+    ...(address ? { shippingAddress: address } : {}),
+    ...(method === '' ? {} : { shippingMethod: method }),
+  }
+}
+
+/** An address of which only the country stands is none: that is chosen from a list, which begins somewhere. */
+function addressIn(fields: Fields): AddressFields | 'refused' | undefined {
+  const said = addressNames.filter((name) => name !== 'countryCode' && saidIn(fields, name) !== '')
+  if (said.length === 0) return undefined
+  const values = Object.fromEntries(addressNames.map((name) => [name, saidIn(fields, name)])) as Record<AddressName, string>
+  const isWrong = addressNames.some((name) => {
+    const { most, isNeeded } = addressFields[name]
+    return values[name].length > most || (isNeeded && values[name] === '')
+  })
+  return isWrong || !/^[A-Z]{2}$/.test(values.countryCode) ? 'refused' : values
+}
+
+/** What a page showed that is paid; undefined where the form does not say. */
+export function shownIn(fields: Fields): { updatedAt: number; amountDue: number } | undefined {
+  const [updatedAt, amountDue] = [fields.get('seen'), fields.get('due')].map((text) =>
+    /^\d{1,16}$/.test(text ?? '') ? Number(text) : undefined,
+  )
+  return updatedAt === undefined || amountDue === undefined ? undefined : { updatedAt, amountDue }
+}

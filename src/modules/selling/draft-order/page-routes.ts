@@ -1,0 +1,49 @@
+import { t } from 'elysia'
+import { AppError } from '../../../core/errors.ts'
+import type { HttpDeps } from '../../../http/deps.ts'
+import { routes } from '../../../http/routes.ts'
+import { text } from '../../../http/schema.ts'
+import { uploads } from '../../../http/upload.ts'
+import { pageAnswer } from '../../../http/web-page.ts'
+import { type DraftDeps, fieldsIn, openPayPage, sendPayPage } from './index.ts'
+
+const PageToken = t.Object({ token: text(200) })
+const formBytesMax = 16 * 1024
+
+/** The page is looked at anew, so that to reload it sends nothing again. Relative: the token is in no text of ours but this one. */
+const seeOther = (token: string) =>
+  new Response(null, {
+    status: 303,
+    headers: { location: token, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+  })
+
+/** The page on which a draft is paid. For people, and in no document; what it says is no error of the API, so that it is 200 in every case. */
+export const payPageRoutes = (deps: HttpDeps & DraftDeps) =>
+  routes(deps, 'Orders')
+    .use(uploads(deps))
+    .get('/pages/pay/:token', async ({ params: { token } }) => pageAnswer(await openPayPage(deps, token)) as never, {
+      access: 'public',
+      anyQuery: true,
+      params: PageToken,
+      detail: { hide: true },
+    })
+    .post(
+      '/pages/pay/:token',
+      async ({ params: { token }, upload, request, once }) => {
+        const fields = fieldsIn(await upload.bytes())
+        if (!fields) throw new AppError('INVALID', 'body: holds a NUL character')
+        const answer = await sendPayPage(deps, token, fields, {
+          address: deps.limitKey(request),
+          once: (key, work) => once(200, (_, attempt) => work(attempt), { key, anew: async () => null }),
+        })
+        return (answer === 'look' ? seeOther(token) : pageAnswer(answer)) as never
+      },
+      {
+        access: 'public',
+        anyQuery: true,
+        idempotent: true,
+        params: PageToken,
+        upload: { types: ['application/x-www-form-urlencoded'], bytesMax: formBytesMax },
+        detail: { hide: true },
+      },
+    )

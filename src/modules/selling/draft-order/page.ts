@@ -1,0 +1,214 @@
+/** The HTML of a pay page: what a draft comes to, and the forms by which it is paid. Without a script. */
+import { escaped } from '../../../lib/markup.ts'
+import type { Money } from '../../../lib/money.ts'
+import { plainText } from '../../../lib/plain-text.ts'
+import type { CartView } from '../cart/index.ts'
+import { variantNamed } from '../../catalog/products/domain.ts'
+import { type Look, type WebPage, type Words, webPage } from '../../messaging/mail/index.ts'
+import type { LinkWay } from '../../payments/payment/index.ts'
+import { addressFields, addressNames, emailMax, type Fields } from './form.ts'
+
+/** What a page asks for before it can be paid. `isNeeded`: it cannot be paid without. */
+export type Asked = {
+  readonly email: boolean
+  readonly address: boolean
+  /** The ways that it may be sent, where one has to be chosen. */
+  readonly methods: readonly { readonly code: string; readonly title: string; readonly amount: Money }[]
+  readonly isNeeded: boolean
+  readonly countries: readonly string[]
+  /** That is chosen before anybody has. */
+  readonly country: string
+}
+type Notice = keyof Words['say']['pay']
+
+/** What there is to see of an order that is to be paid. `key`: of the next try to pay. */
+export type ToPay = {
+  readonly view: CartView
+  readonly asked: Asked
+  readonly ways: readonly LinkWay[]
+  readonly canBePaid: boolean
+  readonly isTrial: boolean
+  readonly key: string
+  readonly seen: number
+  readonly notice: Notice | undefined
+  /** What somebody has just sent, and that was not taken. */
+  readonly sent: Fields | undefined
+}
+
+const textMax = 300
+const bdi = (text: string): string => `<bdi>${escaped(plainText(text, textMax))}</bdi>`
+const hidden = (name: string, value: string): string => `<input type="hidden" name="${name}" value="${escaped(value)}">`
+const told = (notice: Notice | undefined, { say }: Words): string =>
+  notice === undefined ? '' : `<p class="wrong" role="alert">${escaped(say.pay[notice])}</p>`
+
+function linesTable({ lines, status }: CartView, { say, money, count }: Words): string {
+  const rows = lines.map(({ title, variantTitle, quantity, unitPrice, total, available }) => {
+    const named = variantNamed(variantTitle ?? '')
+    const variant = named === '' ? '' : ` <span class="note">${bdi(named)}</span>`
+    // What an order holds is there for it, also where nothing is left for others.
+    const gone = available || status !== 'OPEN' ? '' : ` <span class="wrong">${escaped(say.pay.gone)}</span>`
+    return `<tr><td>${bdi(title ?? '—')}${variant}${gone}</td><td class="n">${count(quantity)}</td><td class="n">${escaped(money(unitPrice))}</td><td class="n">${escaped(money(total))}</td></tr>`
+  })
+  return `<table>
+<thead><tr><th scope="col">${escaped(say.item)}</th><th scope="col" class="n">${escaped(say.count)}</th><th scope="col" class="n">${escaped(say.price)}</th><th scope="col" class="n">${escaped(say.sum)}</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody>
+</table>`
+}
+
+function totalsTable({ totals, currency }: CartView, { say, money }: Words): string {
+  const row = (what: string, amount: Money, style = '') =>
+    `<tr${style}><th scope="row">${escaped(what)}</th><td class="n">${escaped(money(amount))}</td></tr>`
+  const some = (what: string, { amount }: Money, sign = 1) => (amount === 0 ? [] : [row(what, { amount: sign * amount, currency })])
+  return `<table><tbody>${[
+    row(say.subtotal, totals.subtotal),
+    ...some(say.discount, totals.discount, -1),
+    ...some(say.shipping, totals.shipping),
+    ...some(say.tax, totals.tax),
+    row(say.total, totals.total, ' class="sum"'),
+    ...some(say.taxIncluded, totals.taxIncluded),
+    ...some(say.giftCards, totals.giftCards),
+  ].join('\n')}</tbody></table>`
+}
+
+/** As much of where it goes as the page of an order shows: the link is passed on. */
+function placeOf({ shippingAddress }: CartView, { say }: Words): string {
+  if (!shippingAddress) return ''
+  const parts = [shippingAddress.name, shippingAddress.city, shippingAddress.province, shippingAddress.countryCode]
+  return `<h2>${escaped(say.shipsTo)}</h2><p>${parts
+    .filter((part) => part !== null && part !== '')
+    .map((part) => bdi(part as string))
+    .join('<br>')}</p>`
+}
+
+const autocomplete: Readonly<Record<string, string>> = {
+  name: 'name',
+  company: 'organization',
+  line1: 'address-line1',
+  line2: 'address-line2',
+  city: 'address-level2',
+  province: 'address-level1',
+  postalCode: 'postal-code',
+  phone: 'tel',
+}
+
+function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, language }: Words): string {
+  const label = (name: string, text: string) => `<label for="${name}">${escaped(text)}</label>`
+  const sentAs = (name: string) => escaped(sent?.get(name) ?? '')
+  const input = (name: string, text: string, most: number, more: string) =>
+    `${label(name, text)}\n<input id="${name}" name="${name}" maxlength="${most}" value="${sentAs(name)}" ${more}>`
+  const names = new Intl.DisplayNames([language], { type: 'region', fallback: 'code' })
+  const options = (of: readonly { value: string; text: string }[], chosen: string | null | undefined) =>
+    of
+      .map(({ value, text }) => `<option value="${escaped(value)}"${value === chosen ? ' selected' : ''}>${escaped(text)}</option>`)
+      .join('')
+  const country = () => {
+    const all = asked.countries.map((code) => ({ value: code, text: names.of(code) ?? code }))
+    const sorted = all.toSorted((a, b) => a.text.localeCompare(b.text, language))
+    return `${label('countryCode', say.pay.countryCode)}\n<select id="countryCode" name="countryCode" autocomplete="country">${options(sorted, sent?.get('countryCode') ?? view.shippingAddress?.countryCode ?? asked.country)}</select>`
+  }
+  const isFirst = view.shippingAddress === null
+  const parts = [
+    ...(asked.email
+      ? [
+          input(
+            'email',
+            say.pay.email,
+            emailMax,
+            `type="text" inputmode="email" autocapitalize="none" autocomplete="email"${view.email === null ? ' required' : ''}`,
+          ),
+        ]
+      : []),
+    ...(asked.address
+      ? addressNames.map((name) =>
+          name === 'countryCode'
+            ? country()
+            : input(
+                name,
+                say.pay[name],
+                addressFields[name].most,
+                `autocomplete="${autocomplete[name]}"${addressFields[name].isNeeded && isFirst && asked.isNeeded ? ' required' : ''}`,
+              ),
+        )
+      : []),
+    ...(asked.methods.length > 0
+      ? [
+          `${label('shippingMethod', say.pay.method)}\n<select id="shippingMethod" name="shippingMethod">${options(
+            asked.methods.map(({ code, title, amount }) => ({ value: code, text: `${plainText(title, textMax)}, ${money(amount)}` })),
+            view.shippingMethod,
+          )}</select>`,
+        ]
+      : []),
+  ]
+  if (parts.length === 0) return ''
+  const form = `<form method="post">\n${hidden('step', 'details')}\n${parts.join('\n')}\n<button>${escaped(say.pay.save)}</button>\n</form>`
+  const isOpen = notice === 'refused' || asked.isNeeded
+  return isOpen
+    ? `<h2>${escaped(say.pay.details)}</h2>\n${asked.isNeeded ? `<p>${escaped(say.pay.missing)}</p>\n` : ''}${form}`
+    : `<details><summary>${escaped(say.pay.change)}</summary>\n${form}</details>`
+}
+
+function payForms({ view, ways, canBePaid, key, seen }: ToPay, { say, money }: Words): string {
+  if (!canBePaid) return ''
+  const due = view.totals.amountDue
+  const common = [hidden('step', 'pay'), hidden('key', key), hidden('seen', String(seen)), hidden('due', String(due.amount))].join('')
+  if (due.amount === 0) return `<form method="post">\n${common}\n<button>${escaped(say.pay.place)}</button>\n</form>`
+  if (ways.length === 0) return `<p>${escaped(say.pay.nowhere)}</p>`
+  return ways
+    .map(({ method, processor, isTrial }, at) => {
+      const what = ways.length === 1 ? say.payButton(money(due)) : say.payButtonBy(money(due), say.pay[method])
+      const outcome = isTrial
+        ? `\n<label for="outcome${at}">${escaped(say.pay.outcome)}</label>\n<select id="outcome${at}" name="outcome"><option value="tok_success">${escaped(say.pay.succeeds)}</option><option value="tok_decline">${escaped(say.pay.declines)}</option></select>`
+        : ''
+      return `<form method="post">\n${common}${hidden('method', method)}${hidden('processor', processor)}${outcome}\n<button>${escaped(what)}</button>\n</form>`
+    })
+    .join('\n')
+}
+
+const page = (look: Look, parts: readonly string[]): WebPage =>
+  webPage(look, { title: look.words.say.payHeading(look.title), body: parts.filter((part) => part !== '').join('\n'), posts: true })
+
+/** An order that is to be paid, with what is still to be said and how it may be paid. */
+export function toPayPage(look: Look, shown: ToPay): WebPage {
+  const { words } = look
+  const { say } = words
+  const { view, isTrial, asked, notice } = shown
+  return page(look, [
+    told(notice, words),
+    isTrial ? `<p class="note">${escaped(say.pay.trial)}</p>` : '',
+    linesTable(view, words),
+    totalsTable(view, words),
+    placeOf(view, words),
+    // What is still missing comes first.
+    ...(asked.isNeeded ? [detailsForm(shown, words)] : [payForms(shown, words), detailsForm(shown, words)]),
+  ])
+}
+
+/** One whose payment is under way. @param link where it goes on, if it has to */
+export function waitingPage(
+  look: Look,
+  view: CartView,
+  { link, notice }: { link: string | undefined; notice: Notice | undefined },
+): WebPage {
+  const { words } = look
+  const { say } = words
+  const again = `<form method="post">${hidden('step', 'look')}<button>${escaped(say.pay.look)}</button></form>`
+  const otherwise = `<form method="post">${hidden('step', 'back')}<button>${escaped(say.pay.otherwise)}</button></form>`
+  return page(look, [
+    told(notice, words),
+    `<p>${escaped(say.pay.waiting)}</p>`,
+    link === undefined ? '' : `<p><a class="go" rel="noreferrer" href="${escaped(link)}">${escaped(say.pay.goOn)}</a></p>`,
+    again,
+    otherwise,
+    linesTable(view, words),
+    totalsTable(view, words),
+  ])
+}
+
+/** One that is over. @param orderUrl of the page of the order, where there is one to be seen */
+export function overPage(look: Look, what: 'paid' | 'cancelled', orderUrl: string | undefined): WebPage {
+  const { say } = look.words
+  return page(look, [
+    `<p><span class="status">${escaped(say.pay[what])}</span></p>`,
+    orderUrl === undefined ? '' : `<p><a href="${escaped(orderUrl)}">${escaped(say.viewOrder)}</a></p>`,
+  ])
+}

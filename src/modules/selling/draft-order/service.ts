@@ -1,0 +1,273 @@
+import { NothingChanged } from '../../../../db/engine.ts'
+import { type Change, withLocks } from '../../../core/command-context.ts'
+import type { Piece } from '../../../core/csv-list.ts'
+import { AppError } from '../../../core/errors.ts'
+import { anonymous } from '../../../core/principal.ts'
+import { assertExpected, type Expected, unlessStale } from '../../../core/versions.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
+import { audited } from '../../operations/audit/index.ts'
+import {
+  blankDraft,
+  type CartCaller,
+  type CartSnapshot,
+  type CartView,
+  type DraftInput,
+  drawnUp,
+  insertDraftCart,
+  lockCart,
+  lookAtCart,
+  removeDraftCart,
+  saveDraftCart,
+} from '../cart/index.ts'
+import { variantNamed } from '../../catalog/products/domain.ts'
+import { queueMail, sendsMail } from '../../messaging/mail/index.ts'
+import { orderOfCart, requestDrive, takeOrderBack } from '../order/index.ts'
+import { type Draft, type DraftStatus, draftStatusOf, draftsPerShopMax, sendsMax, standingOf } from './domain.ts'
+import type { DraftDeps } from './providers.ts'
+import { type DraftView, draftView, type Whole } from './draft-view.ts'
+
+/** What a create or a change of a draft says; what is undefined stays as it is. */
+export type DraftOrderInput = DraftInput & { readonly note?: string | null | undefined }
+
+export const noSuchDraft = () => new AppError('NOT_FOUND', 'No such draft order')
+/** Of one change, that somebody else's came before each time. */
+const triesMax = 25
+
+/** Who reads the cart of a draft that they may see: nothing is noted as shown to a shopper. */
+export const ofLink = (shopId: string): CartCaller => ({ shop: { id: shopId }, principal: anonymous, hasLink: true })
+
+/** A draft with its cart and the order that it became last. */
+export async function wholeDraft(deps: DraftDeps, draft: Draft): Promise<Whole & { readonly snapshot: CartSnapshot }> {
+  const { cart, snapshot, view } = await lookAtCart(deps, ofLink(draft.shopId), draft.cartId)
+  const order = await orderOfCart(deps, draft.cartId)
+  return { draft, cart, view, snapshot, order, status: draftStatusOf(cart, order, deps.clock.now()) }
+}
+
+const viewOf = async (deps: DraftDeps, whole: Whole): Promise<DraftView> =>
+  draftView(whole, (await deps.orderLinks.ready()).payUrlOf(whole.draft.id))
+
+/** A draft of the shop. @throws AppError NOT_FOUND, also for another shop's */
+export async function ownDraft(deps: DraftDeps, shopId: string, id: string): Promise<Draft> {
+  const draft = await deps.draftStore.find(id)
+  if (draft?.shopId !== shopId) throw noSuchDraft()
+  return draft
+}
+
+/** A draft as its shop sees it, with its version. @throws AppError NOT_FOUND, also for another shop's */
+export const readDraft = async (deps: DraftDeps, shopId: string, id: string): Promise<DraftView> =>
+  viewOf(deps, await wholeDraft(deps, await ownDraft(deps, shopId, id)))
+
+type DraftFilter = { readonly shopId: string; readonly status?: DraftStatus | undefined }
+
+/** What there is of drafts that were read a moment ago: those that were deleted since are gone with their carts. */
+async function viewsOf(deps: DraftDeps, drafts: readonly Draft[]): Promise<DraftView[]> {
+  const views = drafts.map((draft) =>
+    wholeDraft(deps, draft)
+      .then((whole) => viewOf(deps, whole))
+      .catch(nothingIfGone),
+  )
+  return (await Promise.all(views)).flatMap((view) => view ?? [])
+}
+
+function nothingIfGone(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+}
+
+/** The shop's drafts, newest first. */
+export async function listDrafts(deps: DraftDeps, filter: DraftFilter, slice: Slice): Promise<Page<DraftView>> {
+  const { rows, total } = await deps.draftStore.list(filter, deps.clock.now(), slice)
+  return pageOf(await viewsOf(deps, rows), total, slice)
+}
+
+/** How many of a shop's drafts wait to be paid, counted up to `most`. */
+export const countOpenDrafts = (
+  { draftStore, clock }: Pick<DraftDeps, 'draftStore' | 'clock'>,
+  shopId: string,
+  most: number,
+): Promise<number> => draftStore.countIn(shopId, 'OPEN', clock.now(), most)
+
+/** A piece of the same list, where it is told whole. */
+export async function pieceOfDrafts(deps: DraftDeps, filter: DraftFilter, slice: Slice): Promise<Piece<DraftView>> {
+  const { rows } = await deps.draftStore.list(filter, deps.clock.now(), slice)
+  return { data: await viewsOf(deps, rows), lookedTo: rows.at(-1)?.id }
+}
+
+/** What of a draft is on record: of its shopper, only that something is another. A cart's id is a secret. */
+const draftDifference = (before: Kept | undefined, after: Kept | undefined): Difference =>
+  differenceOf(before && kept(before), after && kept(after), [
+    'currency',
+    'lineCount',
+    'total',
+    'customerId',
+    'shippingMethod',
+    'discountCode',
+    'settled',
+  ])
+type Kept = { readonly snapshot: CartSnapshot; readonly total: number; readonly note: string | null }
+const kept = ({ snapshot: { cart, items }, total, note }: Kept) => ({
+  currency: cart.currency,
+  lineCount: items.length,
+  lines: items.map(({ line: { variantId, quantity, unitPrice } }) => ({ variantId, quantity, unitPrice })),
+  total,
+  customerId: cart.customerId,
+  email: cart.email,
+  shippingAddress: cart.shippingAddress,
+  billingAddress: cart.billingAddress,
+  shippingMethod: cart.shippingMethod,
+  discountCode: cart.discountCode,
+  settled: cart.draft?.settled ?? [],
+  note,
+})
+const totalOf = ({ totals }: CartView): number => totals.total.amount
+
+/**
+ * Draws up an order for somebody to pay: a cart whose prices stay.
+ * @returns the draft with its version
+ * @throws AppError INVALID, naming the field; NOT_FOUND for a customer that the shop does not have; CONFLICT for more than any order can be,
+ *   and for one draft too many
+ */
+export async function createDraft(deps: DraftDeps, by: Change, { note = null, ...input }: DraftOrderInput): Promise<DraftView> {
+  const { shop } = by
+  const id = deps.newId('draft')
+  const { snapshot, view } = await drawnUp(deps, id, await blankDraft(deps, shop.id), input)
+  const { payUrlOf } = await deps.orderLinks.ready()
+  const now = deps.clock.now()
+  const { id: cartId } = snapshot.cart
+  const draft: Draft = { id, shopId: shop.id, cartId, note, sends: 0, sentAt: null, createdAt: now, updatedAt: now, version: 1 }
+  return audited(deps, withLocks(deps, by), { action: 'draft_order.created', subject: id }, async (tx, tell) => {
+    // Two at the same moment do not see each other: the bound is for scripts that run away, and one more does not matter.
+    if ((await deps.draftStore.countOf(tx, shop.id)) >= draftsPerShopMax)
+      throw new AppError('CONFLICT', `A shop has at most ${draftsPerShopMax} draft orders: delete some`)
+    await insertDraftCart(tx, deps, snapshot)
+    await deps.draftStore.insert(tx, draft)
+    tell(draftDifference(undefined, { snapshot, total: totalOf(view), note }))
+    return draftView({ draft, cart: snapshot.cart, view, order: undefined, status: 'OPEN' }, payUrlOf(id))
+  })
+}
+
+/**
+ * Changes a draft that was not paid; what `input` leaves undefined stays. Somebody may be looking at it: what they pay is what they see.
+ * @returns the draft with its version
+ * @throws AppError as `createDraft`; PRECONDITION_FAILED; CONFLICT for one that is being paid, or is over
+ */
+export async function changeDraft(deps: DraftDeps, by: Change, id: string, { note, ...input }: DraftOrderInput): Promise<DraftView> {
+  const { shop, expected } = by
+  const { payUrlOf } = await deps.orderLinks.ready()
+  for (let tries = 0; tries < triesMax; tries++) {
+    const found = await openDraft(deps, shop.id, id, { actor: by.actor.id, expected })
+    const { snapshot, view } = await drawnUp(deps, id, found.snapshot, input)
+    try {
+      return await audited(deps, withLocks(deps, by), { action: 'draft_order.changed', subject: id }, async (tx, tell) => {
+        await saveDraftCart(tx, deps, snapshot, found.snapshot)
+        const before = await deps.draftStore.find(id, tx)
+        if (!before) throw noSuchDraft()
+        assertExpected(expected, before.version)
+        const fields = { note: note === undefined ? before.note : note, updatedAt: deps.clock.now() }
+        const draft = unlessStale(await deps.draftStore.change(tx, before, fields))
+        const was = { snapshot: found.snapshot, total: totalOf(found.view), note: before.note }
+        tell(draftDifference(was, { snapshot, total: totalOf(view), note: draft.note }))
+        return draftView({ draft, cart: snapshot.cart, view, order: undefined, status: 'OPEN' }, payUrlOf(id))
+      })
+    } catch (error) {
+      // Somebody else's change came between: nothing of this one is kept, and it is decided anew.
+      if (!(error instanceof NothingChanged)) throw error
+    }
+  }
+  throw new AppError('UNAVAILABLE', 'The draft is being changed by others all the time: try again', { retryAfterSeconds: 1 })
+}
+
+/**
+ * A draft that may be changed or paid: one whose order came to nothing gets its cart back first.
+ * @param actor for the trail of that order
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for one that is being paid, or is over
+ */
+export async function openDraft(
+  deps: DraftDeps,
+  shopId: string,
+  id: string,
+  { actor, expected }: { actor: string; expected?: Expected | undefined },
+): Promise<Whole & { readonly snapshot: CartSnapshot }> {
+  const draft = await ownDraft(deps, shopId, id)
+  assertExpected(expected, draft.version)
+  const found = await wholeDraft(deps, draft)
+  if (found.status !== 'OPEN') throw notOpen(found.status)
+  if (found.cart.status !== 'CONVERTED' || !found.order) return found
+  await takeOrderBack(deps, found.order.id, requestDrive(deps, deps.newId('attempt')), actor)
+  const again = await wholeDraft(deps, draft)
+  if (again.cart.status !== 'OPEN') throw notOpen(again.status)
+  return again
+}
+
+const whyNot: Readonly<Record<DraftStatus, string>> = {
+  OPEN: 'The draft is being paid just now',
+  PENDING_PAYMENT: 'The draft is an order that waits for its payment: cancel that first',
+  COMPLETED: 'The draft was paid: it is an order',
+  CANCELLED: 'The draft became an order that was cancelled',
+  EXPIRED: 'The draft has expired',
+}
+const notOpen = (status: DraftStatus) => new AppError('CONFLICT', whyNot[status])
+
+/**
+ * Removes a draft, and with it its link. An order that it became and that came to nothing stays.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for one that is being paid, or was
+ */
+export async function removeDraft(deps: DraftDeps, by: Change, id: string): Promise<void> {
+  const { shop, expected } = by
+  const { cartId } = await ownDraft(deps, shop.id, id)
+  await audited(deps, withLocks(deps, by), { action: 'draft_order.removed', subject: id }, async (tx, tell) => {
+    // Whoever pays it has its cart first, too.
+    await lockCart(tx, deps, cartId)
+    const draft = await deps.draftStore.find(id, tx)
+    if (!draft) throw noSuchDraft()
+    assertExpected(expected, draft.version)
+    const order = await orderOfCart(deps, cartId, tx)
+    const standing = order && standingOf(order)
+    if (standing === 'PENDING_PAYMENT' || standing === 'COMPLETED') throw notOpen(standing)
+    await removeDraftCart(tx, deps, cartId)
+    tell({ before: { status: standing ?? 'OPEN' }, after: null })
+  })
+}
+
+/** What a mail shows of a draft; the rest is on its page. */
+const linesShownMax = 50
+
+/**
+ * Mails the link of a draft to its e-mail address.
+ * @returns the draft with its version
+ * @throws AppError NOT_FOUND; CONFLICT for one that has no address, is being paid or is over, that was sent often enough or is changed just then, and where no
+ *   mail server is set
+ */
+export async function sendDraft(deps: DraftDeps, by: Change, id: string): Promise<DraftView> {
+  const { shop, actor } = by
+  const { payUrlOf } = await deps.orderLinks.ready()
+  if (!sendsMail(deps)) throw new AppError('CONFLICT', 'No mail server is set (SMTP_URL): pass on the payUrl yourself')
+  const whole = await openDraft(deps, shop.id, id, { actor: actor.id })
+  const { cart, view, snapshot } = whole
+  const to = cart.email
+  if (to === null) throw new AppError('CONFLICT', 'The draft has no e-mail address')
+  const lines = snapshot.items.map(({ line, sellable }) => ({
+    title: sellable?.product.title ?? '',
+    variantTitle: variantNamed(sellable?.variant.title ?? ''),
+    quantity: line.quantity,
+    total: { amount: line.unitPrice * line.quantity, currency: cart.currency },
+  }))
+  return audited(deps, withLocks(deps, by), { action: 'draft_order.sent', subject: id }, async (tx, tell) => {
+    // To somebody else by now, or of somebody who was erased: what was read is mailed to nobody.
+    const still = await lockCart(tx, deps, cart.id)
+    if (still?.updatedAt !== cart.updatedAt) throw new AppError('CONFLICT', 'The draft was changed just now: look at it, and send it again')
+    const now = deps.clock.now()
+    const draft = await deps.draftStore.noteSent(tx, id, now, sendsMax)
+    if (!draft) throw new AppError('CONFLICT', `The link of a draft is mailed ${sendsMax} times at most`)
+    const more = Math.max(0, lines.length - linesShownMax)
+    await queueMail(tx, deps, {
+      key: `order-draft:${id}:${draft.sends}`,
+      shopId: shop.id,
+      to,
+      template: 'order-draft',
+      data: { draftId: id, lines: lines.slice(0, linesShownMax), more, total: view.totals.total },
+    })
+    tell({ before: { sends: draft.sends - 1 }, after: { sends: draft.sends } })
+    return draftView({ ...whole, draft }, payUrlOf(id))
+  })
+}

@@ -1,0 +1,78 @@
+import { and, count, desc, eq, type SQL, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { insertOf, rowsOf } from '../../../../db/prepared.ts'
+import { draftOrders } from '../../../../db/schema/drafts.ts'
+import { carts, orders } from '../../../../db/schema/selling.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import type { Slice } from '../../../lib/page.ts'
+import type { Draft, DraftStatus } from './domain.ts'
+
+const byId = rowsOf(draftOrders, ['id'])
+const insertDraft = insertOf(draftOrders)
+
+type Reads = Pick<Reader, 'first'>
+
+/** As `draftStatusOf` of the domain has it. */
+function statusIs(status: DraftStatus, now: number): SQL {
+  const standing = sql`(select case
+      when o.confirmed_at is not null then 'COMPLETED'
+      when o.status not in ('EXPIRED', 'CANCELLED') then 'PENDING_PAYMENT'
+      when o.captured_total > 0 then 'CANCELLED'
+      else 'OPEN' end
+    from ${orders} o where o.cart_id = c.id order by o.number desc limit 1)`
+  const stands = sql`case when c.status = 'CONVERTED' then coalesce(${standing}, 'OPEN') else c.status end`
+  return sql`exists (select 1 from ${carts} c where c.id = ${draftOrders.cartId}
+    and case when ${stands} = 'OPEN' and c.expires_at <= ${now} then 'EXPIRED' else ${stands} end = ${status})`
+}
+
+export const createDraftStore = ({ read }: Pick<Database, 'read'>) => ({
+  async find(id: string, from: Reads = read): Promise<Draft | undefined> {
+    return from.first(byId, { id })
+  },
+  /** Newest first. */
+  list: (filter: { shopId: string; status?: DraftStatus | undefined }, now: number, slice: Slice) =>
+    selectSlice(read, draftOrders, {
+      where: and(eq(draftOrders.shopId, filter.shopId), filter.status && statusIs(filter.status, now)),
+      order: [desc(draftOrders.id)],
+      ...slice,
+    }),
+  /** How many there are of a status, counted up to `most`. */
+  async countIn(shopId: string, status: DraftStatus, now: number, most: number): Promise<number> {
+    const some = read
+      .select({ id: draftOrders.id })
+      .from(draftOrders)
+      .where(and(eq(draftOrders.shopId, shopId), statusIs(status, now)))
+      .limit(most)
+    const [counted] = await read.select({ n: count() }).from(some.as('some'))
+    return Number(counted?.n ?? 0)
+  },
+  async countOf(tx: Writer, shopId: string): Promise<number> {
+    const [counted] = await tx.select({ n: count() }).from(draftOrders).where(eq(draftOrders.shopId, shopId))
+    return Number(counted?.n ?? 0)
+  },
+  async insert(tx: Writer, draft: Draft): Promise<void> {
+    await insertDraft(tx, draft)
+  },
+  /** The draft after the change; undefined when it is not of the version any more that it had before. */
+  async change(
+    tx: Writer,
+    { id, version }: Pick<Draft, 'id' | 'version'>,
+    fields: Pick<Draft, 'note' | 'updatedAt'>,
+  ): Promise<Draft | undefined> {
+    const [draft] = await tx
+      .update(draftOrders)
+      .set({ ...fields, version: version + 1 })
+      .where(and(eq(draftOrders.id, id), eq(draftOrders.version, version)))
+      .returning()
+    return draft
+  },
+  /** Notes that its link goes out once more, of at most so many times; undefined where that is one too many, or it is gone. */
+  async noteSent(tx: Writer, id: string, sentAt: number, most: number): Promise<Draft | undefined> {
+    const [draft] = await tx
+      .update(draftOrders)
+      .set({ sentAt, sends: sql`${draftOrders.sends} + 1` })
+      .where(and(eq(draftOrders.id, id), sql`${draftOrders.sends} < ${most}`))
+      .returning()
+    return draft
+  },
+})

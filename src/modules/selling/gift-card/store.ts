@@ -1,0 +1,93 @@
+import { and, desc, eq, gt, gte, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { rowsOf } from '../../../../db/prepared.ts'
+import { giftCards, giftCardTransactions } from '../../../../db/schema/selling.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import type { Slice } from '../../../lib/page.ts'
+import type { GiftCard } from './domain.ts'
+
+export type GiftCardTransaction = typeof giftCardTransactions.$inferSelect
+/** What is undefined stays. */
+export type GiftCardChange = { [Field in 'status' | 'note' | 'expiresAt']?: GiftCard[Field] | undefined }
+
+const byHash = rowsOf(giftCards, ['shopId', 'codeHash'])
+const byId = rowsOf(giftCards, ['id', 'shopId'])
+
+export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
+  async findByHash(shopId: string, codeHash: string): Promise<GiftCard | undefined> {
+    return read.first(byHash, { shopId, codeHash })
+  },
+  async find(tx: Writer, shopId: string, id: string): Promise<GiftCard | undefined> {
+    return tx.first(byId, { id, shopId })
+  },
+  async findAll(ids: readonly string[], from: Pick<Reader, 'select'> = read): Promise<GiftCard[]> {
+    if (ids.length === 0) return []
+    return from
+      .select()
+      .from(giftCards)
+      .where(inArray(giftCards.id, [...ids]))
+      .orderBy(giftCards.id)
+  },
+  /** Newest first. */
+  list: ({ shopId, customerId }: { shopId: string; customerId?: string | undefined }, slice: Slice) =>
+    selectSlice(read, giftCards, {
+      where: and(eq(giftCards.shopId, shopId), customerId === undefined ? undefined : eq(giftCards.customerId, customerId)),
+      order: [desc(giftCards.id)],
+      ...slice,
+    }),
+  async insert(tx: Writer, card: GiftCard): Promise<void> {
+    await tx.insert(giftCards).values(card)
+  },
+  /** The card after the change; undefined when it is not of the version any more that it had before. */
+  async change(
+    tx: Writer,
+    { id, version }: Pick<GiftCard, 'id' | 'version'>,
+    change: GiftCardChange & Pick<GiftCard, 'updatedAt' | 'version'>,
+  ): Promise<GiftCard | undefined> {
+    const [card] = await tx
+      .update(giftCards)
+      .set(change)
+      .where(and(eq(giftCards.id, id), eq(giftCards.version, version)))
+      .returning()
+    return card
+  },
+  /** Disables all that can be used; how many it were. */
+  async disableAll(tx: Writer, shopId: string, updatedAt: number): Promise<number> {
+    const disabled = await tx
+      .update(giftCards)
+      .set({ status: 'DISABLED', updatedAt, version: sql`${giftCards.version} + 1` })
+      .where(and(eq(giftCards.shopId, shopId), eq(giftCards.status, 'ACTIVE')))
+      .returning({ id: giftCards.id })
+    return disabled.length
+  },
+  /** Takes an amount off a card that can be used and holds as much; false when it cannot, or does not. */
+  take(tx: Writer, id: string, amount: number, now: number): Promise<boolean> {
+    const usable = and(eq(giftCards.status, 'ACTIVE'), or(isNull(giftCards.expiresAt), gt(giftCards.expiresAt, now)))
+    return move(tx, id, -amount, now, and(usable, gte(giftCards.balance, amount)))
+  },
+  /** Puts an amount back on a card, whatever its status; false when the card would hold more than at first. */
+  giveBack(tx: Writer, id: string, amount: number, now: number): Promise<boolean> {
+    return move(tx, id, amount, now, lte(giftCards.balance, sql`${giftCards.initialAmount} - ${amount}`))
+  },
+  /** The newest movements of a card. */
+  transactions: (cardId: string, limit: number): Promise<GiftCardTransaction[]> =>
+    read
+      .select()
+      .from(giftCardTransactions)
+      .where(eq(giftCardTransactions.giftCardId, cardId))
+      .orderBy(desc(giftCardTransactions.id))
+      .limit(limit),
+  async append(tx: Writer, row: GiftCardTransaction): Promise<void> {
+    await tx.insert(giftCardTransactions).values(row)
+  },
+})
+
+/** Relative, so that no two writes can undo each other. */
+async function move(tx: Writer, id: string, by: number, updatedAt: number, guard: SQL | undefined): Promise<boolean> {
+  const rows = await tx
+    .update(giftCards)
+    .set({ balance: sql`${giftCards.balance} + ${by}`, updatedAt })
+    .where(and(eq(giftCards.id, id), guard))
+    .returning({ id: giftCards.id })
+  return rows.length > 0
+}

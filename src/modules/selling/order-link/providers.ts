@@ -1,0 +1,5 @@
+import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
+import { createOrderLinks } from './links.ts'
+
+export const orderLinkParts = (deps: InstanceKeyDeps) => ({ orderLinks: createOrderLinks(deps) })
+export type OrderLinkDeps = InstanceKeyDeps & ReturnType<typeof orderLinkParts>

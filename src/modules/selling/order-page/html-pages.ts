@@ -1,0 +1,117 @@
+import { escaped } from '../../../lib/markup.ts'
+import type { Money } from '../../../lib/money.ts'
+import { plainText } from '../../../lib/plain-text.ts'
+import { variantNamed } from '../../catalog/products/domain.ts'
+import type { Words } from '../../messaging/mail/index.ts'
+import type { Shop } from '../../shop/shop/domain.ts'
+import type { PublicOrder } from './public-order.ts'
+
+/** Who sold it, as a receipt says. */
+export type Seller = Pick<Shop, 'title' | 'address' | 'contact' | 'timeZone'>
+
+const textMax = 300
+const bdi = (text: string): string => `<bdi>${escaped(plainText(text, textMax))}</bdi>`
+const shownBy = (parts: readonly (string | null | undefined)[]): string =>
+  parts
+    .filter((part) => part !== null && part !== undefined && part !== '')
+    .map((part) => bdi(part as string))
+    .join('<br>')
+
+/** @param withPrices of one unit, too */
+function linesTable({ lines }: PublicOrder, { say, money, count }: Words, withPrices: boolean): string {
+  const price = (text: string) => (withPrices ? text : '')
+  const rows = lines.map(
+    ({ title, variantTitle, quantity, unitPrice, total }) =>
+      `<tr><td>${bdi(title)}${variantNamed(variantTitle) === '' ? '' : ` <span class="note">${bdi(variantTitle)}</span>`}</td><td class="n">${count(quantity)}</td>${price(`<td class="n">${escaped(money(unitPrice))}</td>`)}<td class="n">${escaped(money(total))}</td></tr>`,
+  )
+  return `<table>
+<thead><tr><th scope="col">${escaped(say.item)}</th><th scope="col" class="n">${escaped(say.count)}</th>${price(`<th scope="col" class="n">${escaped(say.price)}</th>`)}<th scope="col" class="n">${escaped(say.sum)}</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody>
+</table>`
+}
+
+function totalsTable(order: PublicOrder, { say, money }: Words): string {
+  const { subtotal, discountTotal, shippingTotal, taxTotal, taxIncluded, giftCardTotal, total, refundedTotal, giftCardRefundedTotal } =
+    order
+  const { currency } = order
+  const row = (what: string, amount: Money, style = '') =>
+    `<tr${style}><th scope="row">${escaped(what)}</th><td class="n">${escaped(money(amount))}</td></tr>`
+  const some = (what: string, amount: Money, sign = 1) =>
+    amount.amount === 0 ? [] : [row(what, { amount: sign * amount.amount, currency })]
+  const back = { amount: refundedTotal.amount + giftCardRefundedTotal.amount, currency }
+  return `<table><tbody>${[
+    row(say.subtotal, subtotal),
+    ...some(say.discount, discountTotal, -1),
+    ...some(say.shipping, shippingTotal),
+    ...some(say.tax, taxTotal),
+    row(say.total, total, ' class="sum"'),
+    ...some(say.taxIncluded, taxIncluded),
+    ...some(say.giftCards, giftCardTotal),
+    ...some(say.refunded, back),
+  ].join('\n')}</tbody></table>`
+}
+
+function placeOf({ shippingAddress }: PublicOrder, { say }: Words): string {
+  if (!shippingAddress) return ''
+  const { name, city, province, countryCode } = shippingAddress
+  return `<h2>${escaped(say.shipsTo)}</h2><p>${shownBy([name, city, province, countryCode])}</p>`
+}
+
+/** What was sent: how each parcel is followed, and what is in it where that is not the whole order. */
+function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Words): string {
+  const isWhole = (sent: PublicOrder['fulfilments'][number]) =>
+    lines.every(({ id, quantity }) => sent.lines.some((one) => one.lineId === id && one.quantity === quantity))
+  return fulfilments
+    .map((parcel) => {
+      const contents = parcel.lines.flatMap(({ lineId, quantity }) => {
+        const line = lines.find(({ id }) => id === lineId)
+        return line ? [`${bdi(line.title)} ${escaped(say.quantity(count(quantity)))}`] : []
+      })
+      return [
+        ...(isWhole(parcel) ? [] : contents),
+        ...(parcel.carrier ? [`${escaped(say.carrier)}: ${bdi(parcel.carrier)}`] : []),
+        ...(parcel.trackingNumber ? [`${escaped(say.trackingNumber)}: ${bdi(parcel.trackingNumber)}`] : []),
+      ]
+    })
+    .filter((facts) => facts.length > 0)
+    .map((facts) => `<p>${facts.join('<br>')}</p>`)
+    .join('\n')
+}
+
+/** An order that became FULFILLED without a parcel was refunded before anything was sent. */
+const statusOf = ({ status, fulfilmentStatus, fulfilments }: PublicOrder, { say }: Words): string =>
+  fulfilmentStatus === 'FULFILLED' && fulfilments.length === 0 ? say.refundedUnsent : say.statuses[status]
+
+/** What the page of an order says. */
+export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Words): string {
+  const { say } = words
+  const { receiptUrl } = order
+  return [
+    `<p><span class="status">${escaped(statusOf(order, words))}</span></p>`,
+    `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))}</p>`,
+    parcelsOf(order, words),
+    linesTable(order, words, false),
+    totalsTable(order, words),
+    placeOf(order, words),
+    ...(receiptUrl === null ? [] : [`<p class="noprint"><a href="${escaped(receiptUrl)}">${escaped(say.receipt)}</a></p>`]),
+  ]
+    .filter((part) => part !== '')
+    .join('\n')
+}
+
+/** What a receipt says. */
+export function receiptHtml(order: PublicOrder, { title, address, contact, timeZone }: Seller, words: Words): string {
+  const { say } = words
+  const { line1, line2, postalCode, city, province, countryCode } = address
+  const place = [postalCode, city].filter(Boolean).join(' ')
+  return [
+    `<p>${shownBy([title, line1, line2, place, province, countryCode, contact.email, contact.phone])}</p>`,
+    `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))} · ${escaped(statusOf(order, words))}</p>`,
+    linesTable(order, words, true),
+    totalsTable(order, words),
+    placeOf(order, words),
+    `<p class="note noprint">${escaped(say.printHint)}</p>`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n')
+}

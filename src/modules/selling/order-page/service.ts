@@ -1,0 +1,47 @@
+import { AppError } from '../../../core/errors.ts'
+import { lookOfShop, type MailDeps, type WebPage, webPage } from '../../messaging/mail/index.ts'
+import { type OrderDeps, type WholeOrder, wholeOrder } from '../order/index.ts'
+import { readShop } from '../../shop/shop/index.ts'
+import { orderHtml, receiptHtml, type Seller } from './html-pages.ts'
+import { type PublicOrder, publicOrderView } from './public-order.ts'
+
+type Deps = OrderDeps & MailDeps
+
+const notThere = () => new AppError('NOT_FOUND', 'There is no such order')
+
+async function found(deps: Deps, token: string): Promise<{ whole: WholeOrder; publicUrl: string }> {
+  const links = await deps.orderLinks.ready()
+  const orderId = links.orderIdOf(token)
+  const whole = orderId === undefined ? undefined : await wholeOrder(deps, orderId)
+  if (!whole) throw notThere()
+  return { whole, publicUrl: links.urlOf(whole.order.id) }
+}
+
+async function shown(deps: Deps, token: string): Promise<{ order: PublicOrder; seller: Seller; shopId: string }> {
+  const { whole, publicUrl } = await found(deps, token)
+  const { shopId } = whole.order
+  const { name, title, logoUrl, address, contact, timeZone } = await readShop(deps, shopId)
+  return {
+    order: publicOrderView(whole, { publicUrl, shop: { name, title, logoUrl } }),
+    seller: { title, address, contact, timeZone },
+    shopId,
+  }
+}
+
+/** The order that a link is of. @throws AppError NOT_FOUND, alike for every token that is none */
+export const orderByLink = async (deps: Deps, token: string): Promise<PublicOrder> => (await shown(deps, token)).order
+
+/** The same as a page. @throws AppError NOT_FOUND */
+export async function orderPage(deps: Deps, token: string): Promise<WebPage> {
+  const { order, seller, shopId } = await shown(deps, token)
+  const { look } = await lookOfShop(deps, shopId)
+  return webPage(look, { title: look.words.say.orderTitle(order.number), body: orderHtml(order, seller, look.words) })
+}
+
+/** The receipt of a sale, to be printed. @throws AppError NOT_FOUND, also of an order that was never paid */
+export async function receiptPage(deps: Deps, token: string): Promise<WebPage> {
+  const { order, seller, shopId } = await shown(deps, token)
+  if (order.receiptUrl === null) throw new AppError('NOT_FOUND', 'The order was not paid: it has no receipt')
+  const { look } = await lookOfShop(deps, shopId)
+  return webPage(look, { title: look.words.say.receiptOf(order.number), body: receiptHtml(order, seller, look.words) })
+}

@@ -1,0 +1,35 @@
+import { and, eq } from 'drizzle-orm'
+import type { Writer } from '../../../../../db/engine.ts'
+import { fulfilments, orderNotes } from '../../../../../db/schema/fulfilments.ts'
+import type { Fulfilment, OrderNote } from '../domain.ts'
+
+/**
+ * What is written of the parcels and notes of orders, by whoever has the order's row.
+ * @param changed called inside every write that changes what an order shows
+ */
+export function createFulfilmentStore(changed: (tx: Writer, orderId: string) => void) {
+  return {
+    async insert(tx: Writer, fulfilment: Fulfilment): Promise<void> {
+      await tx.insert(fulfilments).values(fulfilment)
+      changed(tx, fulfilment.orderId)
+    },
+    /** The parcel after its correction; undefined when it is not of the version any more that it had before. */
+    async change(
+      tx: Writer,
+      { id, version }: Pick<Fulfilment, 'id' | 'version'>,
+      change: Pick<Fulfilment, 'trackingNumber' | 'carrier' | 'updatedAt'>,
+    ): Promise<Fulfilment | undefined> {
+      const [row] = await tx
+        .update(fulfilments)
+        .set({ ...change, version: version + 1 })
+        .where(and(eq(fulfilments.id, id), eq(fulfilments.version, version)))
+        .returning()
+      if (row) changed(tx, row.orderId)
+      return row
+    },
+    async insertNote(tx: Writer, note: OrderNote): Promise<void> {
+      await tx.insert(orderNotes).values(note)
+      changed(tx, note.orderId)
+    },
+  }
+}

@@ -1,0 +1,177 @@
+import type { Writer } from '../../../../../db/engine.ts'
+import { type Change, locking } from '../../../../core/command-context.ts'
+import { AppError } from '../../../../core/errors.ts'
+import { assertExpected, unlessStale } from '../../../../core/versions.ts'
+import { defined, pick } from '../../../../lib/objects.ts'
+import { audit } from '../../../operations/audit/index.ts'
+import { enqueueMessage } from '../../../messaging/webhook/index.ts'
+import { correctionsMax, type Fulfilment, notesMax, type Order, parcelsMax, trackingOf } from '../domain.ts'
+import { appendEvent } from '../events.ts'
+import { reindexOrder } from '../search/search-index.ts'
+import type { OrderDeps } from '../providers.ts'
+import { type SentLine, type Units, unitsOf } from './units.ts'
+import { type FulfilmentView, fulfilmentView, type NoteView, noteView } from '../view.ts'
+
+const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
+
+/**
+ * What is sent with a parcel.
+ * @param asked these lines; undefined: all that is left
+ * @param sentBefore how many parcels there are already
+ * @throws AppError INVALID for a line that the order does not have, or that stands twice; CONFLICT for more than is left of one, when
+ *   nothing is left, and for one parcel too many
+ */
+export function packed(units: readonly Units[], asked: readonly SentLine[] | undefined, sentBefore: number): SentLine[] {
+  const twice = asked?.findIndex(({ lineId }, at) => asked.findIndex((one) => one.lineId === lineId) < at) ?? -1
+  if (twice >= 0) throw new AppError('INVALID', `lines.${twice}.lineId (body): each line may stand once only`)
+  asked?.forEach(({ lineId, quantity }, at) => {
+    const line = units.find((one) => one.lineId === lineId)
+    if (!line) throw new AppError('INVALID', `lines.${at}.lineId (body): no line of the order`)
+    if (quantity > line.left) throw new AppError('CONFLICT', `lines.${at}.quantity (body): more of a line than is left of it to send`)
+  })
+  const rest = units.filter(({ left }) => left > 0).map(({ lineId, left }) => ({ lineId, quantity: left }))
+  if (rest.length === 0) throw new AppError('CONFLICT', 'Nothing of the order is left to send')
+  const lines = asked?.map((line) => pick(line, 'lineId', 'quantity')) ?? rest
+  const isRest = rest.every(({ lineId, quantity }) => lines.some((line) => line.lineId === lineId && line.quantity === quantity))
+  if (sentBefore >= parcelsMax - 1 && !isRest)
+    throw new AppError('CONFLICT', `An order is sent in ${parcelsMax} parcels at most: the last takes all that is left`)
+  return lines
+}
+
+/** How a message tells of a parcel. */
+export const toldOf = (fulfilment: Fulfilment) => pick(fulfilment, 'id', 'lines', 'trackingNumber', 'carrier')
+
+/** What an event of a parcel holds: what is not known is left out. */
+export const detailOf = ({ id, trackingNumber, carrier }: Fulfilment): Record<string, string> =>
+  defined({ fulfilment: id, trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined })
+
+/** Tells the shop's endpoints that all of an order was sent. @param last its last parcel; undefined where a refund took the rest */
+export const tellFulfilled = (
+  tx: Writer,
+  deps: OrderDeps,
+  { id: orderId, shopId, number, trackingNumber, carrier }: Order,
+  last: Fulfilment | undefined,
+): Promise<void> =>
+  enqueueMessage(tx, deps, {
+    shopId,
+    event: 'order.fulfilled',
+    key: `order.fulfilled:${orderId}`,
+    data: {
+      orderId,
+      number,
+      ...(last ? pick(last, 'trackingNumber', 'carrier') : { trackingNumber, carrier }),
+      fulfilment: last ? toldOf(last) : null,
+    },
+  })
+
+/**
+ * Moves a CONFIRMED order to FULFILLED if final refunds leave nothing to send.
+ * @param order its row, which this write has locked
+ */
+export async function fulfilByRefund(tx: Writer, deps: OrderDeps, { order, actor }: { order: Order; actor: string }): Promise<void> {
+  if (order.status !== 'CONFIRMED') return
+  const { orderStore: store } = deps
+  const [lines, parcels, refunds] = [
+    await store.lines(order.id, tx),
+    await store.parcelsOf(tx, order.id),
+    await store.refundsOf(tx, order.id),
+  ]
+  if (unitsOf(order, lines, parcels, refunds).some(({ open }) => open > 0)) return
+  const now = deps.clock.now()
+  const fulfilled = { fulfilmentStatus: 'FULFILLED', fulfilledAt: now, updatedAt: now } as const
+  const after = await store.move(tx, order.id, ['CONFIRMED'], 'FULFILLED', fulfilled)
+  if (!after) return
+  await appendEvent(tx, deps, { orderId: order.id, type: 'FULFILLED', actor })
+  await tellFulfilled(tx, deps, after, undefined)
+}
+
+/**
+ * A parcel as its shop reads it.
+ * @returns the parcel with its version
+ * @throws AppError NOT_FOUND
+ */
+export async function readFulfilment(
+  { orderStore, db }: OrderDeps,
+  { shopId, orderId, fulfilmentId }: { shopId: string; orderId: string; fulfilmentId: string },
+): Promise<FulfilmentView & { version: number }> {
+  if ((await orderStore.find(orderId))?.shopId !== shopId) throw noSuchOrder()
+  const parcels = await orderStore.parcelsOf(db.read, orderId)
+  const parcel = parcels.find(({ id }) => id === fulfilmentId)
+  if (!parcel) throw new AppError('NOT_FOUND', 'No such fulfilment')
+  return versioned(parcel)
+}
+
+/** What is corrected of a parcel: null takes it away, undefined leaves it. */
+export type Correction = { readonly trackingNumber?: string | null | undefined; readonly carrier?: string | null | undefined }
+
+/**
+ * Corrects the tracking of a parcel. What was sent with it stays. Nothing is written where nothing is another.
+ * @returns the parcel with its version
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for one correction too many
+ */
+export async function changeFulfilment(
+  deps: OrderDeps,
+  { shop, actor, expected, write = deps.db.write }: Change,
+  { orderId, fulfilmentId }: { orderId: string; fulfilmentId: string },
+  correction: Correction,
+): Promise<FulfilmentView & { version: number }> {
+  const { orderStore, fulfilmentStore: store } = deps
+  return write(async (tx) => {
+    const order = await ownLocked(tx, deps, shop.id, orderId)
+    const parcels = await orderStore.parcelsOf(tx, orderId)
+    const before = parcels.find(({ id }) => id === fulfilmentId)
+    if (!before) throw new AppError('NOT_FOUND', 'No such fulfilment')
+    assertExpected(expected, before.version)
+    const { trackingNumber = before.trackingNumber, carrier = before.carrier } = correction
+    if (trackingNumber === before.trackingNumber && carrier === before.carrier) return versioned(before)
+    if (parcels.reduce((sum, { version }) => sum + version - 1, 0) >= correctionsMax)
+      throw new AppError('CONFLICT', `The parcels of an order are corrected ${correctionsMax} times at most`)
+    const now = deps.clock.now()
+    const after = unlessStale(await store.change(tx, before, { trackingNumber, carrier, updatedAt: now }))
+    if (trackingNumber !== before.trackingNumber) await reindexOrder(tx, deps, orderId)
+    const tracking = trackingOf(parcels.map((one) => (one.id === after.id ? after : one)))
+    await orderStore.change(tx, orderId, [order.status], { ...tracking, updatedAt: now })
+    await appendEvent(tx, deps, { orderId, type: 'FULFILMENT_UPDATED', detail: detailOf(after), actor: actor.id })
+    await enqueueMessage(tx, deps, {
+      shopId: shop.id,
+      event: 'order.fulfilment_updated',
+      key: `order.fulfilment_updated:${after.id}:${after.version}`,
+      data: { orderId, number: order.number, fulfilment: toldOf(after) },
+    })
+    await audit(tx, deps, { actor, action: 'order.fulfilment_updated', subject: orderId, shopId: shop.id, after: { fulfilment: after.id } })
+    return versioned(after)
+  }, locking)
+}
+
+/** A parcel with its version, for whoever made or corrected it. */
+export const versioned = (fulfilment: Fulfilment): FulfilmentView & { version: number } => ({
+  ...fulfilmentView(fulfilment),
+  version: fulfilment.version,
+})
+
+/**
+ * Notes something down of an order, for the shop's people; whatever has become of the order.
+ * @throws AppError NOT_FOUND; CONFLICT for one note too many
+ */
+export async function noteOrder(
+  deps: OrderDeps,
+  { shop, actor, write = deps.db.write }: Change,
+  orderId: string,
+  text: string,
+): Promise<NoteView> {
+  const { orderStore, fulfilmentStore } = deps
+  return write(async (tx) => {
+    await ownLocked(tx, deps, shop.id, orderId)
+    if ((await orderStore.notesOf(tx, orderId)).length >= notesMax) throw new AppError('CONFLICT', `An order has ${notesMax} notes at most`)
+    const note = { id: deps.newId('note'), orderId, text, actor: actor.id, at: deps.clock.now() }
+    await fulfilmentStore.insertNote(tx, note)
+    await audit(tx, deps, { actor, action: 'order.noted', subject: orderId, shopId: shop.id, after: { note: note.id } })
+    return noteView(note)
+  }, locking)
+}
+
+async function ownLocked(tx: Writer, deps: OrderDeps, shopId: string, orderId: string): Promise<Order> {
+  const order = await deps.orderStore.lock(tx, orderId)
+  if (order?.shopId !== shopId) throw noSuchOrder()
+  return order
+}

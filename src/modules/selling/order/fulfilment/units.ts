@@ -1,0 +1,47 @@
+/** Counts the units of an order's lines that are sent, refunded, or left to send. */
+import { type Fulfilment, type Order, type OrderLine, type Refund, stands } from '../domain.ts'
+
+export type SentLine = Fulfilment['lines'][number]
+/** Units of a line: `sent`, `left` (can be sent now), `open` (neither sent nor finally refunded). */
+export type Units = { readonly lineId: string; readonly sent: number; readonly left: number; readonly open: number }
+
+type CountedRefund = Pick<Refund, 'status' | 'purpose' | 'amount' | 'giftCardAmount' | 'lines'>
+
+/**
+ * Whether refunds return the whole payment, and at least one of them has no lines. Then no unit is left to send. A
+ * partial amount without lines takes no units.
+ */
+function returnsWholePayment(
+  { capturedTotal, giftCardTotal }: Pick<Order, 'capturedTotal' | 'giftCardTotal'>,
+  refunds: readonly CountedRefund[],
+): boolean {
+  const paid = capturedTotal + giftCardTotal
+  const refunded = refunds.reduce((sum, { amount, giftCardAmount }) => sum + amount + giftCardAmount, 0)
+  return paid > 0 && refunded >= paid && refunds.some(({ lines }) => lines.length === 0)
+}
+
+/**
+ * Counts the units of each line. Refunds take unsent units first. A pending refund reserves its units until it fails.
+ * Lines without shipping count too. `hasUnits` in db/units-to-send.ts is the same rule in SQL.
+ */
+export function unitsOf(
+  order: Pick<Order, 'capturedTotal' | 'giftCardTotal'>,
+  lines: readonly Pick<OrderLine, 'id' | 'quantity'>[],
+  parcels: readonly Pick<Fulfilment, 'lines'>[],
+  refunds: readonly CountedRefund[],
+): Units[] {
+  const countOf = (all: readonly { readonly lines: readonly SentLine[] }[], id: string) =>
+    all.reduce((sum, one) => one.lines.reduce((more, { lineId, quantity }) => more + (lineId === id ? quantity : 0), sum), 0)
+  const notFailed = refunds.filter(({ status, purpose }) => status !== 'FAILED' && purpose !== 'LATE_CAPTURE')
+  const standing = notFailed.filter(stands)
+  const [isFullyReserved, isFullyRefunded] = [returnsWholePayment(order, notFailed), returnsWholePayment(order, standing)]
+  return lines.map(({ id, quantity }) => {
+    const sent = countOf(parcels, id)
+    return {
+      lineId: id,
+      sent,
+      left: isFullyReserved ? 0 : Math.max(0, quantity - sent - countOf(notFailed, id)),
+      open: isFullyRefunded ? 0 : Math.max(0, quantity - sent - countOf(standing, id)),
+    }
+  })
+}

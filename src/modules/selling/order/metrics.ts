@@ -1,0 +1,78 @@
+/** Orders and refunds in figures, in Prometheus' text format. */
+import type { Deps } from '../../../core/deps.ts'
+import { known, labelled, type Sample } from '../../../lib/prometheus.ts'
+import { orderStatuses, refundStatuses } from './domain.ts'
+import type { OrderDeps } from './providers.ts'
+import { ordersByStatus as countOrders, type Unfinished, type UnfinishedFigures, unfinishedOf } from './saga/backlog-store.ts'
+
+type FiguresDeps = Pick<Deps, 'db'> & Pick<OrderDeps, 'orderFigures'>
+type Figures = { readonly byStatus: ReadonlyMap<string, number> | undefined; readonly unfinished: UnfinishedFigures | undefined }
+
+/** How many orders there are in each status: the more there are, the more rarely they are counted. */
+export const ordersByStatus = ({ db, orderFigures }: FiguresDeps): Promise<ReadonlyMap<string, number>> =>
+  orderFigures.byStatus.fresh(() => countOrders(db.read))
+
+/** What is unfinished, as it was some seconds ago at most. */
+export const unfinishedOrders = ({ db, orderFigures }: FiguresDeps): Promise<UnfinishedFigures> =>
+  orderFigures.unfinished.fresh(() => unfinishedOf(db.read))
+
+const byStatus = (status: string, value: number): Sample => ({ labels: { status }, value })
+const secondsSince = (now: number, at: number): number => Math.max(0, now - at) / 1_000
+
+/** What is unfinished, under names that begin so. */
+const unfinishedLines = (name: string, what: string, all: readonly Unfinished[] | undefined, now: number): string[] => [
+  ...labelled(
+    `souk_${name}s_unfinished`,
+    `${what} that are to be gone on with, of the 10000 that are due first.`,
+    (all ?? []).map(({ status, count }) => byStatus(status, count)),
+  ),
+  ...labelled(
+    `souk_${name}_oldest_age_seconds`,
+    'How old the oldest of them is.',
+    (all ?? []).map(({ status, oldestAt }) => byStatus(status, secondsSince(now, oldestAt))),
+  ),
+  ...known(
+    `souk_${name}_overdue_seconds`,
+    'For how long the first of them has waited to be gone on with; 0: its time has not come.',
+    all && Math.max(0, ...all.map(({ dueAt }) => secondsSince(now, dueAt))),
+  ),
+]
+
+/** @param figures what of them is undefined is not known now */
+export function orderMetrics(
+  { orderCounts, refundCounts, processors, clock }: Pick<Deps, 'clock'> & Pick<OrderDeps, 'orderCounts' | 'refundCounts' | 'processors'>,
+  { byStatus: all, unfinished }: Figures,
+): string[] {
+  const now = clock.now()
+  const moves = new Map(orderCounts.all())
+  const refunds = new Map(refundCounts.all())
+  // Those that may refund are there from the start, so that what comes first is seen to come.
+  const refunded = new Set(['gift_card', ...processors.keys(), ...[...refunds.keys()].map((words) => words.split(' ')[0] ?? '')])
+  return [
+    ...labelled(
+      'souk_order_moves_total',
+      'Orders that this process has placed (PENDING_PAYMENT), or moved on to the status.',
+      orderStatuses.filter((status) => status !== 'PAID').map((status) => byStatus(status, moves.get(status) ?? 0)),
+      'counter',
+    ),
+    ...labelled(
+      'souk_refunds_total',
+      'Refunds that this process has begun, by processor and what they came to.',
+      [...refunded].flatMap((processor) =>
+        refundStatuses.map((status) => {
+          const result = status === 'PENDING' ? 'begun' : status.toLowerCase()
+          return { labels: { processor, result }, value: refunds.get(`${processor} ${status}`) ?? 0 }
+        }),
+      ),
+      'counter',
+    ),
+    ...labelled(
+      'souk_orders',
+      'Orders of all shops, by status.',
+      all ? orderStatuses.map((status) => byStatus(status, all.get(status) ?? 0)) : [],
+    ),
+    ...unfinishedLines('saga', 'Orders', unfinished?.sagas, now),
+    ...unfinishedLines('refund', 'Refunds', unfinished?.refunds, now),
+    ...known('souk_payment_messages_waiting', 'Messages of processors that are still to be worked.', unfinished?.messages),
+  ]
+}

@@ -1,0 +1,57 @@
+import { locking } from '../../../../core/command-context.ts'
+import { AppError } from '../../../../core/errors.ts'
+import { lockCart, reopenCart } from '../../cart/index.ts'
+import { hasFailed } from '../../../payments/payment/domain.ts'
+import { paymentsWithin } from '../../../payments/payment/index.ts'
+import { release } from '../saga/confirm-order.ts'
+import { cameToNothing, endedUnpaidAs, type Order } from '../domain.ts'
+import type { Drive } from '../saga/saga-context.ts'
+import { appendEvent } from '../events.ts'
+import type { OrderDeps } from '../providers.ts'
+import { tellCancelled } from '../refunds/refund-effects.ts'
+import { returnUnawaited, settleRefund } from '../refunds/refunds.ts'
+import { giveUpPayment, returnToSaga } from '../saga/saga.ts'
+
+const stillPayable = () => new AppError('CONFLICT', 'A payment for this order may still succeed: look again in a moment')
+const isBought = () => new AppError('CONFLICT', 'The cart was bought')
+const isCheckedOutAgain = () => new AppError('CONFLICT', 'The cart was checked out again meanwhile')
+
+/**
+ * Takes an unpaid checkout back: what is open at the processor is given up first, then the order is CANCELLED, what it held is free, and its
+ * cart is open again, in one write. An order that ended unpaid by itself only gives its cart back.
+ * @param actor of the shopper, for the order's trail
+ * @throws AppError CONFLICT while a payment may still succeed, or when one has
+ */
+export async function takeOrderBack(deps: OrderDeps, orderId: string, drive: Drive, actor: string): Promise<void> {
+  // It may be paid by now, and nobody has told us.
+  const saga = await giveUpPayment(deps, await returnToSaga(deps, orderId, drive), drive)
+  if (typeof saga === 'string') throw stillPayable()
+  assertUnpaid(saga.order)
+  const refunds = await deps.db.write(async (tx) => {
+    // The cart is locked before its order, as by whoever buys it. It may be that of another order by now.
+    await lockCart(tx, deps, saga.order.cartId)
+    const last = await deps.orderStore.findByCart(saga.order.cartId, tx)
+    if (last?.id !== orderId) throw isCheckedOutAgain()
+    await reopenCart(tx, deps, saga.order.cartId, saga.order)
+    let order = await deps.orderStore.lock(tx, orderId)
+    if (!order) throw new Error('an order is gone')
+    assertUnpaid(order)
+    const payments = await paymentsWithin(tx, deps, orderId)
+    if (!payments.every(hasFailed)) throw stillPayable()
+    if (order.status === 'PENDING_PAYMENT') {
+      const ended = { ...endedUnpaidAs(order, payments), attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
+      order = await deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'CANCELLED', ended)
+      if (!order) throw stillPayable()
+      await appendEvent(tx, deps, { orderId, type: 'CANCELLED', actor })
+      await tellCancelled(tx, deps, { order, reason: null })
+    }
+    return returnUnawaited(tx, deps, { order: await release(tx, deps, order), payments }, drive.holder)
+  }, locking)
+  for (const { id } of refunds) await settleRefund(deps, id, drive, { isNew: true })
+}
+
+/** @throws AppError unless an order waits for its payment, or came to nothing */
+function assertUnpaid(order: Order): void {
+  const isUnpaid = order.status === 'PENDING_PAYMENT' || (cameToNothing(order) && order.status !== 'COMPENSATING')
+  if (!isUnpaid) throw isBought()
+}

@@ -1,0 +1,31 @@
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import type { Reader, Writer } from '../../../../../db/engine.ts'
+import { lockedRowsIn } from '../../../../../db/prepared.ts'
+import { orders } from '../../../../../db/schema/selling.ts'
+import type { Order } from '../domain.ts'
+
+const lockedOrders = lockedRowsIn(orders, 'id')
+
+/** Orders of a shop that were bought as a guest, with an e-mail address. */
+export const guestsStore = {
+  /** The first of them, by id. */
+  async idsOf(from: Pick<Reader, 'select'>, shopId: string, email: string, limit: number): Promise<string[]> {
+    const rows = await from
+      .select({ id: orders.id })
+      .from(orders)
+      .where(and(eq(orders.shopId, shopId), sql`lower(${orders.email}) = ${email}`, sql`customer_id is null`))
+      .orderBy(asc(orders.id))
+      .limit(limit)
+    return rows.map(({ id }) => id)
+  },
+  /** Makes those that are still nobody's a customer's. @returns these, after the change */
+  async give(tx: Writer, ids: readonly string[], customerId: string, updatedAt: number): Promise<Order[]> {
+    // By their ids, as everybody takes several.
+    await lockedOrders(tx, ids)
+    return tx
+      .update(orders)
+      .set({ customerId, updatedAt })
+      .where(and(inArray(orders.id, [...ids]), isNull(orders.customerId)))
+      .returning()
+  },
+}

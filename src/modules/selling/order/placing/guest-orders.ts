@@ -1,0 +1,40 @@
+import type { Writer } from '../../../../../db/engine.ts'
+import type { Deps } from '../../../../core/deps.ts'
+import { audit } from '../../../operations/audit/index.ts'
+import { countJoined, type GuestOrders } from '../../../customers/customer/index.ts'
+import type { Order } from '../domain.ts'
+import { guestsStore as store } from './guest-orders-store.ts'
+
+/** In one write. */
+export const joinedAtOnce = 200
+
+/** What a customer has spent by an order: nothing before it is a sale. */
+export const spentBy = ({ confirmedAt, total, refundedTotal, giftCardRefundedTotal }: Order): number =>
+  confirmedAt === null ? 0 : total - refundedTotal - giftCardRefundedTotal
+
+type Needed = Pick<Deps, 'clock' | 'newId' | 'db'> & { readonly orderChanged: (tx: Writer, orderId: string) => void }
+
+/**
+ * Makes orders of a guest a customer's, whose numbers count them in the same write, once: an order that somebody else's write has at the
+ * moment is waited for and counted as that left it, and what comes after counts by whose the order is then.
+ */
+export const guestOrdersOf = (deps: Needed): GuestOrders => ({
+  areThere: async (read, { shopId, email }) => (await store.idsOf(read, shopId, email, 1)).length > 0,
+  async join(tx, { id: customerId, shopId, email }, actor) {
+    const ids = await store.idsOf(tx, shopId, email, joinedAtOnce)
+    if (ids.length === 0) return false
+    const joined = await store.give(tx, ids, customerId, deps.clock.now())
+    const counts = Map.groupBy(joined, ({ currency, mode }) => `${currency} ${mode}`)
+    for (const [, [first, ...rest]] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      if (!first) continue
+      const { currency, mode } = first
+      const own = [first, ...rest]
+      const amount = own.reduce((sum, order) => sum + spentBy(order), 0)
+      await countJoined(tx, { customerId, currency, mode, orders: own.length, amount })
+    }
+    for (const { id } of joined) deps.orderChanged(tx, id)
+    if (joined.length > 0)
+      await audit(tx, deps, { actor, action: 'customer.orders_joined', subject: customerId, shopId, after: { orders: joined.length } })
+    return ids.length === joinedAtOnce
+  },
+})

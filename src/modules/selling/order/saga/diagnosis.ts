@@ -1,0 +1,181 @@
+/** Orders as whoever looks after an instance sees them: what happened, what is asked of whom, and what comes next. No personal values. */
+import type { Deps } from '../../../../core/deps.ts'
+import { OperatorError } from '../../../../core/errors.ts'
+import { isOver } from '../../../../core/leases.ts'
+import { type Money, moneyOf } from '../../../../lib/money.ts'
+import { isoTimes, pick } from '../../../../lib/objects.ts'
+import type { Payment } from '../../../payments/payment/domain.ts'
+import { diagnosisStore } from './diagnosis-store.ts'
+import type { OrderEvent, Refund } from '../domain.ts'
+import { reasonOf, type Step, stepsOf } from './saga-explanation.ts'
+import { createOrderStore } from '../store.ts'
+import type { WholeOrder } from '../view.ts'
+
+type DiagnosisDeps = Pick<Deps, 'db' | 'clock'>
+const storeOf = ({ db }: DiagnosisDeps) => createOrderStore(db, () => undefined, { order: () => undefined, refund: () => undefined })
+
+/**
+ * Everything that souk knows of an order and that is not about a person.
+ * @param which its id; or its number and the name of its shop
+ * @throws OperatorError where there is none
+ */
+export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } | { number: number; shopName: string }) {
+  const now = deps.clock.now()
+  const { read } = deps.db
+  const id = 'id' in which ? which.id : await idOf(deps, which)
+  const whole = await storeOf(deps).whole(id)
+  if (!whole) throw new OperatorError('There is no such order')
+  const { order, payments, refunds, disputes, fulfilments, events } = whole
+  const { currency } = order
+  const references = payments.flatMap(({ processorReference, references: more }) => [
+    ...(processorReference === null ? [] : [processorReference]),
+    ...Object.values(more),
+  ])
+  const [shopName, messages, deliveries] = await Promise.all([
+    diagnosisStore.shopName(read, order.shopId),
+    diagnosisStore.messagesAbout(read, { ids: payments.map((payment) => payment.id), references, since: order.createdAt - clocksDifferMs }),
+    diagnosisStore.deliveriesOf(read, keysOf(whole)),
+  ])
+  return {
+    ...pick(order, 'id', 'number'),
+    shop: { id: order.shopId, name: shopName ?? null },
+    ...pick(order, 'mode', 'status', 'paymentStatus', 'fulfilmentStatus', 'holds', 'customerId', 'attempts'),
+    ...moneyOf(order, 'total', 'amountDue', 'capturedTotal', 'refundedTotal', 'giftCardTotal', 'giftCardRefundedTotal'),
+    ...isoTimes(pick(order, 'createdAt', 'updatedAt', 'expiresAt', 'confirmedAt', 'fulfilledAt', 'resumeAt')),
+    payments: payments.map((payment) => paymentLook(payment, now)),
+    refunds: refunds.map((refund) => refundLook(refund, now)),
+    disputes: disputes.map((dispute) => ({
+      ...pick(dispute, 'id', 'paymentId', 'reference', 'status'),
+      ...moneyOf(dispute, 'amount'),
+      ...isoTimes(pick(dispute, 'createdAt', 'updatedAt')),
+    })),
+    parcels: fulfilments.map(({ lines, ...parcel }) => ({
+      ...pick(parcel, 'id', 'version'),
+      units: lines.reduce((sum, { quantity }) => sum + quantity, 0),
+      ...isoTimes(pick(parcel, 'createdAt', 'updatedAt')),
+    })),
+    messages: messages.map(({ dispute, ...message }) => ({
+      ...pick(message, 'id', 'processor', 'messageId', 'paymentId', 'reference', 'attempts'),
+      about: dispute === null ? ('payment' as const) : ('dispute' as const),
+      ...isoTimes(pick(message, 'receivedAt', 'resumeAt')),
+    })),
+    webhooks: deliveries.map((delivery) => ({
+      ...pick(delivery, 'id', 'endpointId', 'event', 'status', 'attempts', 'lastStatus', 'lastError'),
+      ...isoTimes({ createdAt: delivery.createdAt, nextAt: delivery.status === 'PENDING' ? delivery.nextAt : null }),
+    })),
+    events: events.map((event) => eventLook(event, currency)),
+    why: reasonOf(whole, now) ?? null,
+    next: stepsOf(whole, now).map(stepLook),
+  }
+}
+export type OrderDiagnosis = Awaited<ReturnType<typeof diagnoseOrder>>
+
+/** How much the clocks of two processes may differ. */
+const clocksDifferMs = 60 * 60_000
+
+async function idOf({ db }: DiagnosisDeps, { number, shopName }: { number: number; shopName: string }): Promise<string> {
+  const id = await diagnosisStore.orderByNumber(db.read, shopName, number)
+  if (id !== undefined) return id
+  if (!(await diagnosisStore.hasShop(db.read, shopName))) throw new OperatorError('There is no shop of that name')
+  throw new OperatorError('The shop has no order of that number')
+}
+
+const stepLook = ({ what, at }: Step) => ({ what, ...isoTimes({ at }) })
+
+/** Until when somebody is asking a processor about a row; null where nobody is. */
+const askedUntil = ({ leaseUntil }: { readonly leaseUntil: number | null }, now: number): number | null =>
+  leaseUntil === null || isOver(leaseUntil, now) ? null : leaseUntil
+
+/** A payment, with its names at its processor and when that is asked; without what its page and its shopper handed over. */
+const paymentLook = (payment: Payment, now: number) => ({
+  ...pick(payment, 'id', 'method', 'processor'),
+  account: payment.accountId === '' ? 'of the instance' : payment.accountId,
+  ...pick(payment, 'mode', 'status'),
+  failureCode: payment.failureCode === null ? null : wordOf(payment.failureCode),
+  ...moneyOf(payment, 'amount', 'authorized', 'captured', 'refunded'),
+  processorReference: payment.processorReference,
+  references: payment.references,
+  ...isoTimes(pick(payment, 'createdAt', 'updatedAt', 'sentAt', 'askedAt', 'endedAt', 'askAt')),
+  ...isoTimes({ askedUntil: askedUntil(payment, now) }),
+})
+
+const refundLook = (refund: Refund, now: number) => ({
+  ...pick(refund, 'id', 'paymentId', 'processor', 'processorReference', 'purpose', 'status', 'attempts', 'actor'),
+  failureCode: refund.failureCode === null ? null : wordOf(refund.failureCode),
+  ...moneyOf(refund, 'amount', 'giftCardAmount'),
+  ...isoTimes(pick(refund, 'createdAt', 'updatedAt', 'sentAt', 'resumeAt')),
+  ...isoTimes({ askedUntil: askedUntil(refund, now) }),
+})
+
+/** What people wrote (reasons), and numbers of parcels, say something of them. */
+const openDetails: ReadonlySet<string> = new Set([
+  ...['payment', 'processor', 'instead', 'refund', 'dispute', 'fulfilment', 'code', 'currency'],
+  ...['amount', 'total', 'told'],
+])
+const closed = '[not shown]'
+const wordOf = (text: string): string => (/^[\w.:/-]{1,100}$/.test(text) ? text : closed)
+
+function eventLook({ type, at, actor, detail }: OrderEvent, currency: string) {
+  const shown = (name: string, value: string | number): string | Money => {
+    if (!openDetails.has(name)) return closed
+    return typeof value === 'number' ? { amount: value, currency } : wordOf(value)
+  }
+  const told = Object.entries(detail).map(([name, value]) => [name, shown(name, value)] as const)
+  return { ...isoTimes({ at }), type, actor, detail: Object.fromEntries(told) }
+}
+
+/** Under which the outbox has what shops' endpoints are told of an order. */
+function keysOf({ order: { id }, refunds, disputes, fulfilments }: WholeOrder): string[] {
+  const ofOrder = ['confirmed', 'cancelled', 'fulfilled'].map((event) => `order.${event}:${id}`)
+  const ofRefunds = refunds.flatMap((refund) => [
+    `order.refunded:${refund.id}`,
+    `order.refunded:${refund.id}:settled`,
+    `order.refund_claimable:${refund.id}`,
+    `order.refund_manual:${refund.id}`,
+  ])
+  const ofDisputes = disputes.flatMap((dispute) => ['OPEN', 'WON', 'LOST'].map((status) => `order.disputed:${dispute.id}:${status}`))
+  const ofParcels = fulfilments.flatMap(({ id: parcel, version }) => [
+    `order.partially_fulfilled:${parcel}`,
+    ...Array.from({ length: version - 1 }, (_, nth) => `order.fulfilment_updated:${parcel}:${nth + 2}`),
+  ])
+  return [...ofOrder, ...ofRefunds, ...ofDisputes, ...ofParcels]
+}
+
+/** An order that is not at its end. `since`: when something happened to it last. */
+export type StuckOrder = {
+  readonly id: string
+  readonly number: number
+  readonly shopId: string
+  readonly status: string
+  readonly since: string
+  readonly attempts: number
+  readonly why: string
+  readonly next: readonly { readonly what: string; readonly at: string | null }[]
+}
+
+/**
+ * The orders that are unfinished, and to which nothing has happened for so long; the longest first.
+ * @param limit how many are told, of `total`
+ */
+export async function stuckOrders(
+  deps: DiagnosisDeps,
+  { olderThanMs, limit }: { olderThanMs: number; limit: number },
+): Promise<{ total: number; orders: StuckOrder[] }> {
+  const now = deps.clock.now()
+  const store = storeOf(deps)
+  const found = await diagnosisStore.unfinished(deps.db.read, now - olderThanMs, limit)
+  const orders: StuckOrder[] = []
+  for (const { id, since } of found) {
+    const whole = await store.whole(id)
+    if (!whole) continue
+    const { order } = whole
+    orders.push({
+      ...pick(order, 'id', 'number', 'shopId', 'status'),
+      since: new Date(Number(since)).toISOString(),
+      attempts: order.attempts,
+      why: reasonOf(whole, now) ?? 'it is under way',
+      next: stepsOf(whole, now).map(stepLook),
+    })
+  }
+  return { total: Number(found[0]?.total ?? 0), orders }
+}

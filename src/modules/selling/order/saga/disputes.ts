@@ -1,0 +1,101 @@
+import type { Writer } from '../../../../../db/engine.ts'
+import type { ProcessorMessage } from '../../../../clients/processors/processor.ts'
+import { type Movement, recordMovements } from '../../../payments/ledger/index.ts'
+import type { Payment } from '../../../payments/payment/domain.ts'
+import { paymentsWithin } from '../../../payments/payment/index.ts'
+import { enqueueMessage } from '../../../messaging/webhook/index.ts'
+import type { Dispute, Order } from '../domain.ts'
+import { appendEvent } from '../events.ts'
+import type { OrderDeps } from '../providers.ts'
+import { commonOf } from '../refunds/refund-lines.ts'
+
+// Money that the shopper's bank took back, as messages tell of it: no refund, and nothing of the order changes but what is told of it.
+
+/** A dispute as a processor's message has it; amounts in minor units. */
+export type ToldDispute = NonNullable<ProcessorMessage['dispute']>
+
+/**
+ * Notes what a message says of a dispute about a payment, inside the write that works the message. Told twice, late or in another order, it
+ * leads to the same: what is won or lost is not open again, and what is lost stays lost. It takes no more than what was captured and no
+ * other dispute has taken, whatever is told. One in another currency than its payment's is noted, told, and not booked: what the shop's
+ * account lost in its own money is not known.
+ */
+export async function noteDispute(
+  tx: Writer,
+  deps: OrderDeps,
+  { payment: about, dispute: told }: { payment: Pick<Payment, 'id' | 'orderId'>; dispute: ToldDispute },
+): Promise<void> {
+  const { orderStore: store } = deps
+  const [order, payments] = await Promise.all([store.lock(tx, about.orderId), paymentsWithin(tx, deps, about.orderId)])
+  const payment = payments.find(({ id }) => id === about.id)
+  if (!order || !payment) throw new Error('a payment without its order')
+  const all = await store.disputesOf(tx, order.id)
+  const known = all.find(({ paymentId, reference: name }) => paymentId === payment.id && name === told.reference)
+  const left = leftToDispute(payment, all, known)
+  const dispute = known ? await moveOn(tx, deps, known, { to: told.state, left }) : await open(tx, deps, order, { payment, told, left })
+  if (!dispute) return
+  const { id, reference, amount, currency, status } = dispute
+  const isBooked = currency === payment.currency
+  const movements = movementsOf(dispute, known?.status).map((moved) => ({
+    ...commonOf(order, { currency, isSale: payment.status === 'CAPTURED' }, deps.clock.now()),
+    processor: payment.processor,
+    amount,
+    ...moved,
+  }))
+  // What a shopper's bank takes back is no refund: the dashboards count none of it.
+  await recordMovements(tx, deps, isBooked && amount > 0 ? movements : [], { isCounted: false, mode: order.mode })
+  const trace = { order: order.id, payment: payment.id, processor: payment.processor, dispute: id, state: status }
+  const isCapped = isBooked && told.amount > amount
+  if (isBooked && !isCapped) deps.log.warn('payment.disputed', trace)
+  else deps.log.error('payment.disputed', isCapped ? { ...trace, told: told.amount, amount } : { ...trace, currency, booked: false })
+  const detail = { dispute: id, payment: payment.id, ...(isBooked ? { amount } : {}), ...(isCapped ? { told: told.amount } : {}) }
+  await appendEvent(tx, deps, { orderId: order.id, type: status === 'OPEN' ? 'DISPUTE_OPENED' : `DISPUTE_${status}`, detail })
+  await enqueueMessage(tx, deps, {
+    shopId: order.shopId,
+    event: 'order.disputed',
+    key: `order.disputed:${id}:${status}`,
+    data: { orderId: order.id, number: order.number, dispute: { id, reference, amount: { amount, currency }, status } },
+  })
+}
+
+/** What of a payment no other dispute of it has taken, in minor units: what one can take at most. */
+function leftToDispute({ id, captured, currency }: Payment, all: readonly Dispute[], known: Dispute | undefined): number {
+  const others = all.filter((one) => one.paymentId === id && one.id !== known?.id && one.status !== 'WON' && one.currency === currency)
+  return Math.max(0, captured - others.reduce((sum, { amount }) => sum + amount, 0))
+}
+
+type Opened = { payment: Pick<Payment, 'id' | 'currency'>; told: ToldDispute; left: number }
+
+async function open(tx: Writer, { orderStore, newId, clock }: OrderDeps, order: Order, { payment, told, left }: Opened): Promise<Dispute> {
+  const { reference, currency, state: status } = told
+  const amount = currency === payment.currency ? Math.min(told.amount, left) : told.amount
+  const now = clock.now()
+  const of = { orderId: order.id, shopId: order.shopId, paymentId: payment.id }
+  const dispute = { id: newId('dispute'), ...of, reference, amount, currency, status, createdAt: now, updatedAt: now }
+  await orderStore.insertDispute(tx, dispute)
+  return dispute
+}
+
+/** Undefined where a dispute is that already, or has gone beyond it. */
+async function moveOn(
+  tx: Writer,
+  { orderStore: store, clock }: OrderDeps,
+  { id, status, amount }: Dispute,
+  { to, left }: { to: Dispute['status']; left: number },
+): Promise<Dispute | undefined> {
+  const updatedAt = clock.now()
+  if (to === 'OPEN') return undefined
+  if (to === 'WON') return store.moveDispute(tx, id, ['OPEN'], to, { updatedAt })
+  // Another may have taken since what this one had given again.
+  const taken = status === 'WON' ? Math.min(amount, left) : amount
+  return store.moveDispute(tx, id, ['OPEN', 'WON'], to, { updatedAt, amount: taken })
+}
+
+/** Which way the money went: it is taken as long as a dispute is open, and by one that is lost. */
+function movementsOf({ id, status }: Dispute, before: Dispute['status'] | undefined): Pick<Movement, 'kind' | 'key'>[] {
+  const taken = { kind: 'DISPUTE', key: `dispute:${id}` } as const
+  const won = { kind: 'DISPUTE_WON', key: `dispute-won:${id}` } as const
+  if (before === undefined) return status === 'WON' ? [taken, won] : [taken]
+  if (status === 'WON') return [won]
+  return before === 'WON' ? [{ kind: 'DISPUTE', key: `dispute-lost:${id}` }] : []
+}

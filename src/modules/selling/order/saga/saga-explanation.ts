@@ -1,0 +1,142 @@
+/** What the saga of an order is at, in words for whoever looks after an instance: what happens next, when, and why it has not yet. */
+import { isOver } from '../../../../core/leases.ts'
+import { isLost, isUnderWay, type Payment } from '../../../payments/payment/domain.ts'
+import { confirmAttemptsMax, type Move, nextMove, type Order, type Refund, refundWindowMs, type Saga } from '../domain.ts'
+
+/** Something that souk does by itself, or that somebody must do. `at`: milliseconds since the epoch; null where no time is set. */
+export type Step = { readonly what: string; readonly at: number | null }
+type Looked = Saga & { readonly refunds: readonly Refund[] }
+
+/** The job that takes orders up comes every few seconds; what is due for longer has been forgotten, or nobody is there. */
+export const overdueMs = 60_000
+
+const done: Step = { what: 'nothing: it is over', at: null }
+
+/** All that is still to come, the saga's own move first. */
+export function stepsOf({ order, payments, refunds }: Looked, now: number): Step[] {
+  const isLeft = isForgotten({ order, payments, refunds }, now)
+  const own = ownStep({ order, payments }, now)
+  const steps = [isLeft && isUnfinished(order) ? leftToDo(own) : own, ...endOf({ order, payments }, now)]
+  const back = refunds.flatMap((refund) =>
+    isLeft && refund.status === 'PENDING' ? refundSteps(refund).map(leftToDo) : refundSteps(refund),
+  )
+  const later = [...back, ...payments.flatMap(sweepSteps)]
+  return [...steps.filter((step) => step !== done || later.length === 0), ...later]
+}
+
+/** Souk would do it, and does not: see `isForgotten`. */
+const leftToDo = ({ what }: Step): Step => ({ what: `nothing by itself; left to do: ${what}`, at: null })
+
+const isUnfinished = ({ status }: Pick<Order, 'status'>): boolean => status === 'PAID' || status === 'COMPENSATING'
+const openOf = (refunds: readonly Refund[]) => refunds.filter(({ status }) => status === 'PENDING')
+/** Who is asking a processor just now. */
+const askingOf = ({ payments, refunds }: Looked, now: number) =>
+  [...payments, ...openOf(refunds)].find(({ leaseUntil }) => leaseUntil !== null && !isOver(leaseUntil, now))
+/** When it goes on, by its own time and those of its refunds. */
+const timesOf = ({ order, refunds }: Looked): number[] =>
+  [order.resumeAt, ...openOf(refunds).map(({ resumeAt }) => resumeAt)].filter((at) => at !== null)
+
+/** Whether souk is to go on with it, and has set no time for that: it does not happen by itself then. */
+const isForgotten = (looked: Looked, now: number): boolean =>
+  timesOf(looked).length === 0 && (isUnfinished(looked.order) || openOf(looked.refunds).length > 0) && askingOf(looked, now) === undefined
+
+function ownStep(saga: Saga, now: number): Step {
+  const { order } = saga
+  const move = nextMove(saga, now)
+  if (move.kind === 'rest') return restOf(saga)
+  return { what: wordsOf(move, order), at: order.resumeAt }
+}
+
+/** What each move of the saga is, of payment `pay_…` at its processor. */
+function wordsOf(move: Exclude<Move, { kind: 'rest' }>, { attempts }: Order): string {
+  switch (move.kind) {
+    case 'create':
+      return `${of(move)} is to be begun`
+    case 'ask':
+      return `${of(move)} is asked about: what has become of it`
+    case 'capture':
+      return `the money of ${of(move)} is taken`
+    case 'void':
+      return `${of(move)} is given up`
+    case 'abandon':
+      return `${of(move)} is given up without asking: nobody can know whether it was begun`
+    case 'accept':
+      return `the money that came on ${of(move)} is counted, and the order is paid`
+    case 'confirm':
+      return attempts === 0
+        ? 'it is made a sale'
+        : `it is made a sale: try ${attempts + 1}; after ${confirmAttemptsMax} its money goes back`
+    case 'release':
+      return 'its stock and its gift cards are given back'
+    case 'endCompensation':
+      return 'it is cancelled, once all of its money is back'
+  }
+}
+const of = ({ payment: { id, processor } }: { readonly payment: Payment }) => `payment ${id} at ${processor}`
+
+function restOf({ order, payments }: Saga): Step {
+  const { status, fulfilmentStatus, fulfilledAt, resumeAt } = order
+  const waited = payments.find(isUnderWay)
+  if (status === 'PENDING_PAYMENT' && waited && isLost(waited))
+    return { what: `nothing: nobody can know whether ${of({ payment: waited })} was begun`, at: null }
+  if (status === 'PENDING_PAYMENT') return { what: 'its shopper pays, or nobody does', at: null }
+  if (status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED')
+    return { what: 'its shop sends the rest, or refunds it', at: null }
+  if (status === 'CONFIRMED') return { what: 'its shop sends it, or cancels it', at: null }
+  if (status === 'FULFILLED') return { what: 'it is complete', at: fulfilledAt === null ? null : fulfilledAt + refundWindowMs }
+  return resumeAt === null ? done : { what: 'it is looked at once more', at: resumeAt }
+}
+
+/** An order that waits for its payment has a time at which it ends, whatever comes before. */
+const endOf = ({ order }: Saga, now: number): Step[] =>
+  order.status === 'PENDING_PAYMENT'
+    ? [{ what: order.expiresAt <= now ? 'it expires' : 'it expires, unless it is paid', at: order.expiresAt }]
+    : []
+
+function refundSteps({ id, orderId, processor, status, sentAt, resumeAt }: Refund): Step[] {
+  const who = processor ?? 'nobody'
+  if (status === 'PENDING')
+    return [{ what: sentAt === null ? `${who} is told of refund ${id}` : `${who} is asked about refund ${id}`, at: resumeAt }]
+  if (status === 'MANUAL')
+    return [
+      {
+        what: `refund ${id} is paid back by hand; POST /v2/orders/${orderId}/refunds/${id}/settled says that it was`,
+        at: null,
+      },
+    ]
+  const claim = status === 'CLAIMABLE' ? [{ what: `the shopper fetches refund ${id} at ${who}`, at: null }] : []
+  return resumeAt === null ? claim : [...claim, { what: `${who} is asked about refund ${id} again`, at: resumeAt }]
+}
+
+/** A payment that ended without money may be paid all the same. */
+const sweepSteps = (payment: Payment): Step[] =>
+  payment.askAt === null ? [] : [{ what: `${of({ payment })}, which ended ${payment.status}, is asked about again`, at: payment.askAt }]
+
+/** Why an order stands where it stands, the most telling reason alone; undefined where it waits for people, as it should, or is over. */
+export function reasonOf({ order, payments, refunds }: Looked, now: number): string | undefined {
+  const looked = { order, payments, refunds }
+  const asking = askingOf(looked, now)
+  if (asking?.leaseUntil) return `${asking.processor} is being asked just now, until ${iso(asking.leaseUntil)} at most`
+  if (isForgotten(looked, now)) return 'no time is set at which it goes on: that is a fault of souk, report it'
+  const times = timesOf(looked)
+  if (order.status === 'PENDING_PAYMENT' && order.expiresAt + overdueMs <= now) times.push(order.expiresAt)
+  const due = Math.min(...times)
+  if (due + overdueMs <= now)
+    return `it was due at ${iso(due)} and nobody took it up: see that a server runs and its jobs do (\`souk health\`, \`souk jobs\`)`
+  return failureOf({ order, payments, refunds: openOf(refunds) }, now)
+}
+
+function failureOf({ order, payments, refunds: [refund] }: Looked, now: number): string | undefined {
+  const move = nextMove({ order, payments }, now)
+  const times = order.attempts === 1 ? 'once' : `${order.attempts} times in a row`
+  if (order.attempts > 0 && move.kind === 'confirm') return `it could not be made a sale, ${times}: order.not_confirmed in the log says why`
+  if (refund && refund.attempts > 0) return `${refund.processor} has not settled refund ${refund.id}, asked ${refund.attempts} times`
+  if (order.attempts > 0)
+    return `${'payment' in move ? move.payment.processor : (order.processor ?? 'its processor')} did not answer, ${times}`
+  const deciding = payments.find(({ status }) => status === 'PROCESSING')
+  if (deciding) return `${deciding.processor} has not decided about payment ${deciding.id}`
+  if (refund) return `refund ${refund.id} is under way`
+  return order.resumeAt !== null && order.status !== 'PENDING_PAYMENT' ? 'it is under way' : undefined
+}
+
+const iso = (ms: number) => new Date(ms).toISOString()

@@ -1,0 +1,319 @@
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../../../db/columns.ts'
+import type { Reader, Writer } from '../../../../../db/engine.ts'
+import { prepare } from '../../../../../db/prepared.ts'
+import { orderDays } from '../../../../../db/schema/finding.ts'
+import { fulfilments } from '../../../../../db/schema/fulfilments.ts'
+import { orderLines, orderNumbers, orders } from '../../../../../db/schema/selling.ts'
+import { orderIndexed, orderSearch } from '../../../../../db/search.ts'
+import { fillsOf } from '../../../../../db/search-backfill.ts'
+import { isToFulfil } from '../../../../../db/units-to-send.ts'
+import { dayMs } from '../../../../lib/day.ts'
+import { normalMailAddress } from '../../../../lib/mail-address.ts'
+import type { Slice } from '../../../../lib/page.ts'
+import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, statusesOf, wordingOf } from '../domain.ts'
+
+/** Of what words find, totals are exact up to this, and nothing lies past it. */
+export const foundMax = 1_000
+/** Of what other filters leave, totals are exact up to this; further pages are there all the same. */
+const countedMax = 2_000
+/** Orders that filters leave: of so few, what each is found by is made anew and looked at. */
+const lookedIntoMax = 500
+/** Of orders that hold the words, and of those that are as the columns are asked to be, so many are held against each other. */
+const walkedMax = 10_000
+const walkedAtOnce = 2_500
+/** Orders of a piece whose words are made anew at a stretch. */
+const lookedAtMax = 100
+const numberMax = 2_147_483_647
+
+type Found = { readonly ids: string[]; readonly total: number; readonly isCapped: boolean }
+type Numbers = { readonly numbers: readonly number[]; readonly isCapped: boolean }
+type Bounds = { readonly first: number; readonly last: number }
+
+/** By its row, which the same write has made just before. */
+const ownNumber = sql`(select number from orders where id = ${sql.placeholder('id')})`
+const noteDay = prepare(
+  (queries) =>
+    queries
+      .insert(orderDays)
+      .values({ shopId: sql.placeholder('shopId'), day: sql.placeholder('day'), first: ownNumber, last: ownNumber })
+      .onConflictDoUpdate({
+        target: [orderDays.shopId, orderDays.day],
+        set: {
+          first: sql`case when excluded.first < order_days.first then excluded.first else order_days.first end`,
+          last: sql`case when excluded.last > order_days.last then excluded.last else order_days.last end`,
+        },
+      }),
+  'behind',
+)
+
+type Made = Pick<Order, 'id' | 'shopId' | 'createdAt'>
+
+const allNumbers: Bounds = { first: 1, last: numberMax }
+const fills = fillsOf('ORDERS')
+
+/** How orders are found: by words, by their day and by their columns. */
+export const findingStore = {
+  /** Makes an order findable, in the write that has just made its row. */
+  async add(tx: Writer, { id, shopId, createdAt }: Made, words: readonly string[]): Promise<void> {
+    await tx.run(noteDay, { id, shopId, day: dayFrom(createdAt) })
+    await orderSearch.add(tx, { id, shopId }, words)
+  },
+  /** The same of one that may be there already. */
+  async replace(tx: Writer, { id, shopId, createdAt }: Made, words: readonly string[]): Promise<void> {
+    await tx.run(noteDay, { id, shopId, day: dayFrom(createdAt) })
+    await orderSearch.replace(tx, { id, shopId }, words)
+  },
+
+  /** A page of a shop's orders, by number, newest first. */
+  async list(read: Reader, filter: OrderFilter, slice: Slice): Promise<Found> {
+    if (isWhole(filter)) return wholeList(read, filter.shopId, slice)
+    const bounds = await boundsOf(read, filter)
+    if (!bounds || filter.words?.length === 0) return { ids: [], total: 0, isCapped: false }
+    if (filter.words === undefined) return byColumns(read, filter, bounds, slice)
+    const { numbers, isCapped } = await numbersOf(read, filter, filter.words, bounds)
+    const page = numbers.slice(slice.offset, slice.offset + slice.limit)
+    return { ids: await idsOf(read, filter.shopId, page), total: numbers.length, isCapped }
+  },
+
+  /**
+   * A piece of a list that is read whole: all that a filter finds, however many, some at a time.
+   * @returns numbers below the one it goes on after, highest first; `lookedTo`: the last that was looked at, where words are asked for
+   */
+  async numbersAfter(
+    read: Reader,
+    filter: OrderFilter,
+    { limit, after }: Slice,
+  ): Promise<{ numbers: readonly number[]; lookedTo?: number | undefined }> {
+    const { shopId, words, number } = filter
+    const isWhole = !(await isFilling(read, shopId))
+    const days = await boundsOf(read, filter)
+    if (!days || words?.length === 0) return { numbers: [] }
+    const first = Math.max(days.first, number ?? days.first)
+    const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
+    if (words === undefined) return { numbers: await numbersIn(read, alongColumns(filter, { first, last }, limit)) }
+    // Until all of them have words, each is looked at: a file does not tell that it lacks some.
+    if (!isWhole) {
+      const all = await numbersIn(read, alongColumns(filter, { first, last }, Math.min(limit, lookedAtMax)))
+      return { numbers: await holding(read, shopId, all, words), lookedTo: all.at(-1) }
+    }
+    const candidates = await orderSearch.find(read, { shopId, words, whole: [], first, last, limit })
+    return { numbers: await amongColumns(read, filter, candidates), lookedTo: candidates.at(-1) }
+  },
+
+  ...fills,
+  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select o.id as id from orders o where o.id > ${after} and not exists (${orderIndexed}) order by o.id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
+  /** The newest ids below one. */
+  async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
+    const rows = await read.select({ id: orders.id }).from(orders).where(lt(orders.id, below)).orderBy(desc(orders.id)).limit(limit)
+    return rows.map(({ id }) => id)
+  },
+}
+
+const dayFrom = (ms: number): number => Math.floor(ms / dayMs)
+
+function isWhole({ shopId: _, ...filter }: OrderFilter): boolean {
+  return Object.values(filter).every((value) => value === undefined || value === null)
+}
+
+/** Numbers have no gap: the last one is how many there are, and a page is known by its numbers. */
+async function wholeList(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Found> {
+  const [row] = await read.select({ last: orderNumbers.last }).from(orderNumbers).where(eq(orderNumbers.shopId, shopId)).limit(1)
+  const total = row?.last ?? 0
+  const top = total - offset
+  const rows =
+    top <= 0
+      ? []
+      : await read
+          .select({ id: orders.id })
+          .from(orders)
+          .where(and(eq(orders.shopId, shopId), lte(orders.number, top), gt(orders.number, top - limit)))
+          .orderBy(desc(orders.number))
+  return { ids: rows.map(({ id }) => id), total, isCapped: false }
+}
+
+async function idsOf(read: Reader, shopId: string, numbers: readonly number[]): Promise<string[]> {
+  if (numbers.length === 0) return []
+  const rows = await read
+    .select({ id: orders.id })
+    .from(orders)
+    .where(and(eq(orders.shopId, shopId), inArray(orders.number, [...numbers])))
+    .orderBy(desc(orders.number))
+  return rows.map(({ id }) => id)
+}
+
+const capped = (numbers: readonly number[]): Numbers => ({
+  numbers: numbers.slice(0, foundMax),
+  isCapped: numbers.length > foundMax,
+})
+
+/** A page of what filters leave, by their columns alone. */
+async function byColumns(read: Reader, filter: OrderFilter, bounds: Bounds, { limit, offset }: Slice): Promise<Found> {
+  const [counted] = await read.rows<{ n: number | string }>(
+    sql`select count(*) as n from (${alongColumns(filter, bounds, countedMax + 1)}) as first_ones`,
+  )
+  const n = Number(counted?.n ?? 0)
+  const page = n <= Math.min(offset, countedMax) ? [] : await numbersIn(read, alongColumns(filter, bounds, limit, offset))
+  return { ids: await idsOf(read, filter.shopId, page), total: Math.min(n, countedMax), isCapped: n > countedMax }
+}
+
+async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: Bounds): Promise<Numbers> {
+  const { shopId } = filter
+  // Before what is indexed: what the job comes to in between is in both, and not in neither.
+  const isWhole = !(await isFilling(read, shopId))
+  const query = { shopId, words, whole: [], ...bounds }
+  if (filter.number !== undefined || filter.id !== undefined || isNarrow(filter)) {
+    const left = await numbersIn(read, alongColumns(filter, bounds, lookedIntoMax + 1))
+    if (left.length <= lookedIntoMax) return { numbers: await holding(read, shopId, left, words), isCapped: false }
+  } else if (filter.from === undefined && filter.until === undefined)
+    return orMore(capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 })), isWhole)
+  return orMore(await walked(read, filter, words, bounds), isWhole)
+}
+
+const orMore = (found: Numbers, isWhole: boolean): Numbers => (isWhole ? found : { ...found, isCapped: true })
+
+/** Whether a shop has orders that no index knows yet: the job comes to its first one last. */
+async function isFilling(read: Reader, shopId: string): Promise<boolean> {
+  const fill = await fills.fillOf(read)
+  if (!fill) return false
+  const [first] = await read.select({ id: orders.id }).from(orders).where(eq(orders.shopId, shopId)).orderBy(asc(orders.number)).limit(1)
+  return first !== undefined && first.id < fill.below
+}
+
+/** Those of a shop's orders that are found by words. */
+async function holding(read: Reader, shopId: string, numbers: readonly number[], words: readonly string[]): Promise<number[]> {
+  if (numbers.length === 0) return []
+  const { id, number, email, shippingAddress, billingAddress } = orders
+  const found = await read
+    .select({ id, number, email, shippingAddress, billingAddress })
+    .from(orders)
+    .where(and(eq(orders.shopId, shopId), inArray(orders.number, [...numbers])))
+    .orderBy(desc(orders.number))
+  const ids = found.map((order) => order.id)
+  const { orderId, title, variantTitle, sku } = orderLines
+  const lines = await read
+    .select({ orderId, title, variantTitle, sku })
+    .from(orderLines)
+    .where(inArray(orderLines.orderId, ids))
+    .orderBy(asc(orderLines.orderId), asc(orderLines.position))
+  const parcels = await read
+    .select({ orderId: fulfilments.orderId, trackingNumber: fulfilments.trackingNumber })
+    .from(fulfilments)
+    .where(inArray(fulfilments.orderId, ids))
+    .orderBy(asc(fulfilments.id))
+  const linesOf = Map.groupBy(lines, (line) => line.orderId)
+  const parcelsOf = Map.groupBy(parcels, (parcel) => parcel.orderId)
+  return found.flatMap((order) =>
+    holds(order.number, wordingOf(order, linesOf.get(order.id) ?? [], parcelsOf.get(order.id) ?? []), words) ? order.number : [],
+  )
+}
+
+/** What holds the words and is as the columns are asked to be: both come by their numbers, and go down them side by side. */
+async function walked(read: Reader, filter: OrderFilter, words: readonly string[], { first, last }: Bounds): Promise<Numbers> {
+  const numbers: number[] = []
+  let below = last
+  for (let left = walkedMax; left > 0 && numbers.length <= foundMax; left -= walkedAtOnce) {
+    const range = { first, last: below }
+    const holding = await orderSearch.find(read, { shopId: filter.shopId, words, whole: [], ...range, limit: walkedAtOnce })
+    const lowestHeld = holding.length < walkedAtOnce ? first : (holding.at(-1) ?? first)
+    const asked = await numbersIn(read, alongColumns(filter, { first: lowestHeld, last: below }, walkedAtOnce))
+    const lowest = asked.length < walkedAtOnce ? lowestHeld : (asked.at(-1) ?? lowestHeld)
+    const areAsked = new Set(asked)
+    numbers.push(...holding.filter((number) => number >= lowest && areAsked.has(number)))
+    if (lowest <= first) return capped(numbers)
+    below = lowest - 1
+  }
+  return { ...capped(numbers), isCapped: true }
+}
+
+/** Of these numbers, those whose orders are as the columns are asked to be; highest first. */
+async function amongColumns(read: Reader, filter: OrderFilter, numbers: readonly number[]): Promise<number[]> {
+  if (numbers.length === 0) return []
+  const rows = await read
+    .select({ number: orders.number })
+    .from(orders)
+    .where(and(eq(orders.shopId, filter.shopId), inArray(orders.number, [...numbers]), ...conditionsOf(filter)))
+    .orderBy(desc(orders.number))
+  return rows.map(({ number }) => number)
+}
+
+const isNarrow = ({ status, paymentStatus, fulfilmentStatus, toFulfil, customerId, email }: OrderFilter): boolean =>
+  [status, paymentStatus, fulfilmentStatus, toFulfil, customerId, email].some((value) => value !== undefined && value !== null)
+
+/** Between which numbers the orders of the days that are asked for lie; undefined where there are none. */
+async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<Bounds | undefined> {
+  if (from === undefined && until === undefined) return allNumbers
+  // Not every day is known yet.
+  if (await isFilling(read, shopId)) return allNumbers
+  const [row] = await read
+    .select({ first: sql<number | null>`min(${orderDays.first})`, last: sql<number | null>`max(${orderDays.last})` })
+    .from(orderDays)
+    .where(
+      and(
+        eq(orderDays.shopId, shopId),
+        from === undefined ? undefined : gte(orderDays.day, dayFrom(from)),
+        until === undefined ? undefined : lte(orderDays.day, dayFrom(until - 1)),
+      ),
+    )
+  return row?.first == null || row.last == null ? undefined : { first: row.first, last: row.last }
+}
+
+/** The numbers of orders by their columns alone: along one index in the order of numbers, and what else is asked is looked at as they come. */
+function alongColumns(filter: OrderFilter, { first, last }: Bounds, limit: number, offset = 0): SQL {
+  const { shopId, customerId, email, paymentStatus, fulfilmentStatus, number, id } = filter
+  const within = sql`number between ${first} and ${last}`
+  const rest = and(...conditionsOf(filter)) ?? sql`true`
+  const cut = sql`order by number desc limit ${limit} offset ${offset}`
+  // A limit keeps both engines from choosing another index by the conditions around it.
+  const along = (condition: SQL, part: SQL) => sql`select number from (
+    select * from orders where ${condition} and ${within} order by number desc limit ${numberMax}) as orders
+    where ${rest} ${part}`
+  if (id !== undefined || number !== undefined)
+    return sql`select number from orders where ${id === undefined ? sql`number = ${number}` : sql`id = ${id}`} and shop_id = ${shopId} and ${within} and ${rest} ${cut}`
+  if (customerId !== undefined && customerId !== null) return along(sql`customer_id = ${customerId} and shop_id = ${shopId}`, cut)
+  if (email !== undefined) return along(sql`shop_id = ${shopId} and lower(email) = ${normalMailAddress(email)}`, cut)
+  if (fulfilmentStatus === 'PARTIALLY_FULFILLED') return along(sql`shop_id = ${shopId} and fulfilment_status = 'PARTIALLY_FULFILLED'`, cut)
+  const statuses = statusesOf(filter)
+  if (statuses.length === 1 && statuses[0] === 'CONFIRMED' && paymentStatus === undefined)
+    return along(sql`shop_id = ${shopId} and status = 'CONFIRMED'`, cut)
+  if (statuses.length === 0) return sql`select number from orders where false`
+  if (statuses.length === orderStatuses.length && paymentStatus === undefined) return along(sql`shop_id = ${shopId}`, cut)
+  // Each state of the index by itself, since only within one are numbers in order.
+  const states = statuses.flatMap((one) =>
+    (paymentStatus === undefined ? orderPaymentStatuses : [paymentStatus]).map((paid) => ({ one, paid })),
+  )
+  const ranges = states.map(({ one, paid }) => {
+    const state = sql`shop_id = ${shopId} and status = ${one} and payment_status = ${paid}`
+    return sql`select number from (${along(state, sql`order by number desc limit ${offset + limit}`)}) as state`
+  })
+  return sql`select number from (${sql.join(ranges, sql` union all `)}) as found ${cut}`
+}
+
+async function numbersIn(read: Reader, query: SQL): Promise<number[]> {
+  return (await read.rows<{ number: number }>(query)).map(({ number }) => number)
+}
+
+/** What narrows a list, besides its shop and its words. */
+function conditionsOf(filter: OrderFilter): SQL[] {
+  const { status, paymentStatus, fulfilmentStatus, toFulfil, customerId, number, id, email, from, until } = filter
+  const same = [
+    status === undefined ? undefined : eq(orders.status, status),
+    paymentStatus === undefined ? undefined : eq(orders.paymentStatus, paymentStatus),
+    fulfilmentStatus === undefined ? undefined : eq(orders.fulfilmentStatus, fulfilmentStatus),
+    toFulfil && isToFulfil('orders'),
+    customerId === undefined || customerId === null ? undefined : eq(orders.customerId, customerId),
+    number === undefined ? undefined : eq(orders.number, number),
+    id === undefined ? undefined : eq(orders.id, id),
+    email === undefined ? undefined : sql`lower(${orders.email}) = ${normalMailAddress(email)}`,
+    from === undefined ? undefined : gte(orders.createdAt, from),
+    until === undefined ? undefined : lt(orders.createdAt, until),
+  ]
+  return same.filter((condition) => condition !== undefined)
+}

@@ -1,0 +1,321 @@
+import type { Writer } from '../../../../db/engine.ts'
+import { type Actor, locking } from '../../../core/command-context.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { Attempt } from '../../../core/idempotency.ts'
+import type { Money } from '../../../lib/money.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import type { Optional } from '../../../lib/objects.ts'
+import { audit } from '../../operations/audit/index.ts'
+import { isUnderWay } from '../../payments/payment/domain.ts'
+import { paymentsWithin } from '../../payments/payment/index.ts'
+import { enqueueMessage } from '../../messaging/webhook/index.ts'
+import { release } from './saga/confirm-order.ts'
+import { endedUnpaidAs, type Fulfilment, filterOf, type Order, type OrderQuery, refundWindowMs, trackingOf } from './domain.ts'
+import { type Drive, requestDrive } from './saga/saga-context.ts'
+import { appendEvent } from './events.ts'
+import { reindexOrder } from './search/search-index.ts'
+import { findingStore } from './search/search-store.ts'
+import { mailShipped, shipmentOf } from './mails.ts'
+import { detailOf, packed, tellFulfilled, toldOf, versioned } from './fulfilment/fulfilments.ts'
+import type { OrderDeps } from './providers.ts'
+import { tellCancelled } from './refunds/refund-effects.ts'
+import type { Asked, AskedLine } from './refunds/refund-lines.ts'
+import { beginRefund, isCancelling, type RefundRequest } from './refunds/refund-requests.ts'
+import { returnUnawaited, settleRefund } from './refunds/refunds.ts'
+import { compensate, completeOrder } from './saga/saga.ts'
+import type { RefundFilter } from './store.ts'
+import { type SentLine, unitsOf } from './fulfilment/units.ts'
+import { type FulfilmentView, type OrderView, orderView, type RefundView, refundView, type WholeOrder, withoutReasons } from './view.ts'
+
+const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
+
+/** Who asks for orders: a shop sees its own, a customer theirs. */
+export type OrderReader = { shopId: string; customerId?: string | undefined }
+
+/** @throws AppError NOT_FOUND, also for somebody else's */
+export async function readOrder(
+  { orderStore, orderLinks }: OrderDeps,
+  { shopId, customerId }: OrderReader,
+  id: string,
+): Promise<OrderView> {
+  const [whole, { urlOf }] = await Promise.all([orderStore.whole(id), orderLinks.ready()])
+  if (!whole || whole.order.shopId !== shopId) throw noSuchOrder()
+  if (customerId === undefined) return orderView(whole, urlOf(id))
+  if (whole.order.customerId !== customerId) throw noSuchOrder()
+  return withoutReasons(orderView(whole, urlOf(id)))
+}
+
+/** The shop's orders, by number, newest first. @throws AppError INVALID for days that are none, or too many */
+export async function listOrders(
+  { db, orderStore, orderLinks }: OrderDeps,
+  query: OrderQuery & { shopId: string },
+  slice: Slice,
+): Promise<Page<OrderView> & { totalCapped?: true }> {
+  const { ids, total, isCapped } = await findingStore.list(db.read, filterOf(query), slice)
+  const { urlOf } = await orderLinks.ready()
+  const found = await Promise.all(ids.map((id) => orderStore.whole(id)))
+  const page = pageOf(
+    found.flatMap((whole) => (whole ? [orderView(whole, urlOf(whole.order.id))] : [])),
+    total,
+    slice,
+  )
+  return isCapped ? { ...page, totalCapped: true } : page
+}
+
+/** A refund of a shop's, by its order. @throws AppError NOT_FOUND, also for another shop's and for another order's */
+export async function readRefund(
+  deps: OrderDeps,
+  { shopId, orderId, refundId }: { shopId: string; orderId: string; refundId: string },
+): Promise<RefundView> {
+  await ownOrder(deps, { shopId, orderId })
+  const refund = await deps.orderStore.findRefund(deps.db.read, refundId)
+  if (refund?.orderId !== orderId) throw new AppError('NOT_FOUND', 'No such refund')
+  return refundView(refund)
+}
+
+/** The shop's refunds, newest first. */
+export async function listRefunds({ orderStore }: OrderDeps, filter: RefundFilter, slice: Slice): Promise<Page<RefundView>> {
+  const { rows, total } = await orderStore.listRefunds(filter, slice)
+  return pageOf(rows.map(refundView), total, slice)
+}
+
+/**
+ * Gives money back. When the processor does not answer, the refund stays PENDING and the job asks again.
+ * @throws AppError NOT_FOUND; INVALID for another currency, a line that the order does not have, or unless exactly one of `amount`,
+ *   `lines` and `all` is there; CONFLICT when there is not that much left, or the order is in no state for it
+ */
+export async function refundOrder(
+  deps: OrderDeps,
+  { amount, lines, all, refundableTotal: seen, ...request }: Omit<RefundRequest, 'asked' | 'seen'> & RefundInput,
+): Promise<RefundView> {
+  const asked = askedOf({ amount, lines, all })
+  const { currency } = await ownOrder(deps, request)
+  for (const [name, money] of Object.entries({ amount, refundableTotal: seen }))
+    if (money && money.currency !== currency) throw new AppError('INVALID', `${name}.currency (body): not the currency of the order`)
+  const { refund, isNew } = await beginRefund(deps, { ...request, asked, seen: seen?.amount }, 'REFUND')
+  return refundView(await settleRefund(deps, refund.id, requestDrive(deps, request.attemptKey), { isNew }))
+}
+
+/** What a request says that it wants back: one of the first three. */
+export type RefundInput = Optional<{ amount: Money; lines: Unsure<AskedLine, 'restock'>[]; all: true; refundableTotal: Money }>
+type Unsure<Of, Field extends keyof Of> = Omit<Of, Field> & Optional<Pick<Of, Field>>
+
+/** A word left out, or mistyped, must not give a whole order back. */
+function askedOf({ amount, lines, all }: Omit<RefundInput, 'refundableTotal'>): Asked {
+  const said = [amount, lines, all].filter((one) => one !== undefined)
+  if (said.length !== 1) throw new AppError('INVALID', 'body: exactly one of amount, lines and all says what is refunded')
+  if (amount) return { amount: amount.amount }
+  return lines ? { lines: lines.map(({ restock = false, ...line }) => ({ ...line, restock })) } : { all: true }
+}
+
+/** What is done to an order on somebody's request. */
+export type OrderRequest = {
+  shopId: string
+  orderId: string
+  actor: Actor
+  /** The same request may have been begun before, and vanished: if what it asks for is done, that is the answer. */
+  attempt: Attempt
+}
+
+/**
+ * Cancels an order: one that nobody paid at once, a paid one with its money. Processors are not waited for longer than a shopper would be: what
+ * they have not answered by then is the job's, and the order is answered as it stands.
+ * @throws AppError NOT_FOUND, CONFLICT when it was sent, has ended, or its refund was refused
+ */
+export async function cancelOrder(deps: OrderDeps, request: CancelRequest): Promise<OrderView> {
+  const order = await ownOrder(deps, request)
+  const isDone = order.status === 'CANCELLED' || order.status === 'COMPENSATING'
+  const drive = requestDrive(deps, request.attempt.key)
+  if (!(request.attempt.resumed && isDone)) await beginCancel(deps, order, request, drive)
+  await completeOrder(deps, order.id, drive)
+  return readOrder(deps, request, order.id)
+}
+
+type CancelRequest = OrderRequest & { reason: string | undefined }
+
+async function beginCancel(
+  deps: OrderDeps,
+  order: Order,
+  { reason, attempt, shopId, orderId, actor }: CancelRequest,
+  drive: Drive,
+): Promise<void> {
+  switch (order.status) {
+    case 'PENDING_PAYMENT':
+      await endUnpaid(deps, order, { status: 'CANCELLED', actor, reason: reason ?? null, drive })
+      break
+    case 'PAID':
+      if (!(await compensate(deps, order, { actor, reason: reason ?? null, drive }))) throw changedMeanwhile()
+      break
+    case 'CONFIRMED': {
+      const request = { shopId, orderId, actor, reason, asked: { all: true } as const, attemptKey: attempt.key }
+      const begun = await beginRefund(deps, request, 'CANCEL')
+      if (!begun) break
+      const { refund, isNew } = begun
+      const { status } = await settleRefund(deps, refund.id, drive, { isNew })
+      if (status === 'FAILED') throw new AppError('CONFLICT', 'The payment processor refused to refund the order: it stays as it is')
+      break
+    }
+    default:
+      throw new AppError('CONFLICT', `An order that is ${order.status} cannot be cancelled`)
+  }
+}
+
+const changedMeanwhile = () => new AppError('CONFLICT', 'The order changed meanwhile: look at it again')
+
+async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<OrderRequest, 'shopId' | 'orderId'>): Promise<Order> {
+  const order = await orderStore.find(orderId)
+  if (order?.shopId !== shopId) throw noSuchOrder()
+  return order
+}
+
+type UnpaidEnd = { status: 'CANCELLED' | 'EXPIRED'; actor: Actor; reason: string | null; drive: Drive }
+
+/**
+ * Ends an order that was not paid. What it held goes back with it, unless a payment is still under way: then once that is given up, by its
+ * saga. A part that was captured goes back, too.
+ * @throws AppError CONFLICT
+ */
+export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status, actor, reason, drive }: UnpaidEnd): Promise<void> {
+  const { orderStore: store } = deps
+  const { holder } = drive
+  const refunds = await deps.db.write(async (tx) => {
+    const now = deps.clock.now()
+    const found = await store.lock(tx, id)
+    if (status === 'EXPIRED' && (!found || found.expiresAt > now)) return []
+    const order = await store.move(tx, id, ['PENDING_PAYMENT'], status, { attempts: 0, resumeAt: now, updatedAt: now })
+    // Nobody asked for it to expire: it was paid or ended meanwhile.
+    if (!order && status === 'EXPIRED') return []
+    if (!order) throw changedMeanwhile()
+    await appendEvent(tx, deps, { orderId: id, type: status, detail: reason === null ? {} : { reason }, actor: actor.id })
+    const payments = await paymentsWithin(tx, deps, id)
+    const begun = await returnUnawaited(tx, deps, { order, payments }, holder)
+    const shown = endedUnpaidAs(order, payments)
+    if (shown) await store.change(tx, id, [status], { ...shown, updatedAt: now })
+    if (!payments.some(isUnderWay)) await release(tx, deps, order)
+    if (status === 'EXPIRED') return begun
+    await tellCancelled(tx, deps, { order, reason })
+    const difference = { before: { status: 'PENDING_PAYMENT' }, after: { status } }
+    await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId, ...difference })
+    return begun
+  }, locking)
+  for (const refund of refunds) await settleRefund(deps, refund.id, drive, { isNew: true })
+}
+
+/** What is sent together. `lines`: these; undefined: all that is left. */
+export type Parcel = {
+  readonly lines?: readonly SentLine[] | undefined
+  readonly trackingNumber: string | undefined
+  readonly carrier: string | undefined
+}
+
+/**
+ * Notes that all that was left of an order was sent.
+ * @throws AppError NOT_FOUND, CONFLICT unless it is CONFIRMED and not being cancelled, and something of it is left
+ */
+export async function fulfilOrder(deps: OrderDeps, request: OrderRequest, parcel: Omit<Parcel, 'lines'>): Promise<OrderView> {
+  const { shopId, orderId, attempt } = request
+  const { status } = await ownOrder(deps, request)
+  if (!(attempt.resumed && status === 'FULFILLED')) await sendParcel(deps, request, parcel)
+  return readOrder(deps, { shopId }, orderId)
+}
+
+/**
+ * Notes that some of an order was sent, or all that was left of it.
+ * @returns the parcel with its version
+ * @throws AppError as `fulfilOrder`; INVALID for a line that the order does not have, or that stands twice; CONFLICT for more than is left
+ */
+export const createFulfilment = async (
+  deps: OrderDeps,
+  request: OrderRequest,
+  parcel: Parcel,
+): Promise<FulfilmentView & { version: number }> => versioned(await sendParcel(deps, request, parcel))
+
+async function sendParcel(
+  deps: OrderDeps,
+  { shopId, orderId, actor, attempt }: OrderRequest,
+  { lines: asked, trackingNumber = null, carrier = null }: { [Field in keyof Parcel]: Parcel[Field] | null },
+): Promise<Fulfilment> {
+  const { orderStore: store, fulfilmentStore } = deps
+  await ownOrder(deps, { shopId, orderId })
+  return deps.db.write(async (tx) => {
+    const now = deps.clock.now()
+    const before = await store.lock(tx, orderId)
+    if (!before) throw noSuchOrder()
+    const parcels = await store.parcelsOf(tx, orderId)
+    const known = attempt.resumed && parcels.find(({ attemptKey }) => attemptKey === attempt.key)
+    if (known) return known
+    const refunds = await store.refundsOf(tx, orderId)
+    if (refunds.some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
+    if (before.status !== 'CONFIRMED') throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
+    const orderLines = await store.lines(orderId, tx)
+    const lines = packed(unitsOf(before, orderLines, parcels, refunds), asked ?? undefined, parcels.length)
+    const made = { id: deps.newId('fulfilment'), orderId, attemptKey: attempt.key, createdAt: now, updatedAt: now, version: 1 }
+    const parcel: Fulfilment = { ...made, lines, trackingNumber, carrier }
+    const isLast = unitsOf(before, orderLines, [...parcels, parcel], refunds).every(({ open }) => open === 0)
+    const tracking = { ...trackingOf([...parcels, parcel]), updatedAt: now }
+    const order = isLast
+      ? await store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', { ...tracking, fulfilmentStatus: 'FULFILLED', fulfilledAt: now })
+      : await store.change(tx, orderId, ['CONFIRMED'], { ...tracking, fulfilmentStatus: 'PARTIALLY_FULFILLED' })
+    if (!order) throw new Error('an order that was locked has changed')
+    await fulfilmentStore.insert(tx, parcel)
+    if (trackingNumber !== null) await reindexOrder(tx, deps, orderId)
+    const { fulfilmentStatus } = order
+    await appendEvent(tx, deps, { orderId, type: fulfilmentStatus, detail: detailOf(parcel), actor: actor.id })
+    if (isLast) await tellFulfilled(tx, deps, order, parcel)
+    else
+      await enqueueMessage(tx, deps, {
+        shopId,
+        event: 'order.partially_fulfilled',
+        key: `order.partially_fulfilled:${parcel.id}`,
+        data: { orderId, number: order.number, fulfilment: toldOf(parcel) },
+      })
+    await mailShipped(tx, deps, order, shipmentOf(parcel, orderLines))
+    const difference = {
+      before: { status: before.status, fulfilmentStatus: before.fulfilmentStatus },
+      after: { status: order.status, fulfilmentStatus, fulfilment: parcel.id },
+    }
+    await audit(tx, deps, {
+      actor,
+      action: isLast ? 'order.fulfilled' : 'order.partially_fulfilled',
+      subject: orderId,
+      shopId,
+      ...difference,
+    })
+    return parcel
+  }, locking)
+}
+
+const jobBatch = 100
+/** Of one run: what is left then comes with the next. */
+const batchesMax = 100
+
+/** Orders that were sent are complete once the refund window has passed. */
+export async function completeFulfilled(deps: OrderDeps): Promise<void> {
+  const { orderStore: store } = deps
+  const now = deps.clock.now()
+  for (let batch = 0; batch < batchesMax; batch++) {
+    const due = await store.toComplete(now - refundWindowMs, jobBatch)
+    await deps.db.write(async (tx) => {
+      // By their ids, as everybody takes several.
+      for (const orderId of due.toSorted())
+        if (await store.move(tx, orderId, ['FULFILLED'], 'COMPLETED', { updatedAt: now }))
+          await appendEvent(tx, deps, { orderId, type: 'COMPLETED' })
+    }, locking)
+    if (due.length < jobBatch) return
+  }
+}
+
+/** An order, whosever it is; undefined when there is none. */
+export const findOrder = ({ orderStore }: OrderDeps, id: string): Promise<Order | undefined> => orderStore.find(id)
+
+/** An order with all that it is shown with, whosever it is; undefined when there is none. */
+export const wholeOrder = async ({ orderStore }: Pick<OrderDeps, 'orderStore'>, id: string): Promise<WholeOrder | undefined> =>
+  orderStore.whole(id)
+
+/** Of a cart's orders the one that a request has made, or begun a payment of, whatever has become of it since. */
+export const orderOfAttempt = ({ orderStore }: OrderDeps, cartId: string, attemptKey: string): Promise<Order | undefined> =>
+  orderStore.findByAttempt(cartId, attemptKey)
+
+/** The order that a cart became last. */
+export const orderOfCart = ({ orderStore }: OrderDeps, cartId: string, tx?: Writer): Promise<Order | undefined> =>
+  orderStore.findByCart(cartId, tx)

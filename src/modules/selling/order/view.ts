@@ -1,0 +1,132 @@
+import { type Money, moneyOf } from '../../../lib/money.ts'
+import { isoTimes, pick } from '../../../lib/objects.ts'
+import { orderDiscountView } from '../discount/domain.ts'
+import { type Payment, paymentView } from '../../payments/payment/domain.ts'
+import {
+  type Dispute,
+  type Fulfilment,
+  type Order,
+  type OrderEvent,
+  type OrderGiftCard,
+  type OrderLine,
+  type OrderNote,
+  type Refund,
+  refundableTotal,
+} from './domain.ts'
+import { unitsOf } from './fulfilment/units.ts'
+
+/** Everything that an order is shown with. */
+export type WholeOrder = {
+  order: Order
+  lines: readonly OrderLine[]
+  giftCards: readonly OrderGiftCard[]
+  events: readonly OrderEvent[]
+  payments: readonly Payment[]
+  refunds: readonly Refund[]
+  disputes: readonly Dispute[]
+  fulfilments: readonly Fulfilment[]
+  notes: readonly OrderNote[]
+}
+
+/**
+ * An order as its shop and its customer see it.
+ * @param publicUrl of its page
+ */
+export function orderView(
+  { order, lines, giftCards, events, payments: all, refunds: back, disputes, fulfilments, notes }: WholeOrder,
+  publicUrl: string,
+) {
+  const { currency } = order
+  const units = new Map(unitsOf(order, lines, fulfilments, back).map((one) => [one.lineId, one]))
+  const isOver = cannotBeSent.includes(order.status)
+  return {
+    ...pick(order, 'id', 'shopId', 'number', 'customerId', 'email', 'currency', 'mode', 'status', 'paymentStatus', 'fulfilmentStatus'),
+    publicUrl,
+    lines: lines.map((line) => ({
+      ...pick(line, 'id', 'productId', 'variantId', 'title', 'variantTitle', 'sku', 'quantity'),
+      fulfilledQuantity: units.get(line.id)?.sent ?? 0,
+      unfulfilledQuantity: isOver ? 0 : (units.get(line.id)?.left ?? 0),
+      ...moneyOf({ ...line, currency }, 'unitPrice', 'total', 'discount'),
+      tax: { rateBps: line.taxRateBps, inclusive: line.taxInclusive, amount: { amount: line.taxAmount, currency } },
+    })),
+    ...moneyOf(order, 'subtotal', 'discountTotal', 'shippingTotal', 'taxTotal', 'taxIncluded', 'giftCardTotal', 'total', 'amountDue'),
+    ...moneyOf(order, 'capturedTotal', 'refundedTotal', 'giftCardRefundedTotal'),
+    refundableTotal: { amount: refundableTotal(order, giftCards, back), currency },
+    fxToUsd: order.fxToUsd,
+    discounts: order.discounts.map((discount) => orderDiscountView(discount, currency)),
+    giftCards: giftCards.map(({ giftCardId: id, last4, amount, refunded }) => ({
+      id,
+      last4,
+      ...moneyOf({ amount, refunded, currency }, 'amount', 'refunded'),
+    })),
+    ...pick(order, 'shippingAddress', 'billingAddress', 'shippingMethod'),
+    affiliate: order.affiliateId === null ? null : { id: order.affiliateId, code: order.affiliateCode ?? '' },
+    tracking: order.trackingNumber === null && order.carrier === null ? null : { number: order.trackingNumber, carrier: order.carrier },
+    fulfilments: fulfilments.map(fulfilmentView),
+    payments: all.map(paymentView),
+    refunds: back.map(refundView),
+    disputes: disputes.map(disputeView),
+    notes: notes.map(noteView),
+    events: events.map(({ type, at, detail }) => ({ type, ...isoTimes({ at }), detail: told(detail, currency) })),
+    ...isoTimes(pick(order, 'expiresAt', 'confirmedAt', 'createdAt', 'updatedAt')),
+  }
+}
+
+/** Of these nothing is sent, or nothing more. */
+const cannotBeSent: readonly Order['status'][] = ['FULFILLED', 'COMPLETED', 'EXPIRED', 'COMPENSATING', 'CANCELLED']
+
+/** What was sent together, as it is shown. */
+export const fulfilmentView = (fulfilment: Fulfilment) => ({
+  id: fulfilment.id,
+  lines: fulfilment.lines.map((line) => pick(line, 'lineId', 'quantity')),
+  ...pick(fulfilment, 'trackingNumber', 'carrier'),
+  ...isoTimes(pick(fulfilment, 'createdAt', 'updatedAt')),
+})
+export type FulfilmentView = ReturnType<typeof fulfilmentView>
+
+/** What the shop's people wrote down for each other. */
+export const noteView = (note: OrderNote) => ({ ...pick(note, 'id', 'text', 'actor'), ...isoTimes(pick(note, 'at')) })
+export type NoteView = ReturnType<typeof noteView>
+
+/** Whatever is a number in what is kept of an event is an amount of the order's money. */
+function told({ currency: _, ...detail }: OrderEvent['detail'], currency: string): Record<string, string | Money> {
+  const entries = Object.entries(detail)
+  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'number' ? { amount: value, currency } : value]))
+}
+export type OrderView = ReturnType<typeof orderView>
+
+/** An order for its customer, without the notes of the shop's people. Why its shop gave money back, or cancelled it, and what it calls that in its own books, is written for those, too. */
+export const withoutReasons = (view: OrderView): OrderView => ({
+  ...view,
+  notes: [],
+  refunds: view.refunds.map((refund) => ({ ...refund, reason: null, settledReference: null })),
+  events: view.events.map((event) => ({
+    ...event,
+    detail: Object.fromEntries(Object.entries(event.detail).filter(([name]) => name !== 'reason')),
+  })),
+})
+
+/** A refund; `amount` is all of it, `giftCardAmount` the part that goes back to gift cards. */
+export const refundView = (refund: Refund) => ({
+  ...pick(refund, 'id', 'orderId', 'paymentId', 'processor', 'processorReference'),
+  ...moneyOf({ ...refund, amount: refund.amount + refund.giftCardAmount }, 'amount', 'giftCardAmount'),
+  lines: refund.lines.map(({ lineId, quantity, amount, restock }) => ({
+    lineId,
+    quantity,
+    amount: { amount, currency: refund.currency },
+    restock,
+  })),
+  ...pick(refund, 'reason', 'status', 'failureCode'),
+  // Once it was redeemed, or cannot be any more, it leads nowhere.
+  claimUrl: refund.status === 'CLAIMABLE' ? refund.claimUrl : null,
+  settledReference: refund.settledReference,
+  ...isoTimes(pick(refund, 'createdAt', 'updatedAt')),
+})
+export type RefundView = ReturnType<typeof refundView>
+
+const disputeView = (dispute: Dispute) => ({
+  ...pick(dispute, 'id', 'paymentId', 'reference'),
+  ...moneyOf(dispute, 'amount'),
+  status: dispute.status,
+  ...isoTimes(pick(dispute, 'createdAt', 'updatedAt')),
+})

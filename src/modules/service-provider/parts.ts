@@ -1,6 +1,0 @@
-import type { Deps } from '../../core/deps.ts'
-import type { TrustDeps } from '../trust/index.ts'
-import { createServiceProviderStore } from './store.ts'
-
-export const serviceProviderParts = ({ db }: Deps) => ({ serviceProviderStore: createServiceProviderStore(db) })
-export type ServiceProviderDeps = TrustDeps & ReturnType<typeof serviceProviderParts>

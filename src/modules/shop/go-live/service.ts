@@ -1,0 +1,37 @@
+import type { Change } from '../../../core/command-context.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { ShopContext } from '../../../core/principal.ts'
+import { audited } from '../../operations/audit/index.ts'
+import { type DiscountDeps, disableDiscounts } from '../../selling/discount/index.ts'
+import { disableGiftCards, type GiftCardDeps } from '../../selling/gift-card/index.ts'
+import { takeOutTestSales } from '../../operations/kpi/index.ts'
+import { approvedCohortOf, type KybDeps } from '../kyb/index.ts'
+import { holdFinished, type OrderDeps } from '../../selling/order/index.ts'
+import type { Shop } from '../shop/domain.ts'
+import { makeLive } from '../shop/index.ts'
+
+export type GoLiveDeps = KybDeps & GiftCardDeps & DiscountDeps & OrderDeps
+
+/**
+ * Has a shop take real money from now on. All in one write: its mode, its keys, its gift cards and discounts, and that no order is under way. Orders lock
+ * what they hold before their number, and so does this.
+ * @param answerOf of the shop, and the key that storefronts show from now on; what it gives is kept for who sends the request again
+ * @throws AppError FORBIDDEN without approved KYB; NOT_FOUND; CONFLICT when it is LIVE already, or an order is unfinished
+ */
+export const goLive = <Answer>(
+  deps: GoLiveDeps,
+  by: Change<ShopContext>,
+  answerOf: (live: { shop: Shop; publishableKey: string }) => Answer,
+): Promise<Answer> =>
+  audited(deps, by, { action: 'shop.went_live', subject: by.shop.id }, async (tx, tell) => {
+    const { id, merchantId } = by.shop
+    if ((await approvedCohortOf(deps, merchantId, tx)) === undefined)
+      throw new AppError('FORBIDDEN', 'The KYB record of the merchant must be approved before a shop goes live')
+    const { shop, publishableKey, keys } = await makeLive(tx, deps, id)
+    const giftCardsDisabled = await disableGiftCards(tx, deps, id)
+    const discountsDisabled = await disableDiscounts(tx, deps, id)
+    await holdFinished(tx, deps, id)
+    await takeOutTestSales(tx, id)
+    tell({ before: { mode: 'TEST' }, after: { mode: 'LIVE', keys, giftCardsDisabled, discountsDisabled } })
+    return answerOf({ shop, publishableKey })
+  })

@@ -1,0 +1,132 @@
+import type { Reader, Writer } from '../../../../db/engine.ts'
+import type { Change } from '../../../core/command-context.ts'
+import { refuseTaken } from '../../../core/conflict.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { ShopContext } from '../../../core/principal.ts'
+import { assertExpected } from '../../../core/versions.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { audited } from '../../operations/audit/index.ts'
+import { assertCountry } from '../countries/domain.ts'
+import { verifyShops } from '../shop/index.ts'
+import {
+  type AdminKybView,
+  adminKybView,
+  type Business,
+  type KybCohort,
+  type KybDecision,
+  type KybEvent,
+  type KybInput,
+  type KybOrder,
+  type KybStatus,
+  type KybView,
+  kybDifference,
+  kybView,
+  ownersOf,
+} from './domain.ts'
+import type { KybDeps } from './providers.ts'
+
+const noSuchRecord = () => new AppError('NOT_FOUND', 'No such KYB record')
+
+/**
+ * Files what a merchant says of their business, for an operator to decide about.
+ * @param input shares of owners in percent
+ * @throws AppError INVALID for an unknown country, and for shares of more than four decimals or more than 100 together; CONFLICT while
+ *   another record of the merchant's is pending or approved
+ */
+export async function fileKyb(deps: KybDeps, by: Change<ShopContext>, input: KybInput): Promise<KybView> {
+  assertCountry(input.country, 'country')
+  const now = deps.clock.now()
+  const id = deps.newId('kyb')
+  const record = {
+    id,
+    merchantId: by.shop.merchantId,
+    status: 'PENDING',
+    ...input,
+    owners: ownersOf(input.owners),
+    reason: null,
+    decidedAt: null,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
+  } as const
+  return audited(deps, by, { action: 'kyb.filed', subject: id }, async (tx, tell) => {
+    await deps.kybStore.insert(tx, record)
+    await appendEvent(tx, deps, { recordId: id, position: 1, type: 'FILED', actor: by.actor.id, reason: null })
+    tell(kybDifference(undefined, record))
+    return kybView(record)
+  }).catch(refuseTaken('A KYB record of the merchant is pending or approved already'))
+}
+
+function appendEvent(tx: Writer, { kybStore, newId, clock }: KybDeps, event: Omit<KybEvent, 'id' | 'at'>): Promise<void> {
+  return kybStore.insertEvent(tx, { id: newId('event'), at: clock.now(), ...event })
+}
+
+/** The merchant's record that is pending or approved, else the one that was rejected last; undefined when there is none. */
+export async function kybOf({ kybStore }: Pick<KybDeps, 'kybStore'>, merchantId: string): Promise<KybView | undefined> {
+  const record = await kybStore.findOf(merchantId)
+  return record && kybView(record)
+}
+
+/**
+ * The cohort that a merchant's business was approved in; undefined while it is not approved.
+ * @param from a transaction, inside a write that decides by it
+ */
+export const approvedCohortOf = (
+  { kybStore }: Pick<KybDeps, 'kybStore'>,
+  merchantId: string,
+  from?: Pick<Reader, 'first'>,
+): Promise<KybCohort | undefined> => kybStore.approvedCohort(merchantId, from)
+
+/** What the businesses of merchants are called that are pending or approved, by the merchant. @param from a transaction, inside a write */
+export const businessesOf = (
+  { kybStore }: Pick<KybDeps, 'kybStore'>,
+  merchantIds: readonly string[],
+  from?: Pick<Reader, 'select'>,
+): Promise<Map<string, Business>> => kybStore.liveOf(merchantIds, from)
+
+/** A page of everybody's records, newest first unless the oldest are asked for. */
+export async function listKyb(
+  { kybStore }: KybDeps,
+  { status, sort = 'newest' }: { status?: KybStatus | undefined; sort?: KybOrder | undefined },
+  slice: Slice,
+): Promise<Page<AdminKybView>> {
+  const { rows, total } = await kybStore.list(status, sort, slice)
+  const events = await kybStore.eventsOf(rows.map(({ id }) => id))
+  return pageOf(
+    rows.map((record) => adminKybView(record, events.get(record.id) ?? [])),
+    total,
+    slice,
+  )
+}
+
+/** @throws AppError NOT_FOUND */
+export async function readKyb({ kybStore }: KybDeps, id: string): Promise<AdminKybView> {
+  const record = await kybStore.find(id)
+  if (!record) throw noSuchRecord()
+  return adminKybView(record, (await kybStore.eventsOf([id])).get(id) ?? [])
+}
+
+/**
+ * An operator's decision, which is final. Approval makes the merchant's shops KYB_VERIFIED, in the same write.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT when the record is decided already
+ */
+export function decideKyb(
+  deps: KybDeps,
+  { actor, expected }: Pick<Change, 'actor' | 'expected'>,
+  id: string,
+  { decision, reason }: { decision: KybDecision; reason: string | null },
+): Promise<AdminKybView> {
+  const action = { APPROVED: 'kyb.approved', REJECTED: 'kyb.rejected' }[decision]
+  return audited(deps, { actor }, { action, subject: id }, async (tx, tell) => {
+    const before = await deps.kybStore.find(id, tx)
+    if (!before) throw noSuchRecord()
+    assertExpected(expected, before.version)
+    const now = deps.clock.now()
+    const after = await deps.kybStore.decide(tx, id, decision, { reason, decidedAt: now, updatedAt: now, version: before.version + 1 })
+    if (!after) throw new AppError('CONFLICT', 'The record is decided already')
+    await appendEvent(tx, deps, { recordId: id, position: after.version, type: decision, actor: actor.id, reason })
+    if (decision === 'APPROVED') await verifyShops(tx, deps, { merchantId: after.merchantId, actor })
+    tell(kybDifference(before, after))
+    return adminKybView(after, (await deps.kybStore.eventsOf([id], tx)).get(id) ?? [])
+  })
+}

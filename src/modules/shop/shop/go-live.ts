@@ -1,0 +1,31 @@
+import type { Writer } from '../../../../db/engine.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { Shop } from './domain.ts'
+import type { ShopDeps } from './providers.ts'
+import { makeKey, noSuchShop } from './service.ts'
+
+/**
+ * Makes a shop of test money one of real money, inside a write: its test keys end at once, and it has new ones. Nothing takes that back.
+ * @returns the shop as it is then, and the ids of its keys with the one that storefronts show
+ * @throws AppError NOT_FOUND; CONFLICT for a shop that is LIVE already
+ */
+export async function makeLive(
+  tx: Writer,
+  deps: ShopDeps,
+  id: string,
+): Promise<{ readonly shop: Shop; readonly publishableKey: string; readonly keys: readonly string[] }> {
+  const { shopStore: store, clock } = deps
+  const before = await store.find(id, tx)
+  if (!before) throw noSuchShop()
+  const now = clock.now()
+  const isTest = before.mode === 'TEST'
+  const shop =
+    isTest && (await store.update(tx, id, { mode: 'LIVE', updatedAt: now, version: before.version + 1 }, { version: before.version }))
+  if (!shop) throw new AppError('CONFLICT', isTest ? 'The shop was changed meanwhile: try again' : 'The shop is LIVE already')
+  const made = (['PUBLISHABLE', 'SECRET'] as const).map((kind) => ({ kind, ...makeKey(deps, id, kind, 'LIVE') }))
+  for (const { kind, row } of made) {
+    await store.expireKeys(tx, id, kind, 'TEST', now)
+    await store.insertKey(tx, row)
+  }
+  return { shop, publishableKey: made[0]?.key ?? '', keys: made.map(({ row }) => row.id) }
+}

@@ -1,0 +1,82 @@
+import { and, asc, count, eq, isNotNull, lte, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { shopHosts, shops } from '../../../../db/schema/shop.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import type { Slice } from '../../../lib/page.ts'
+import type { Shop, ShopHost } from './domain.ts'
+
+const one = rowsOf(shopHosts, ['shopId', 'host'])
+const insert = insertOf(shopHosts)
+const isVerified = isNotNull(shopHosts.verifiedAt)
+const verified = prepare((queries) =>
+  queries
+    .select()
+    .from(shopHosts)
+    .where(and(valuesOf(shopHosts, ['host']), isVerified))
+    .limit(1),
+)
+const shopIdOf = prepare((queries) =>
+  queries
+    .select({ id: shopHosts.shopId })
+    .from(shopHosts)
+    .where(and(valuesOf(shopHosts, ['host']), isVerified))
+    .limit(1),
+)
+const shopById = rowsOf(shops, ['id'])
+
+const isThis = ({ shopId, host, version }: Pick<ShopHost, 'shopId' | 'host' | 'version'>) =>
+  and(eq(shopHosts.shopId, shopId), eq(shopHosts.host, host), eq(shopHosts.version, version))
+
+export const createHostStore = ({ read }: Pick<Database, 'read'>) => ({
+  async find(shopId: string, host: string, from: Pick<Reader, 'first'> = read): Promise<ShopHost | undefined> {
+    return from.first(one, { shopId, host })
+  },
+  /** Oldest first. */
+  list: (shopId: string, slice: Slice) =>
+    selectSlice(read, shopHosts, {
+      where: eq(shopHosts.shopId, shopId),
+      order: [asc(shopHosts.createdAt), asc(shopHosts.host)],
+      key: shopHosts.host,
+      ...slice,
+    }),
+  async count(tx: Writer, shopId: string): Promise<number> {
+    const [row] = await tx.select({ n: count() }).from(shopHosts).where(eq(shopHosts.shopId, shopId))
+    return Number(row?.n ?? 0)
+  },
+  /** The one that is verified, whoever has it. */
+  async findVerified(host: string, from: Pick<Reader, 'first'> = read): Promise<ShopHost | undefined> {
+    return from.first(verified, { host })
+  },
+  /** The shop that has it verified. */
+  async shopOf(host: string): Promise<Shop | undefined> {
+    const found = await read.first(shopIdOf, { host })
+    return found && (await read.first(shopById, { id: found.id }))
+  },
+  async insert(tx: Writer, row: ShopHost): Promise<void> {
+    await insert(tx, row)
+  },
+  /** The row as it is then; undefined when it is of another version. */
+  async update(
+    tx: Writer,
+    row: ShopHost,
+    change: Partial<Pick<ShopHost, 'verifiedAt' | 'checkedAt' | 'missingSince' | 'version'>>,
+  ): Promise<ShopHost | undefined> {
+    const [updated] = await tx.update(shopHosts).set(change).where(isThis(row)).returning()
+    return updated
+  },
+  /** Whether it was there, in this version. */
+  async remove(tx: Writer, row: ShopHost): Promise<boolean> {
+    const gone = await tx.delete(shopHosts).where(isThis(row)).returning({ host: shopHosts.host })
+    return gone.length === 1
+  },
+  /** Verified ones that were looked at last before a time, the longest ago first. */
+  async toCheck(before: number, limit: number): Promise<ShopHost[]> {
+    return read
+      .select()
+      .from(shopHosts)
+      .where(and(isVerified, lte(shopHosts.checkedAt, before)))
+      .orderBy(asc(shopHosts.checkedAt), sql`${shopHosts.host}`)
+      .limit(limit)
+  },
+})

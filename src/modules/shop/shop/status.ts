@@ -1,0 +1,60 @@
+import type { Writer } from '../../../../db/engine.ts'
+import type { Actor } from '../../../core/command-context.ts'
+import { assertExpected, type Expected, unlessStale } from '../../../core/versions.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import type { Difference } from '../../operations/audit/domain.ts'
+import { audit } from '../../operations/audit/index.ts'
+import { noteVerified } from '../../operations/kpi/index.ts'
+import { type Shop, type ShopFilter, type ShopStatus, shopDifference, statusAskedFor } from './domain.ts'
+import type { ShopDeps } from './providers.ts'
+import { noSuchShop } from './service.ts'
+
+/**
+ * Lists all shops of the instance, newest first.
+ * @param asked `q` is part of a handle or title, or the id of a shop or of a merchant
+ */
+export async function listShops({ shopStore }: Pick<ShopDeps, 'shopStore'>, asked: ShopFilter, slice: Slice): Promise<Page<Shop>> {
+  const { rows, total } = await shopStore.list(asked, slice)
+  return pageOf(rows, total, slice)
+}
+
+/**
+ * Makes the shops of a merchant KYB_VERIFIED whose business was approved, inside the write of that. One that is suspended becomes so when
+ * it is restored.
+ */
+export async function verifyShops(tx: Writer, deps: ShopDeps, { merchantId, actor }: { merchantId: string; actor: Actor }): Promise<void> {
+  const now = deps.clock.now()
+  const shops = await deps.shopStore.verifyAll(tx, merchantId, now)
+  await noteVerified(tx, { merchantId, shopIds: shops.map(({ id }) => id), at: now })
+  for (const shop of shops) {
+    const difference = shopDifference({ ...shop, status: 'ACTIVE', verifiedAt: null }, shop)
+    await audit(tx, deps, { actor, action: 'shop.verified', subject: shop.id, shopId: shop.id, ...difference })
+  }
+}
+
+/**
+ * Suspends a shop or restores it, inside a write; asked for what is so already, it changes nothing.
+ * @returns the shop as it is then, and what of it changed
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for any other change of its status
+ */
+export async function moveShop(
+  tx: Writer,
+  { shopStore: store, clock }: ShopDeps,
+  { id, asked, expected }: { id: string; asked: ShopStatus; expected: Expected | undefined },
+): Promise<{ shop: Shop; difference: Difference }> {
+  const before = await store.find(id, tx)
+  if (!before) throw noSuchShop()
+  assertExpected(expected, before.version)
+  const to = statusAskedFor(before, asked, { isApproved: await store.isApproved(tx, before.merchantId) })
+  if (to === before.status) return { shop: before, difference: shopDifference(before, before) }
+  const now = clock.now()
+  const fields = { updatedAt: now, version: before.version + 1 }
+  const moved =
+    to === 'SUSPENDED'
+      ? store.move(tx, before, ['ACTIVE', 'KYB_VERIFIED'], to, fields)
+      : store.move(tx, before, ['SUSPENDED'], to, { ...fields, ...(to === 'KYB_VERIFIED' && { verifiedAt: before.verifiedAt ?? now }) })
+  const shop = unlessStale(await moved)
+  if (before.verifiedAt === null && shop.verifiedAt !== null)
+    await noteVerified(tx, { merchantId: shop.merchantId, shopIds: [id], at: shop.verifiedAt })
+  return { shop, difference: shopDifference(before, shop) }
+}

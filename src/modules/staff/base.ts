@@ -1,3 +1,0 @@
-import type { AccountPageDeps } from '../account-page/index.ts'
-
-export type StaffDeps = AccountPageDeps

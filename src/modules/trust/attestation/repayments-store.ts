@@ -1,0 +1,101 @@
+import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lte, notExists, or, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { insertOf } from '../../../../db/prepared.ts'
+import { users } from '../../../../db/schema/people.ts'
+import { attestations, attestedRepayments, attesterWallets, chainCheckpoints } from '../../../../db/schema/trust.ts'
+import type { Attestation } from './domain.ts'
+
+const insert = insertOf(attestedRepayments, 'leave')
+const isSame = and(eq(attestedRepayments.chainId, attestations.chainId), eq(attestedRepayments.uid, attestations.uid))
+
+export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
+  /** Counted attestations of schema C that nobody has looked at, in their order: behind one of them, up to a block. */
+  unseen: (
+    chainId: number,
+    after: { readonly blockNumber: number; readonly uid: string },
+    upTo: number,
+    limit: number,
+  ): Promise<Attestation[]> =>
+    read
+      .select()
+      .from(attestations)
+      .where(
+        and(
+          eq(attestations.chainId, chainId),
+          gte(attestations.blockNumber, after.blockNumber),
+          or(
+            gt(attestations.blockNumber, after.blockNumber),
+            and(eq(attestations.blockNumber, after.blockNumber), gt(attestations.uid, after.uid)),
+          ),
+          lte(attestations.blockNumber, upTo),
+          eq(attestations.schema, 'C'),
+          eq(attestations.isCounted, true),
+          eq(attestations.isDemo, false),
+          notExists(read.select({ one: sql`1` }).from(attestedRepayments).where(isSame)),
+        ),
+      )
+      .orderBy(asc(attestations.blockNumber), asc(attestations.uid))
+      .limit(limit),
+  /** What was recorded of attestations that are counted no more: of those revoked after a block, or of all where that is undefined. */
+  async gone(chainId: number, revokedAfter: number | undefined, limit: number): Promise<{ uid: string; repaymentId: string }[]> {
+    const why =
+      revokedAfter === undefined
+        ? or(isNull(attestations.uid), eq(attestations.isCounted, false))
+        : gt(attestations.revokedBlock, revokedAfter)
+    const rows = await read
+      .select({ uid: attestedRepayments.uid, repaymentId: attestedRepayments.repaymentId })
+      .from(attestedRepayments)
+      .leftJoin(attestations, isSame)
+      .where(and(eq(attestedRepayments.chainId, chainId), isNotNull(attestedRepayments.repaymentId), why))
+      .limit(limit)
+    return rows.flatMap(({ uid, repaymentId }) => (repaymentId === null ? [] : [{ uid, repaymentId }]))
+  },
+  /** Whether the chain still stands as it did when it was counted to a block. */
+  async stands(chainId: number, blockNumber: number, blockHash: string): Promise<boolean> {
+    const rows = await read
+      .select({ one: sql`1` })
+      .from(chainCheckpoints)
+      .where(
+        and(
+          eq(chainCheckpoints.chainId, chainId),
+          eq(chainCheckpoints.blockNumber, blockNumber),
+          eq(chainCheckpoints.blockHash, blockHash),
+        ),
+      )
+      .limit(1)
+    return rows.length > 0
+  },
+  /** The wallets of lenders at these addresses. */
+  lenderWallets: (addresses: readonly string[]) =>
+    read
+      .select()
+      .from(attesterWallets)
+      .where(and(eq(attesterWallets.owner, 'LENDER'), inArray(attesterWallets.address, [...addresses]))),
+  /** Ids of merchants, in their order. */
+  async merchantIds(after: string, limit: number): Promise<string[]> {
+    const rows = await read
+      .select({ id: users.id })
+      .from(users)
+      .where(and(eq(users.role, 'MERCHANT'), gt(users.id, after)))
+      .orderBy(asc(users.id))
+      .limit(limit)
+    return rows.map(({ id }) => id)
+  },
+  /**
+   * Those of these uids that are counted, in a write that holds the chain's row: no reading of the chain alters it until the write ends. A change
+   * of the registry may, and then the next look reverses.
+   */
+  async stillCounted(tx: Pick<Reader, 'select'>, chainId: number, uids: readonly string[]): Promise<Set<string>> {
+    const rows = await tx
+      .select({ uid: attestations.uid })
+      .from(attestations)
+      .where(and(eq(attestations.chainId, chainId), inArray(attestations.uid, [...uids]), eq(attestations.isCounted, true)))
+    return new Set(rows.map(({ uid }) => uid))
+  },
+  async insert(tx: Writer, row: typeof attestedRepayments.$inferSelect): Promise<void> {
+    await insert(tx, row)
+  },
+  async remove(tx: Writer, chainId: number, uid: string): Promise<void> {
+    await tx.delete(attestedRepayments).where(and(eq(attestedRepayments.chainId, chainId), eq(attestedRepayments.uid, uid)))
+  },
+})

@@ -1,0 +1,129 @@
+/** How the sync of every chain stands. */
+import { lets } from '../../../lib/breaker.ts'
+import { labelled } from '../../../lib/prometheus.ts'
+import { isoTimes } from '../../../lib/objects.ts'
+import { type ChainStatus, statusOf } from './domain.ts'
+import type { KnownNode } from './nodes.ts'
+import type { AttestationDeps } from './providers.ts'
+
+/** Of every chain of which something was read, by chain id. */
+export async function chainStatuses({
+  attestationStore: store,
+  chainNodes,
+}: Pick<AttestationDeps, 'attestationStore' | 'chainNodes'>): Promise<ChainStatus[]> {
+  const [syncs, backfills] = await Promise.all([store.all(), store.backfillCounts()])
+  return syncs.map((sync) => statusOf(sync, backfills.get(sync.chainId) ?? 0, chainNodes.has(sync.chainId)))
+}
+
+/** The same as it is sent. */
+export const chainView = ({ rescan, countedToAt, syncedAt, lastErrorAt, haltedAt, ...chain }: ChainStatus) => ({
+  ...chain,
+  ...isoTimes({ countedToAt, syncedAt, lastErrorAt, haltedAt }),
+  rescan: { ...rescan, ...isoTimes({ beganAt: rescan.beganAt }) },
+})
+
+/** Every chain that the settings name or of which something is kept, by id, with the nodes that this process knows of it. */
+export async function listChains(deps: Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'config' | 'clock'>) {
+  const statuses = await chainStatuses(deps)
+  const unread = deps.config.chains.filter(({ chainId }) => !statuses.some((status) => status.chainId === chainId))
+  const read = statuses.map((status) => ({ ...chainView(status), nodes: nodesOf(deps, status) }))
+  const others = unread.map(({ chainId, contract, startBlock }) => ({
+    ...nothingRead,
+    ...{ chainId, contract, startBlock },
+    nodes: nodesOf(deps, { chainId, provider: null }),
+  }))
+  return [...read, ...others].sort((a, b) => a.chainId - b.chainId)
+}
+
+const nothingRead = {
+  isConfigured: true,
+  ...{ countedTo: null, countedToHash: null, countedToAt: null, head: null, target: null, lag: null },
+  ...{ provider: null, syncedAt: null, lastError: null, lastErrorAt: null, haltedBecause: null, haltedAt: null },
+  rescan: { beganAt: null, readTo: null, isUnderWay: false, missing: null, unknown: null },
+  backfills: 0,
+} as const
+
+function nodesOf(
+  { chainNodes, clock }: Pick<AttestationDeps, 'chainNodes' | 'clock'>,
+  { chainId, provider }: Pick<ChainStatus, 'chainId' | 'provider'>,
+) {
+  const now = clock.now()
+  const stateOf = ({ breaker, notBefore }: KnownNode) => (!lets(breaker) ? 'failing' : notBefore > now ? 'resting' : 'ready')
+  return (chainNodes.get(chainId)?.all ?? []).map((node) => ({
+    host: node.host,
+    inUse: node.host === provider,
+    state: stateOf(node),
+    ...isoTimes({ restsUntil: node.notBefore > now ? node.notBefore : null }),
+    failures: node.failures,
+  }))
+}
+
+type Given = Pick<AttestationDeps, 'chainFailures' | 'chainLogs' | 'attestedCounts'>
+
+/** Lines of Prometheus' text format, of the chains that are read. */
+export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Given, all: readonly ChainStatus[]): string[] {
+  const statuses = all.filter(({ isConfigured }) => isConfigured)
+  const each = (value: (status: ChainStatus) => number | null) =>
+    statuses.flatMap((status) => {
+      const figure = value(status)
+      return figure === null ? [] : [{ labels: { chain: String(status.chainId) }, value: figure }]
+    })
+  const differences = statuses.flatMap(({ chainId, rescan }) =>
+    (['missing', 'unknown'] as const).flatMap((kind) => {
+      const value = rescan[kind]
+      return value === null ? [] : [{ labels: { chain: String(chainId), kind }, value }]
+    }),
+  )
+  return [
+    ...labelled(
+      'souk_chain_counted_to',
+      'The last block whose attestations are counted.',
+      each(({ countedTo }) => countedTo),
+    ),
+    ...labelled(
+      'souk_chain_head',
+      'The newest block that a node told of.',
+      each(({ head }) => head),
+    ),
+    ...labelled(
+      'souk_chain_lag_blocks',
+      'Blocks between the two.',
+      each(({ lag }) => lag),
+    ),
+    ...labelled(
+      'souk_chain_halted',
+      'Whether nothing is read until an operator says so.',
+      each(({ haltedAt }) => Number(haltedAt !== null)),
+    ),
+    ...labelled(
+      'souk_chain_backfills',
+      'Addresses of which older blocks are still to be read.',
+      each(({ backfills }) => backfills),
+    ),
+    ...labelled('souk_chain_rescan_differences', 'What the last rescan found otherwise than it is here.', differences),
+    ...labelled(
+      'souk_chain_logs_total',
+      'Logs by registered addresses that this process has read.',
+      [...chainLogs].map(([chain, value]) => ({ labels: { chain: String(chain) }, value })),
+      'counter',
+    ),
+    ...labelled(
+      'souk_chain_repayments_total',
+      'What became of repayments that lenders attest.',
+      attestedCounts.all().map(([words, value]) => {
+        const [chain = '', result = ''] = words.split(' ')
+        return { labels: { chain, result }, value }
+      }),
+      'counter',
+    ),
+    ...labelled(
+      'souk_chain_errors_total',
+      'What nodes did not give as they should.',
+      chainFailures.all().map(([words, value]) => {
+        const [chain = '', kind = ''] = words.split(' ')
+        return { labels: { chain, kind: kind.toLowerCase() }, value }
+      }),
+      'counter',
+    ),
+  ]
+}

@@ -1,0 +1,8 @@
+export { trustFindings } from './check-store.ts'
+export { type DemoAttestation, insertDemoAttestations } from './demo.ts'
+export { type Proof, readProof, readStats, rule, type Stats, statsNow } from './fabric.ts'
+export type { TrustDeps } from './providers.ts'
+export { changePlatformWallet, createPlatformWallet, listPlatformWallets, readPlatformWallet } from './platform-wallets.ts'
+export { allGrants, grantsOfAddresses, walletsOf, walletsOfAll } from './grant-reads.ts'
+export { addCounts, setWallets, statusMoved } from './registry.ts'
+export { type WalletBody, walletsFrom } from './wallets.ts'

@@ -1,0 +1,84 @@
+/** Wallets of the platform: of its verifiers. */
+import type { Writer } from '../../../../db/engine.ts'
+import { type Change, withLocks } from '../../../core/command-context.ts'
+import { AppError } from '../../../core/errors.ts'
+import { assertExpected } from '../../../core/versions.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { isoTimes, pick } from '../../../lib/objects.ts'
+import { differenceOf } from '../../operations/audit/domain.ts'
+import { audited } from '../../operations/audit/index.ts'
+import { platform, type Wallet, walletView } from './domain.ts'
+import type { TrustDeps } from './providers.ts'
+import { changeWallets } from './registry.ts'
+import { addressFrom, assertForward, momentFrom, type WalletBody, walletFrom } from './wallets.ts'
+
+type By = Pick<Change, 'actor' | 'expected' | 'write'>
+
+const noSuchWallet = () => new AppError('NOT_FOUND', 'No such platform wallet')
+const differenceIn = (before: Wallet | undefined, after: Wallet) =>
+  differenceOf(before && walletView(before), walletView(after), ['address', 'from', 'to'])
+
+const view = (wallet: Wallet) => ({
+  id: wallet.id,
+  ...walletView(wallet),
+  ...isoTimes(pick(wallet, 'createdAt', 'updatedAt')),
+  version: wallet.version,
+})
+export type PlatformWalletView = ReturnType<typeof view>
+
+/**
+ * Registers a wallet of the platform, from now on unless told otherwise.
+ * @throws AppError INVALID, naming the field; CONFLICT where somebody has a wallet of that address at that time
+ */
+export function createPlatformWallet(deps: TrustDeps, by: By, body: WalletBody): Promise<PlatformWalletView> {
+  const now = deps.clock.now()
+  const id = deps.newId('wallet')
+  const wallet = { id, ...platform, ...walletFrom(body, now), createdAt: now, updatedAt: now, version: 1 }
+  return audited(deps, withLocks(deps, by), { action: 'platform_wallet.created', subject: id }, async (tx, tell) => {
+    await changeWallets(tx, deps, [], [wallet])
+    tell(differenceIn(undefined, wallet))
+    return view(wallet)
+  })
+}
+
+/**
+ * Changes a wallet of the platform; what is left out stays, and `to` may be null again.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID, naming the field; CONFLICT as for a new one
+ */
+export function changePlatformWallet(deps: TrustDeps, by: By, id: string, body: Partial<WalletBody>): Promise<PlatformWalletView> {
+  const { trustStore: store, clock } = deps
+  const work = async (tx: Writer, tell: (difference: ReturnType<typeof differenceIn>) => void) => {
+    // Before it is read: two changes of a wallet come one after the other.
+    await store.raise(tx)
+    const before = await store.findWallet(id, tx)
+    if (before?.owner !== 'PLATFORM') throw noSuchWallet()
+    assertExpected(by.expected, before.version)
+    const after = { ...before, ...fields }
+    assertForward(after, 'to')
+    if (after.address === before.address && after.fromAt === before.fromAt && after.toAt === before.toAt) return view(before)
+    const changed = { ...after, updatedAt: clock.now(), version: before.version + 1 }
+    await changeWallets(tx, deps, [before], [changed])
+    tell(differenceIn(before, changed))
+    return view(changed)
+  }
+  const { address, from, to } = body
+  const fields = {
+    ...(address === undefined ? {} : { address: addressFrom(address, 'address') }),
+    ...(from === undefined || from === null ? {} : { fromAt: momentFrom(from, 'from') }),
+    ...(to === undefined ? {} : { toAt: to === null ? null : momentFrom(to, 'to') }),
+  }
+  return audited(deps, withLocks(deps, by), { action: 'platform_wallet.changed', subject: id }, work)
+}
+
+/** @throws AppError NOT_FOUND */
+export async function readPlatformWallet({ trustStore }: Pick<TrustDeps, 'trustStore'>, id: string): Promise<PlatformWalletView> {
+  const wallet = await trustStore.findWallet(id)
+  if (wallet?.owner !== 'PLATFORM') throw noSuchWallet()
+  return view(wallet)
+}
+
+/** A page of them, newest first. */
+export async function listPlatformWallets({ trustStore }: Pick<TrustDeps, 'trustStore'>, slice: Slice): Promise<Page<PlatformWalletView>> {
+  const { rows, total } = await trustStore.listPlatformWallets(slice)
+  return pageOf(rows.map(view), total, slice)
+}

@@ -1,0 +1,215 @@
+import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { insertOf, prepare, rowsOf } from '../../../../db/prepared.ts'
+import { lenderStatusHistory } from '../../../../db/schema/lending.ts'
+import {
+  attestations,
+  attesterAddresses,
+  attesterWallets,
+  chainBackfills,
+  chainSyncs,
+  grants,
+  serviceProviderStatusHistory,
+  trustCounts,
+  trustRegistry,
+} from '../../../../db/schema/trust.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import type { Slice } from '../../../lib/page.ts'
+import type { Attestation, CountName, Grant, Holder, Wallet } from './domain.ts'
+
+export type Backfill = typeof chainBackfills.$inferSelect
+export type ChainSync = typeof chainSyncs.$inferSelect
+type StatusEntry = { ownerId: string; status: string; at: number }
+
+const walletById = rowsOf(attesterWallets, ['id'])
+const platformWallets = rowsOf(attesterWallets, ['owner'])
+const walletsOf = rowsOf(attesterWallets, ['owner', 'ownerId'], asc(attesterWallets.address), asc(attesterWallets.fromAt))
+const insertWallet = insertOf(attesterWallets)
+const insertGrant = insertOf(grants)
+const insertAttestation = insertOf(attestations, 'skip')
+const insertAddress = insertOf(attesterAddresses, 'skip')
+const insertBackfill = insertOf(chainBackfills, 'leave')
+const raise = prepare((queries) =>
+  queries
+    .update(trustRegistry)
+    .set({ generation: sql`${trustRegistry.generation} + 1` })
+    .where(eq(trustRegistry.id, 1)),
+)
+const generation = prepare((queries) =>
+  queries.select({ generation: trustRegistry.generation }).from(trustRegistry).where(eq(trustRegistry.id, 1)),
+)
+const allGrants = prepare((queries) => queries.select().from(grants).orderBy(asc(grants.address), asc(grants.schema), asc(grants.fromAt)))
+const allChains = prepare((queries) => queries.select().from(chainSyncs).orderBy(asc(chainSyncs.chainId)))
+const allCounts = prepare((queries) => queries.select().from(trustCounts))
+const addCount = prepare((queries) =>
+  queries
+    .insert(trustCounts)
+    .values({ name: sql.placeholder('name'), chainId: sql.placeholder('chainId'), value: sql.placeholder('value') } as never)
+    .onConflictDoUpdate({
+      target: [trustCounts.name, trustCounts.chainId],
+      set: { value: sql`${trustCounts.value} + excluded.value` },
+    }),
+)
+
+/** What `isCounted` of the domain says of the attestation at hand. Columns by their table: a grant has some of the same names. */
+const isToBeCounted = sql`(attestations.revoked_block is null and not (attestations.schema = 'D' and attestations.is_of_self)
+  and exists (select 1 from grants g where g.address = attestations.attester and g.schema = attestations.schema
+    and g.from_at <= attestations.block_at and (g.to_at is null or g.to_at > attestations.block_at)))`
+/** Looked at by one statement: a server ends one that takes too long. */
+const attestationsAtOnce = 20_000
+
+export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'version'>) => ({
+  /**
+   * Raises the generation, and has the registry to itself until the write ends: what is read of it from then on stays so. Comes behind the locks
+   * of owners and before all else that a change of the registry touches.
+   */
+  async raise(tx: Writer): Promise<void> {
+    await tx.run(raise as never)
+  },
+  async findWallet(id: string, from: Pick<Reader, 'first'> = read): Promise<Wallet | undefined> {
+    return from.first(walletById, { id })
+  },
+  /** Of one owner, by address and time. */
+  async walletsOf({ owner, ownerId }: Holder, from: Pick<Reader, 'all'> = read): Promise<Wallet[]> {
+    return ownerId === null ? from.all(platformWallets, { owner }) : from.all(walletsOf, { owner, ownerId })
+  },
+  /** Of several owners of a kind, by owner. */
+  async walletsOfAll(owner: Holder['owner'], ownerIds: readonly string[]): Promise<Map<string | null, Wallet[]>> {
+    if (ownerIds.length === 0) return new Map()
+    const rows = await read
+      .select()
+      .from(attesterWallets)
+      .where(and(eq(attesterWallets.owner, owner), inArray(attesterWallets.ownerId, [...ownerIds])))
+      .orderBy(asc(attesterWallets.address), asc(attesterWallets.fromAt))
+    return Map.groupBy(rows, ({ ownerId }) => ownerId)
+  },
+  /** Newest first. */
+  listPlatformWallets: (slice: Slice) =>
+    selectSlice(read, attesterWallets, { where: eq(attesterWallets.owner, 'PLATFORM'), order: [desc(attesterWallets.id)], ...slice }),
+  /** All wallets of these addresses, whosever they are. */
+  async walletsAt(tx: Writer, addresses: readonly string[]): Promise<Wallet[]> {
+    return tx
+      .select()
+      .from(attesterWallets)
+      .where(inArray(attesterWallets.address, [...addresses]))
+  },
+  async removeWallets(tx: Writer, ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await tx.delete(attesterWallets).where(inArray(attesterWallets.id, [...ids]))
+  },
+  async insertWallet(tx: Writer, wallet: Wallet): Promise<void> {
+    await insertWallet(tx, wallet)
+  },
+  async changeWallet(tx: Writer, { id, address, fromAt, toAt, updatedAt, version }: Wallet): Promise<void> {
+    await tx.update(attesterWallets).set({ address, fromAt, toAt, updatedAt, version }).where(eq(attesterWallets.id, id))
+  },
+  /** What these lenders or service providers were from when on, in the order in which that was written, by owner. */
+  async historiesOf(tx: Writer, owner: 'LENDER' | 'PROVIDER', ownerIds: readonly string[]): Promise<Map<string, StatusEntry[]>> {
+    if (ownerIds.length === 0) return new Map()
+    const ids = [...ownerIds]
+    const rows: StatusEntry[] =
+      owner === 'LENDER'
+        ? await tx
+            .select({ ownerId: lenderStatusHistory.lenderId, status: lenderStatusHistory.status, at: lenderStatusHistory.at })
+            .from(lenderStatusHistory)
+            .where(inArray(lenderStatusHistory.lenderId, ids))
+            .orderBy(asc(lenderStatusHistory.position))
+        : await tx
+            .select({
+              ownerId: serviceProviderStatusHistory.serviceProviderId,
+              status: serviceProviderStatusHistory.status,
+              at: serviceProviderStatusHistory.at,
+            })
+            .from(serviceProviderStatusHistory)
+            .where(inArray(serviceProviderStatusHistory.serviceProviderId, ids))
+            .orderBy(asc(serviceProviderStatusHistory.position))
+    return Map.groupBy(rows, ({ ownerId }) => ownerId)
+  },
+  /** Sorted as `registryHash` has them. */
+  async grantsOfAddresses(addresses: readonly string[], from: Pick<Reader, 'select'> = read): Promise<Grant[]> {
+    if (addresses.length === 0) return []
+    return from
+      .select()
+      .from(grants)
+      .where(inArray(grants.address, [...addresses]))
+      .orderBy(asc(grants.address), asc(grants.schema), asc(grants.fromAt))
+  },
+  async replaceGrants(tx: Writer, addresses: readonly string[], next: readonly Grant[]): Promise<void> {
+    await tx.delete(grants).where(inArray(grants.address, [...addresses]))
+    for (const grant of next) await insertGrant(tx, grant)
+  },
+  /** Whether it was not registered before. */
+  async register(tx: Writer, address: string, registeredAt: number): Promise<boolean> {
+    return insertAddress(tx, { address, registeredAt })
+  },
+  /** Chains of which blocks were read that are not older than a moment. */
+  async chainsReadPast(tx: Writer, at: number): Promise<number[]> {
+    const rows = await tx
+      .select({ chainId: chainSyncs.chainId })
+      .from(chainSyncs)
+      .where(sql`${chainSyncs.countedToAt} >= ${at}`)
+      .orderBy(asc(chainSyncs.chainId))
+    return rows.map(({ chainId }) => chainId)
+  },
+  async queueBackfill(tx: Writer, backfill: Backfill): Promise<void> {
+    await insertBackfill(tx, backfill)
+  },
+  /** Whether it was not there before. */
+  async insertAttestation(tx: Writer, attestation: Attestation): Promise<boolean> {
+    return insertAttestation(tx, attestation)
+  },
+  /**
+   * Sets whether the statistics count what an address has attested of a schema from a moment on.
+   * @returns by how much their counts are to change, by chain
+   */
+  async recount(tx: Writer, { address, schema, fromAt }: Pick<Grant, 'address' | 'schema' | 'fromAt'>): Promise<Map<number, number>> {
+    const ofThem = and(eq(attestations.attester, address), eq(attestations.schema, schema))
+    const by = new Map<number, number>()
+    for (let from = fromAt; ; ) {
+      const [next] = await tx
+        .select({ blockAt: attestations.blockAt })
+        .from(attestations)
+        .where(and(ofThem, gte(attestations.blockAt, from)))
+        .orderBy(asc(attestations.blockAt))
+        .limit(1)
+        .offset(attestationsAtOnce)
+      const end = next && Math.max(next.blockAt, from + 1)
+      const otherwise = and(
+        ofThem,
+        gte(attestations.blockAt, from),
+        end === undefined ? undefined : lt(attestations.blockAt, end),
+        sql`attestations.is_counted <> ${isToBeCounted}`,
+      )
+      const rows = await tx
+        .select({ chainId: attestations.chainId, by: sql<number>`sum(case when ${attestations.isCounted} then -1 else 1 end)` })
+        .from(attestations)
+        .where(otherwise)
+        .groupBy(attestations.chainId)
+      for (const row of rows) by.set(row.chainId, (by.get(row.chainId) ?? 0) + Number(row.by))
+      if (rows.length > 0) await tx.update(attestations).set({ isCounted: sql`not is_counted` }).where(otherwise)
+      if (end === undefined) return by
+      from = end
+    }
+  },
+  async addCount(tx: Writer, name: CountName, chainId: number, value: number): Promise<void> {
+    await tx.run(addCount as never, { name, chainId, value })
+  },
+  async counts() {
+    return read.all(allCounts)
+  },
+  /** The same at once; undefined on an engine that does not answer so. */
+  countsNow() {
+    // Where nobody knows a version, every read is a promise.
+    const counts = version() === undefined ? undefined : read.all(allCounts)
+    return Array.isArray(counts) ? counts : undefined
+  },
+  /** How far each chain is read, and which generation of the registry that goes with. */
+  async progress(): Promise<{ generation: number; chains: ChainSync[] }> {
+    const [found, chains] = await read.together(() => Promise.all([read.first(generation), read.all(allChains)]))
+    return { generation: found?.generation ?? 0, chains }
+  },
+  /** All grants, sorted as `registryHash` has them, with the chains and the generation of that moment. */
+  async registry(): Promise<{ generation: number; grants: Grant[]; chains: ChainSync[] }> {
+    const [found, rows, chains] = await read.together(() => Promise.all([read.first(generation), read.all(allGrants), read.all(allChains)]))
+    return { generation: found?.generation ?? 0, grants: rows, chains }
+  },
+})

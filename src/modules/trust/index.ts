@@ -1,8 +1,0 @@
-export { trustFindings } from './check-store.ts'
-export { type DemoAttestation, insertDemoAttestations } from './demo.ts'
-export { type Proof, readProof, readStats, rule, type Stats, statsNow } from './fabric.ts'
-export type { TrustDeps } from './parts.ts'
-export { changePlatformWallet, createPlatformWallet, listPlatformWallets, readPlatformWallet } from './platform-wallets.ts'
-export { allGrants, grantsOfAddresses, walletsOf, walletsOfAll } from './reading.ts'
-export { addCounts, setWallets, statusMoved } from './registry.ts'
-export { type WalletBody, walletsFrom } from './wallets.ts'

@@ -1,0 +1,58 @@
+import type { methodologies } from '../../../../db/schema/trust.ts'
+import { isoTimes, pick } from '../../../lib/objects.ts'
+import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
+import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
+
+export type Methodology = typeof methodologies.$inferSelect
+export type MethodologyStatus = Methodology['status']
+
+/** What may become of a version of a methodology. */
+export const methodologyTransitions = reachable('ACTIVE', {
+  ACTIVE: ['SUPERSEDED', 'REVOKED'],
+  SUPERSEDED: ['REVOKED'],
+  REVOKED: [],
+} as const satisfies Transitions<MethodologyStatus>)
+export const methodologyStatuses = statesOf(methodologyTransitions)
+
+export const methodologyVersionMax = 100
+
+/**
+ * What is wrong with the address of a document that begins with https://, by its part, in words that complete "NAME must …"; undefined where
+ * nothing is.
+ */
+export function wrongInUrl(text: string): string | undefined {
+  if (!/^[\w\-.~:/?#[\]@!$&'()*+,;=%]*$/.test(text) || /%(?![0-9a-f]{2})/i.test(text))
+    return 'hold only characters that addresses are written in: spaces and others as % and their UTF-8 in hexadecimal, letters of host names as xn--…'
+  const [, authority = ''] = /^https:\/\/([^/?#]*)/i.exec(text) ?? []
+  if (authority.includes('@')) return 'hold no user name and no password'
+  const [, host = '', port] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(authority) ?? []
+  if (host === '' || URL.parse(`https://${host}/`) === null) return 'name a host behind https://'
+  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) > 0 && URL.parse(`https://${host}:${port}/`)))
+    return 'have a port from 1 to 65535, or none'
+  return undefined
+}
+
+/** What of a methodology is on record: all of it is public. */
+export const methodologyDifference = (before: Methodology | undefined, after: Methodology): Difference =>
+  differenceOf(before, after, ['lenderId', 'methodologyVersion', 'contentHash', 'documentUrl', 'status', 'registeredAt'])
+
+/** A methodology as the public sees it. */
+export const publicMethodologyView = ({ lenderId, methodologyVersion, contentHash, status, documentUrl, registeredAt }: Methodology) => ({
+  lenderId,
+  version: methodologyVersion,
+  contentHash,
+  status,
+  documentUrl,
+  ...isoTimes({ registeredAt }),
+})
+export type PublicMethodologyView = ReturnType<typeof publicMethodologyView>
+
+/** The same as operators see it. */
+export const methodologyView = (methodology: Methodology) => ({
+  id: methodology.id,
+  ...publicMethodologyView(methodology),
+  ...isoTimes(pick(methodology, 'updatedAt')),
+  /** Of the record, for its `ETag`: `version` is the lender's own name of it. */
+  recordVersion: methodology.version,
+})
+export type MethodologyView = ReturnType<typeof methodologyView>

@@ -1,0 +1,62 @@
+import { and, desc, eq, type SQL } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { insertOf, lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { methodologies } from '../../../../db/schema/trust.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
+import { movesOf } from '../../../core/state-machine.ts'
+import type { Slice } from '../../../lib/page.ts'
+import { type Methodology, type MethodologyStatus, methodologyTransitions } from './domain.ts'
+
+const byId = rowsOf(methodologies, ['id'])
+const lockedById = lockedRowsOf(methodologies, ['id'])
+const byHash = rowsOf(methodologies, ['lenderId', 'contentHash'])
+const active = rowsOf(methodologies, ['lenderId', 'status'])
+const anyOfLender = prepare((queries) =>
+  queries
+    .select({ id: methodologies.id })
+    .from(methodologies)
+    .where(valuesOf(methodologies, ['lenderId']))
+    .limit(1),
+)
+const insert = insertOf(methodologies)
+const moves = movesOf(methodologies, methodologyTransitions)
+
+export type MethodologyFilter = { lenderId?: string | undefined; status?: MethodologyStatus | undefined }
+
+export const createMethodologyStore = ({ read }: Pick<Database, 'read'>) => ({
+  async find(id: string, from: Pick<Reader, 'first'> = read): Promise<Methodology | undefined> {
+    return from.first(byId, { id })
+  },
+  /** Locked, for a write that decides by it. */
+  async locked(tx: Writer, id: string): Promise<Methodology | undefined> {
+    return tx.first(lockedById, { id })
+  },
+  async byHash(lenderId: string, contentHash: string): Promise<Methodology | undefined> {
+    return read.first(byHash, { lenderId, contentHash })
+  },
+  /** The active one of a lender. */
+  async active(lenderId: string, from: Pick<Reader, 'first'> = read): Promise<Methodology | undefined> {
+    return from.first(active, { lenderId, status: 'ACTIVE' })
+  },
+  /** Whether a lender has any, in a write that has locked the lender. */
+  async hasAny(tx: Writer, lenderId: string): Promise<boolean> {
+    return (await tx.first(anyOfLender, { lenderId })) !== undefined
+  },
+  /** Newest first. */
+  list({ lenderId, status }: MethodologyFilter, slice: Slice) {
+    const by: (SQL | undefined)[] = [
+      lenderId ? eq(methodologies.lenderId, lenderId) : undefined,
+      status ? eq(methodologies.status, status) : undefined,
+    ]
+    return selectSlice(read, methodologies, { where: and(...by), order: [desc(methodologies.id)], ...slice })
+  },
+  async insert(tx: Writer, methodology: Methodology): Promise<void> {
+    await insert(tx, methodology)
+  },
+  /** Another one takes the place of an active one that is locked. */
+  supersede: (tx: Writer, methodology: Methodology, updatedAt: number) =>
+    moves.move(tx, methodology, ['ACTIVE'], 'SUPERSEDED', { updatedAt, version: methodology.version + 1 }),
+  /** Undefined where it is revoked already. */
+  revoke: (tx: Writer, methodology: Methodology, updatedAt: number) =>
+    moves.move(tx, methodology, ['ACTIVE', 'SUPERSEDED'], 'REVOKED', { updatedAt, version: methodology.version + 1 }),
+})

@@ -1,0 +1,79 @@
+/** Rows that move by a table of transitions. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { NothingChanged } from '../../db/engine.ts'
+import { orders } from '../../db/schema/selling.ts'
+import { movesOf } from '../../src/core/state-machine.ts'
+import { orderTransitions } from '../../src/modules/selling/order/domain.ts'
+import { testApp } from '../support/app.ts'
+import { insertOrder } from '../support/order-rows.ts'
+import { sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const { change, move, moveThrough } = movesOf(orders, orderTransitions)
+
+test('a row moves on by two steps at once, from where the first one begins and from nowhere else', async () => {
+  await using app = await testApp()
+  const { shop } = await sellingIn(app)
+  const { id: waits } = await insertOrder(app, shop.id, { status: 'PENDING_PAYMENT' })
+  const { id: isPaid } = await insertOrder(app, shop.id, { status: 'PAID' })
+  const sold = (id: string) =>
+    app.deps.db.write((tx) => moveThrough(tx, id, ['PENDING_PAYMENT'], 'PAID', 'CONFIRMED', { paymentStatus: 'CAPTURED' }))
+  expect(await sold(waits)).toMatchObject({ id: waits, status: 'CONFIRMED', paymentStatus: 'CAPTURED' })
+  expect(await sold(waits)).toBeUndefined()
+  expect(await sold(isPaid)).toBeUndefined()
+  expect(await app.deps.db.write((tx) => move(tx, isPaid, ['PAID'], 'CONFIRMED', {}))).toMatchObject({ status: 'CONFIRMED' })
+})
+
+test('a row that a write has locked comes back as it is stored after its change, whether or not a value is another', async () => {
+  await using app = await testApp()
+  const { shop } = await sellingIn(app)
+  const { id } = await insertOrder(app, shop.id, { status: 'PENDING_PAYMENT' })
+  const stored = async () => app.deps.orderStore.find(id)
+  const before = await stored()
+  if (!before) throw new Error('no order')
+  const by = (fields: Parameters<typeof change>[3]) =>
+    app.deps.db.write(async (tx) => {
+      const row = await app.deps.orderStore.lock(tx, id)
+      if (!row) throw new Error('no order')
+      return change(tx, row, ['PENDING_PAYMENT'], fields)
+    })
+  const changed = await by({
+    capturedTotal: before.capturedTotal,
+    attempts: 3,
+    shippingMethod: { code: 'a', title: 'A' },
+  })
+  expect(changed).toEqual({ ...before, attempts: 3, shippingMethod: { code: 'a', title: 'A' } })
+  expect(await stored()).toEqual(changed)
+  expect(await by({ attempts: 3 })).toEqual(changed)
+  expect(await stored()).toEqual(changed)
+  expect(await app.deps.db.write((tx) => move(tx, before, ['PAID'], 'CONFIRMED', { attempts: 4 }))).toBeUndefined()
+  expect(await stored()).toEqual(changed)
+})
+
+test('a row that is not locked is changed as it is known, and where it is another by now the whole write is undone', async () => {
+  await using app = await testApp()
+  const { shop } = await sellingIn(app)
+  const { id } = await insertOrder(app, shop.id, { status: 'PENDING_PAYMENT' })
+  const { orderStore, db } = app.deps
+  const known = await orderStore.find(id)
+  if (!known) throw new Error('no order')
+  const by = (fields: Parameters<typeof change>[3]) =>
+    db.write((tx) => orderStore.change(tx, { asKnown: known }, ['PENDING_PAYMENT'], fields)).catch((error: unknown) => error)
+  const changed = await by({ attempts: known.attempts + 1 })
+  expect(changed).toEqual({ ...known, attempts: known.attempts + 1 })
+  expect(await orderStore.find(id)).toEqual(changed as typeof known)
+  // It has another number of attempts since.
+  expect(await by({ capturedTotal: 7 })).toBeInstanceOf(NothingChanged)
+  expect(await db.write((tx) => orderStore.move(tx, { asKnown: known }, ['PAID'], 'CONFIRMED', {}))).toBeUndefined()
+  expect(await orderStore.find(id)).toEqual(changed as typeof known)
+})
+
+test('two steps that the table does not have do not compile', () => {
+  // @ts-expect-error an order that expired is not paid
+  const first = () => moveThrough({} as never, 'order', ['EXPIRED'], 'PAID', 'CONFIRMED', {})
+  // @ts-expect-error an order that expired is not confirmed
+  const second = () => moveThrough({} as never, 'order', ['PENDING_PAYMENT'], 'EXPIRED', 'CONFIRMED', {})
+  expect([first, second]).toHaveLength(2)
+})

@@ -1,0 +1,194 @@
+/** What was committed since: all of it, once, in the order of the commits, on both engines. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import pg from 'pg'
+import { engine } from '../../db/columns.ts'
+import type { Reader } from '../../db/engine.ts'
+import { insertOf } from '../../db/prepared.ts'
+import { liveEvents } from '../../db/schema/live.ts'
+import { tail } from '../../db/change-feed.ts'
+import type { TailPage } from '../../db/change-feed-query.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const insert = insertOf(liveEvents)
+const idOf = (nth: number) => `evt_${String(nth).padStart(26, '0')}`
+const row = (nth: number) => ({ id: idOf(nth), shopId: null, name: 'test', data: {}, at: 0 })
+const idsOf = (page: TailPage | undefined) => page?.pieces.flatMap(({ rows }) => rows.map(({ id }) => id))
+const everything = { limit: 500, notBefore: 0 }
+
+async function all(read: Pick<Reader, 'rows'>, from: string, limit: number, until?: string): Promise<string[]> {
+  const ids: string[] = []
+  let place = from
+  for (let pages = 0; pages < 1_000; pages++) {
+    const page = await tail.since(read, place, { limit, notBefore: 0, until })
+    if (!page) throw new Error('no such place')
+    ids.push(...(idsOf(page) ?? []))
+    place = page.place
+    if (page.isWhole) return ids
+  }
+  throw new Error('no end')
+}
+
+test('behind every place comes exactly what was committed after it, whatever the pages', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  let nth = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (commits, limit) => {
+        const begin = await tail.now(db.read)
+        const written: string[][] = []
+        for (const size of commits) {
+          const rows = Array.from({ length: size }, () => row(nth++))
+          await db.write(async (tx) => {
+            for (const one of rows) await insert(tx, one)
+          })
+          written.push(rows.map(({ id }) => id))
+        }
+        const end = await tail.now(db.read)
+        expect(await all(db.read, begin, limit)).toEqual(written.flat())
+        expect(await all(db.read, end, limit)).toEqual([])
+        const page = await tail.since(db.read, begin, everything)
+        for (const [at, { place }] of (page?.pieces ?? []).entries()) {
+          const rest = page?.pieces.slice(at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
+          expect(await all(db.read, place, limit)).toEqual(rest ?? [])
+          // And from the begin to there.
+          const before = page?.pieces.slice(0, at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
+          expect(await all(db.read, begin, limit, place)).toEqual(before ?? [])
+        }
+      },
+    ),
+    { numRuns: 15 },
+  )
+})
+
+test('what is no place, and one of a database that has not come so far, is none', async () => {
+  await using opened = await openTestDatabase()
+  await using other = await openTestDatabase()
+  const { db } = opened
+  await db.write((tx) => insert(tx, row(1)))
+  const here = await tail.now(db.read)
+  for (const place of ['', '0', '1-x', 'zzzzzzzzzzzz', '..', '-', `9${here}`, '0-.0-.0-.0-', '1.0', '1.1'])
+    expect([place, await tail.since(db.read, place, everything)]).toEqual([place, undefined])
+  if (engine === 'sqlite') expect(await tail.since(other.db.read, here, everything)).toBeUndefined()
+})
+
+test('what is older than is asked for is passed over, and one is behind it all the same', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  const begin = await tail.now(db.read)
+  for (const nth of [1, 2]) await db.write((tx) => insert(tx, { ...row(nth), at: nth * 1_000 }))
+  expect(idsOf(await tail.since(db.read, begin, { limit: 10, notBefore: 1_500 }))).toEqual([idOf(2)])
+  const page = await tail.since(db.read, begin, { limit: 10, notBefore: 9_000 })
+  expect(page?.pieces).toEqual([])
+  expect(await all(db.read, page?.place ?? '', 10)).toEqual([])
+})
+
+describe.skipIf(engine !== 'sqlite')('in a file', () => {
+  test('a row that is another than the one that was read last, or is gone, is no place to go on from', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    await db.write((tx) => insert(tx, row(1)))
+    const place = await tail.now(db.read)
+    await db.write(async (tx) => void (await tx.delete(liveEvents)))
+    expect(await tail.since(db.read, place, everything)).toBeUndefined()
+    // As after a restore: the same number, of something else.
+    await db.write((tx) => insert(tx, row(2)))
+    expect(await tail.since(db.read, place, everything)).toBeUndefined()
+  })
+})
+
+describe.skipIf(engine !== 'postgres')('on Postgres', () => {
+  /** Transactions that are open until they are told to commit. */
+  async function clients(url: string, count: number) {
+    const made = await Promise.all(
+      Array.from({ length: count }, async () => {
+        const client = new pg.Client({ connectionString: url })
+        await client.connect()
+        return client
+      }),
+    )
+    const add = (client: pg.Client, nth: number) =>
+      client.query('insert into live_events (id, name, data, at) values ($1, $2, $3, 0)', [idOf(nth), 'test', '{}'])
+    return { made, add, [Symbol.asyncDispose]: async () => void (await Promise.all(made.map((client) => client.end()))) }
+  }
+
+  test('a transaction that began first and commits last is told when it commits, and behind a place of before, however many others have passed it', async () => {
+    await using opened = await openTestDatabase()
+    const { db, url } = opened
+    await using open = await clients(url, 2)
+    const [slow, quick] = open.made as [pg.Client, pg.Client]
+    const begin = await tail.now(db.read)
+    await slow.query('begin')
+    await open.add(slow, 1)
+    await open.add(quick, 2)
+    const first = await tail.since(db.read, begin, everything)
+    expect(idsOf(first)).toEqual([idOf(2)])
+    await open.add(quick, 3)
+    const second = await tail.since(db.read, first?.place ?? '', everything)
+    expect(idsOf(second)).toEqual([idOf(3)])
+    await slow.query('commit')
+    expect(await all(db.read, second?.place ?? '', 500)).toEqual([idOf(1)])
+    expect(await all(db.read, first?.place ?? '', 500)).toEqual([idOf(1), idOf(3)])
+    expect((await all(db.read, begin, 500)).toSorted()).toEqual([idOf(1), idOf(2), idOf(3)])
+    // Up to a place of before it committed, it is not told.
+    expect(await all(db.read, begin, 500, second?.place)).toEqual([idOf(2), idOf(3)])
+  })
+
+  test('whatever order transactions begin, write and commit in, and wherever somebody reads: each row comes once', async () => {
+    await using opened = await openTestDatabase()
+    const { db, url } = opened
+    await using open = await clients(url, 4)
+    let nth = 100
+    const step = fc.record({ client: fc.nat(3), what: fc.constantFrom('write', 'commit', 'rollback', 'read', 'leave') })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.integer({ min: 1, max: 4 }), async (steps, limit) => {
+        const waiting = new Map<number, string[]>()
+        const committed: string[] = []
+        const seen: string[] = []
+        let place = await tail.now(db.read)
+        /** Reads a page; whoever leaves has read half of it, and comes back with the place of there. */
+        async function read(leaves: boolean): Promise<void> {
+          const page = await tail.since(db.read, place, { limit, notBefore: 0 })
+          if (!page) throw new Error('no such place')
+          const pieces = leaves ? page.pieces.slice(0, Math.ceil(page.pieces.length / 2)) : page.pieces
+          seen.push(...pieces.flatMap(({ rows }) => rows.map(({ id }) => id)))
+          place = leaves ? (pieces.at(-1)?.place ?? place) : page.place
+        }
+        for (const { client: which, what } of steps) {
+          const client = open.made[which] as pg.Client
+          if (what === 'read' || what === 'leave') await read(what === 'leave')
+          else if (what === 'write') {
+            if (!waiting.has(which)) await client.query('begin')
+            await open.add(client, ++nth)
+            waiting.getOrInsertComputed(which, () => []).push(idOf(nth))
+          } else if (waiting.has(which)) {
+            await client.query(what)
+            if (what === 'commit') committed.push(...(waiting.get(which) ?? []))
+            waiting.delete(which)
+          }
+        }
+        for (const which of waiting.keys()) await open.made[which]?.query('rollback')
+        seen.push(...(await all(db.read, place, limit)))
+        expect(seen.toSorted()).toEqual(committed.toSorted())
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('what was copied from a server that had come further is told nobody', async () => {
+    await using opened = await openTestDatabase()
+    const { db, url } = opened
+    await using open = await clients(url, 1)
+    const begin = await tail.now(db.read)
+    await open.made[0]?.query(
+      "insert into live_events (id, name, data, at, written_in) values ('evt_later', 'test', '{}', 0, '999999999999')",
+    )
+    expect(await all(db.read, begin, 10)).toEqual([])
+  })
+})

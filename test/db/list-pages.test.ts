@@ -1,0 +1,257 @@
+/** Pages of a long list by number, held against those that skip row by row. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { and, desc, eq, sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { blockRecords, foldBlocks, noteInBlocks, pageOfBlocks } from '../../db/list-pages.ts'
+import { engine } from '../../db/columns.ts'
+import { DatabaseUnavailable, type WriteOptions } from '../../db/engine.ts'
+import { listBlocks } from '../../db/schema/finding.ts'
+import { customers } from '../../db/schema/people.ts'
+import { longListFindings } from '../../src/cli/check.ts'
+import { idBoundary } from '../../src/lib/ids.ts'
+import { type TestApp, testApp } from '../support/app.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const list = 'CUSTOMERS' as const
+
+/** Customers as if each had been made at a moment, and counted as whoever makes one counts it. */
+async function made(app: TestApp, shopId: string, moments: readonly number[]): Promise<void> {
+  const rows = moments.map((at, nth) => {
+    const id = `${idBoundary('customer', at).slice(0, -6)}${String(++made.nth).padStart(6, '0')}`
+    const email = `c${made.nth}-${nth}@example.com`
+    return { id, shopId, email, name: 'N', acceptsMarketing: false, createdAt: at, updatedAt: at }
+  })
+  await app.deps.db.write(async (tx) => {
+    for (let at = 0; at < rows.length; at += 500) await tx.insert(customers).values(rows.slice(at, at + 500))
+    if (rows.length < 500) for (const { id } of rows) await noteInBlocks(tx, { list, shopId }, id)
+  })
+}
+made.nth = 0
+
+const wrong = async ({ deps }: TestApp) => (await Array.fromAsync(longListFindings(deps.db))).flatMap(({ problems }) => problems)
+
+async function agree(app: TestApp, shopId: string, offsets: readonly number[]): Promise<number> {
+  const { read } = app.deps.db
+  expect(await wrong(app)).toEqual([])
+  const all = await read.select({ id: customers.id }).from(customers).where(eq(customers.shopId, shopId)).orderBy(desc(customers.id))
+  for (const offset of [0, ...offsets, all.length - 1, all.length, all.length + 50]) {
+    const page = await pageOfBlocks(read, { list, shopId }, { limit: 20, offset })
+    expect([offset, page.total, page.ids]).toEqual([offset, all.length, all.slice(offset, offset + 20).map(({ id }) => id)])
+  }
+  return all.length
+}
+const blocksOf = ({ deps }: TestApp, shopId: string) =>
+  deps.db.read
+    .select()
+    .from(listBlocks)
+    .where(and(eq(listBlocks.shopId, shopId), eq(listBlocks.list, list)))
+
+test('a page is the same before its runs are counted, after it, across them, and when somebody comes in between late', async () => {
+  await using app = await testApp()
+  const [{ shop }, { shop: other }] = [await app.merchant(), await app.merchant()]
+  const now = app.clock.now()
+  await made(
+    app,
+    shop.id,
+    Array.from({ length: 3_400 }, (_, nth) => now - 1_000_000 + nth * 10),
+  )
+  await made(
+    app,
+    other.id,
+    Array.from({ length: 1_200 }, (_, nth) => now - 1_000_000 + nth * 10),
+  )
+  const edges = [1, 379, 380, 381, 395, 1_379, 1_380, 1_390, 2_500, 3_390]
+  expect(await agree(app, shop.id, edges)).toBe(3_400)
+  const before = idBoundary('customer', now - 970_000)
+  expect(await foldBlocks(app.deps.db, { list, shopId: shop.id }, before)).toBe(3)
+  expect(await foldBlocks(app.deps.db, { list, shopId: shop.id }, before)).toBe(0)
+  await agree(app, shop.id, edges)
+  await agree(app, other.id, [1_000])
+  expect((await blocksOf(app, other.id)).length).toBe(0)
+
+  // A clock that stood behind: into the first run, into a later one, and behind all of them.
+  await made(app, shop.id, [now - 2_000_000, now - 985_000, now - 985_001, now])
+  expect((await blocksOf(app, shop.id)).map(({ records }) => records).sort()).toEqual([blockRecords, blockRecords + 1, blockRecords + 2])
+  expect(await agree(app, shop.id, edges)).toBe(3_404)
+})
+
+test('runs that count wrongly are told of, each by itself', async () => {
+  await using app = await testApp()
+  const { db } = app.deps
+  const now = app.clock.now()
+  const [{ shop }, { shop: other }] = [await app.merchant(), await app.merchant()]
+  for (const { id } of [shop, other]) {
+    await made(
+      app,
+      id,
+      Array.from({ length: 2_000 }, (_, nth) => now - 1_000_000 + nth * 10),
+    )
+    expect(await foldBlocks(db, { list, shopId: id }, idBoundary('customer', now))).toBe(2)
+  }
+  expect(await wrong(app)).toEqual([])
+  const last = (await blocksOf(app, shop.id)).map((block) => block.last).sort()
+  await db.write(async (tx) => {
+    const run = (id: string) => and(eq(listBlocks.shopId, shop.id), eq(listBlocks.last, id))
+    await tx
+      .update(listBlocks)
+      .set({ records: 999 })
+      .where(run(last[1] ?? ''))
+    await tx.insert(listBlocks).values({ shopId: other.id, list: 'PRODUCTS', last: 'prod_z', records: 1 })
+  })
+  expect(await wrong(app)).toEqual([
+    `Shop ${shop.id}, CUSTOMERS up to ${last[1]}: 999 are counted of 1000`,
+    `Shop ${other.id}, PRODUCTS up to prod_z: 1 are counted of 0`,
+  ])
+  // As docs/operations.md has it.
+  await db.write((tx) => tx.rows(sql`delete from list_blocks returning 1 as done`))
+  expect(await foldBlocks(db, { list, shopId: shop.id }, idBoundary('customer', now))).toBe(2)
+  expect(await agree(app, shop.id, [999, 1_000])).toBe(2_000)
+})
+
+test('what is so new that older ones may come still is in no run, and two who make them at once make each once', async () => {
+  await using app = await testApp()
+  const { shop } = await app.merchant()
+  const now = app.clock.now()
+  await made(
+    app,
+    shop.id,
+    Array.from({ length: 2_600 }, (_, nth) => now - 2_600 + nth),
+  )
+  expect(await foldBlocks(app.deps.db, { list, shopId: shop.id }, idBoundary('customer', now - 5_000))).toBe(0)
+  const before = idBoundary('customer', now + 1)
+  const counts = await Promise.all([1, 2, 3].map(() => foldBlocks(app.deps.db, { list, shopId: shop.id }, before)))
+  expect(counts.reduce((sum, one) => sum + one, 0)).toBe(2)
+  await agree(app, shop.id, [599, 600, 601, 1_599, 1_600])
+})
+
+test('whoever comes late while runs are made is counted once, in whatever order it happens', async () => {
+  await using app = await testApp()
+  const { db } = app.deps
+  const { shop } = await app.merchant()
+  const now = app.clock.now()
+  await made(
+    app,
+    shop.id,
+    Array.from({ length: 600 }, (_, nth) => now - 1_000_000 + nth * 100),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ late: fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1, maxLength: 12 }), more: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 5,
+      }),
+      async (rounds) => {
+        for (const { late, more } of rounds) {
+          const start = now - 1_000_000
+          const grown = more
+            ? [
+                made(
+                  app,
+                  shop.id,
+                  Array.from({ length: 400 }, (_, nth) => start + 60_000 + nth * 10),
+                ),
+              ]
+            : []
+          const folds = () => foldBlocks(db, { list, shopId: shop.id }, idBoundary('customer', now))
+          await Promise.all([...grown, folds(), ...late.map((at) => made(app, shop.id, [start + at])), folds()])
+          await agree(app, shop.id, [1, 399, 400, 401, 999, 1_000, 1_001, 1_500])
+        }
+      },
+    ),
+    { numRuns: 12 },
+  )
+})
+
+describe.skipIf(engine !== 'postgres')('on Postgres, where one writes beside another', () => {
+  for (const isolation of ['locking', 'serializable'] as const) {
+    test(`a ${isolation} write that looked for its run before it was made, and is committed later, is counted`, async () => {
+      await using app = await testApp()
+      const { shopId, before, late, goOn } = await comingLate(app, { isolation }, 'BEFORE')
+      const folded = foldBlocks(app.deps.db, { list, shopId }, before)
+      await Promise.race([folded, isWaiting(app)])
+      goOn()
+      await late
+      expect(await folded).toBe(2)
+      expect(await agree(app, shopId, [99, 100, 101, 1_100, 1_101, 2_099])).toBe(2_101)
+    })
+
+    test(`a ${isolation} write that began before its run was made, and looks for it later, is counted`, async () => {
+      await using app = await testApp()
+      const { shopId, before, late, goOn } = await comingLate(app, { isolation }, 'AFTER')
+      expect(await foldBlocks(app.deps.db, { list, shopId }, before)).toBe(2)
+      goOn()
+      await late
+      expect(await agree(app, shopId, [99, 100, 101, 1_100, 1_101, 2_099])).toBe(2_101)
+    })
+  }
+
+  test('no run is made while somebody writes for long, and whoever comes meanwhile is not held up with it', async () => {
+    await using app = await testApp()
+    const { db } = app.deps
+    const { shopId, before, late, goOn } = await comingLate(app, { isolation: 'locking' }, 'BEFORE')
+    const folded = foldBlocks(db, { list, shopId }, before).catch((error: unknown) => error)
+    await isWaiting(app)
+    // Stands behind the one who makes runs, and so for as long as that one waits.
+    await made(app, shopId, [app.clock.now() - 999_985])
+    expect(await folded).toBeInstanceOf(DatabaseUnavailable)
+    expect(await blocksOf(app, shopId)).toEqual([])
+    goOn()
+    await late
+    expect(await foldBlocks(db, { list, shopId }, before)).toBe(2)
+    expect(await agree(app, shopId, [100, 1_101])).toBe(2_102)
+  })
+})
+
+/** A shop of which runs can be made, and a write under way of a customer whose id lies in the first of them: it goes on when it is told to. */
+async function comingLate(app: TestApp, options: WriteOptions, looks: 'BEFORE' | 'AFTER') {
+  const { shop } = await app.merchant()
+  const now = app.clock.now()
+  await made(
+    app,
+    shop.id,
+    Array.from({ length: 2_100 }, (_, nth) => now - 1_000_000 + nth * 10),
+  )
+  const [begun, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const at = now - 999_995
+  const id = `${idBoundary('customer', at).slice(0, -6)}${String(++made.nth).padStart(6, '0')}`
+  const late = app.deps.db.write(async (tx) => {
+    const email = `${id}@example.com`
+    await tx.insert(customers).values({ id, shopId: shop.id, email, name: 'N', acceptsMarketing: false, createdAt: at, updatedAt: at })
+    if (looks === 'BEFORE') await noteInBlocks(tx, { list, shopId: shop.id }, id)
+    begun.resolve()
+    await told.promise
+    if (looks === 'AFTER') await noteInBlocks(tx, { list, shopId: shop.id }, id)
+  }, options)
+  await begun.promise
+  return { shopId: shop.id, before: idBoundary('customer', now), late, goOn: told.resolve }
+}
+
+/** Resolves once somebody waits for a lock. */
+async function isWaiting({ deps }: TestApp): Promise<void> {
+  const waiting = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  for (let tries = 0; tries < 1_000; tries++) {
+    if ((await deps.db.read.rows(waiting)).length > 0) return
+    await Bun.sleep(5)
+  }
+  throw new Error('nobody waits')
+}
+
+test('a list that somebody reads is shortened beside them, and its total is exact at any length', async () => {
+  await using app = await testApp()
+  const { shop, secretKey } = await app.merchant()
+  await made(
+    app,
+    shop.id,
+    Array.from({ length: 12_345 }, (_, nth) => app.clock.now() - 2_000_000 + nth),
+  )
+  const last = async () => {
+    const { body } = await app.call('GET', '/customer?page=618', { key: secretKey })
+    return [body.total, body.pages, body.totalCapped, body.data.length]
+  }
+  expect(await last()).toEqual([12_345, 618, undefined, 5])
+  for (let tries = 0; tries < 2_000 && (await blocksOf(app, shop.id)).length < 12; tries++) await Bun.sleep(5)
+  expect((await blocksOf(app, shop.id)).length).toBe(12)
+  expect(await last()).toEqual([12_345, 618, undefined, 5])
+})

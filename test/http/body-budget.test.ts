@@ -1,0 +1,301 @@
+import { describe, expect, test } from 'bun:test'
+import { Type } from '@sinclair/typebox'
+import fc from 'fast-check'
+import { parseObject, readBody, readJson, readPieces } from '../../src/http/body.ts'
+import { createBodyRoom } from '../../src/http/body-budget.ts'
+import { assertShape, shapeOf } from '../../src/http/schema-shape.ts'
+
+const stalled = (first: Uint8Array) =>
+  new Request('http://localhost/', {
+    method: 'POST',
+    body: new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(first) }),
+  })
+const outcome = (work: Promise<unknown>) =>
+  work.then(
+    () => 'whole',
+    (error: { code: string; message: string }) => `${error.code}: ${error.message}`,
+  )
+const late = 'TIMEOUT: The body took too long to arrive'
+const crowdedOut = 'TIMEOUT: Too many bodies were on their way at once: send it again'
+
+describe('bodies that are still arriving', () => {
+  test('bodies that are still arriving hold no more bytes together than there is room for: the oldest makes room', () => {
+    const room = createBodyRoom(100)
+    const dropped: string[] = []
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => room.enter('sender', () => void dropped.push(name)))
+    a?.hold(40)
+    b?.hold(40)
+    expect([dropped, room.held()]).toEqual([[], { bodies: 3, bytes: 80 }])
+    c?.hold(30)
+    expect([dropped, room.held()]).toEqual([['a'], { bodies: 2, bytes: 70 }])
+    // Whoever made room takes none any more.
+    a?.hold(90)
+    expect(room.held()).toEqual({ bodies: 2, bytes: 70 })
+    c?.hold(101)
+    expect([dropped, room.held()]).toEqual([['a', 'b', 'c'], { bodies: 0, bytes: 0 }])
+    for (const place of [a, b, c]) place?.leave()
+    expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
+  })
+
+  test('bodies that are still arriving make room by whichever sender holds the most: one who sends little is left alone by one who sends much', () => {
+    const room = createBodyRoom(100)
+    const dropped: string[] = []
+    const enter = (sender: string, name: string) => room.enter(sender, () => void dropped.push(name))
+    const honest = enter('honest', 'honest')
+    honest.hold(40)
+    for (let nth = 1; nth <= 17; nth++) enter('eager', `eager ${nth}`).hold(30)
+    expect(dropped).toEqual(Array.from({ length: 15 }, (_, nth) => `eager ${nth + 1}`))
+    // Whoever sends the most of all loses it, also to themselves.
+    honest.hold(90)
+    expect(dropped.slice(15)).toEqual(['honest'])
+    expect(room.held()).toEqual({ bodies: 2, bytes: 60 })
+  })
+
+  test('bodies that are still arriving count by the memory that is kept for them', async () => {
+    const room = createBodyRoom(10_000)
+    let send: ReadableStreamDefaultController<Uint8Array> | undefined
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        send = controller
+      },
+    })
+    const reading = readBody(new Request('http://localhost/', { method: 'POST', body }), 1_000, { room })
+    const held: number[] = []
+    for (const bytes of [60, 10, 40, 20]) {
+      send?.enqueue(new Uint8Array(bytes))
+      for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
+      held.push(room.held().bytes)
+    }
+    send?.close()
+    expect([held, (await reading).length]).toEqual([[60, 120, 120, 220], 130])
+  })
+
+  test('a large body is kept in the pieces in which it came, without a copy, and small pieces of it together', async () => {
+    const [large, small] = [new Uint8Array(100 * 1024).fill(1), new Uint8Array(1_000).fill(2)]
+    const chunks = [large, ...Array.from({ length: 70 }, () => small), large, large]
+    const request = () =>
+      new Request('http://localhost/', {
+        method: 'POST',
+        body: new ReadableStream<Uint8Array>({
+          start(controller) {
+            for (const chunk of chunks) controller.enqueue(chunk.slice())
+            controller.close()
+          },
+        }),
+      })
+    const pieces = await readPieces(request(), 1024 * 1024)
+    expect(pieces.map(({ length }) => length)).toEqual([100 * 1024, 66_000, 4_000 + 100 * 1024, 100 * 1024])
+    expect(Buffer.concat(pieces)).toEqual(Buffer.concat(chunks))
+    expect(Buffer.from(await readBody(request(), 1024 * 1024))).toEqual(Buffer.concat(chunks))
+  })
+
+  test('bodies that are still arriving make room for one that comes at once, and nothing is held once all are gone', async () => {
+    const room = createBodyRoom(10_000)
+    const waiting = Array.from({ length: 200 }, () => outcome(readBody(stalled(new Uint8Array(1_000)), 64 * 1024, { room, withinMs: 50 })))
+    expect(
+      await outcome(readBody(new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(5_000) }), 64 * 1024, { room })),
+    ).toBe('whole')
+    await Promise.race(waiting)
+    expect(room.held().bytes).toBeLessThanOrEqual(10_000)
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([late]))
+    expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
+  })
+
+  test('bodies whose beginning was thrown away are refused when they go on, or come to their end', async () => {
+    for (const rest of [[new Uint8Array(10)], []]) {
+      const room = createBodyRoom(100)
+      let send: ReadableStreamDefaultController<Uint8Array> | undefined
+      const request = new Request('http://localhost/', {
+        method: 'POST',
+        body: new ReadableStream({
+          start(controller) {
+            send = controller
+          },
+        }),
+      })
+      const reading = outcome(readBody(request, 1_000, { room }))
+      send?.enqueue(new Uint8Array(90))
+      while (room.held().bytes === 0) await new Promise((resolve) => setImmediate(resolve))
+      room.enter('', () => undefined).hold(50)
+      expect(room.held()).toEqual({ bodies: 1, bytes: 50 })
+      for (const chunk of rest) send?.enqueue(chunk)
+      send?.close()
+      expect(await reading).toBe(crowdedOut)
+    }
+  })
+
+  test('bodies that arrive a byte at a time are put together in one buffer', async () => {
+    const text = 'a body that comes in many pieces'.repeat(40)
+    const request = new Request('http://localhost/', {
+      method: 'POST',
+      body: new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (const byte of Buffer.from(text)) controller.enqueue(new Uint8Array([byte]))
+          controller.close()
+        },
+      }),
+    })
+    const bytes = await readBody(request, 2_000)
+    expect(Buffer.from(bytes).toString()).toBe(text)
+    expect(bytes.buffer.byteLength).toBeLessThanOrEqual(2_000)
+  })
+})
+
+describe('what is set aside for small bodies', () => {
+  test("what is set aside for small bodies has an end, is given back, and takes nobody's room", async () => {
+    const room = createBodyRoom(100, 100)
+    const place = room.enter('a', () => {
+      throw new Error('thrown out')
+    })
+    place.hold(100)
+    const [first, second] = [room.setAside(60), room.setAside(40)]
+    expect([first, second, room.setAside(1)]).toEqual([expect.any(Function), expect.any(Function), undefined])
+    first?.()
+    expect(room.setAside(61)).toBeUndefined()
+    expect(room.setAside(60)).toBeDefined()
+    expect(room.held()).toEqual({ bodies: 1, bytes: 100 })
+  })
+
+  test('what is set aside for small bodies is free again whatever became of them', async () => {
+    const room = createBodyRoom(0, 64 * 1024)
+    const read = (body: BodyInit, length: number, bytesMax = 64 * 1024) =>
+      readJson(
+        new Request('http://localhost/', {
+          method: 'POST',
+          body,
+          headers: { 'content-length': String(length), 'content-type': 'application/json' },
+        }),
+        { bytesMax, valuesMax: 9 },
+        { room, senderOf: () => 'a' },
+      ).catch((error: Error) => error.message)
+    const broken = () =>
+      new ReadableStream({
+        start(controller) {
+          controller.error(new Error('the wire was cut'))
+        },
+      })
+    const all = 64 * 1024
+    expect(await read('{"a":1}', all)).toEqual({ a: 1 })
+    expect(await read(broken(), all)).toBe('The body broke off')
+    expect(await read(`{"a":"${'x'.repeat(1_024)}"}`, all, 1_024)).toBe('The body is larger than 1 KB')
+    expect(await read('{"a":', all)).toBe('The body is not valid JSON')
+    expect(room.setAside(all)).toBeDefined()
+    // Nothing is left: it is read as it comes, and there is no room for that here.
+    expect(await read('{"a":1}', 7)).toBe('Too many bodies were on their way at once: send it again')
+  })
+})
+
+describe('what a body of JSON may hold', () => {
+  const refusal = (text: string): string | undefined => {
+    try {
+      parseObject(new TextEncoder().encode(text))
+      return undefined
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  test('what a body of JSON may hold is 50,000 values, lists and objects among them', () => {
+    const tooMany = 'The body holds more than 50000 values'
+    // The object and the list are two.
+    const list = (items: number, item: string) => `{"a": [ ${Array.from({ length: items }, () => item).join(' , ')} ] }`
+    expect(refusal(list(49_998, '1'))).toBeUndefined()
+    expect(refusal(list(49_999, '1'))).toBe(tooMany)
+    expect(refusal(list(49_998, '{}'))).toBeUndefined()
+    expect(refusal(list(49_999, '[]'))).toBe(tooMany)
+    expect(refusal(list(24_999, '{"b":1}'))).toBeUndefined()
+    expect(refusal(list(25_000, '[[ ]]'))).toBe(tooMany)
+    // What stands in a text is no value.
+    expect(refusal(`{"a":"${',[{'.repeat(60_000)}\\",[","b":"\\\\"}`)).toBeUndefined()
+  })
+
+  test('what a body of JSON may hold in a text is told as its schema tells it, also where it is too long to be parsed first', () => {
+    const schema = Type.Object({
+      mail: Type.String({ maxLength: 900, pattern: '^a', rule: 'an e-mail address' }),
+      é: Type.String(),
+      free: Type.Any(),
+      inner: Type.Object({ mail: Type.String({ maxLength: 2 }) }),
+      either: Type.Union([Type.String({ maxLength: 900 }), Type.Null()]),
+    })
+    const shape = shapeOf(schema)
+    const told = (json: string, by?: typeof shape) => {
+      try {
+        const value = parseObject(new TextEncoder().encode(json), 99, by)
+        assertShape(shape, value)
+        return value
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    const long = 'a'.repeat(5_500)
+    const escaped = (count: number) => String.raw`\u0061`.repeat(count)
+    for (const name of ['mail', 'é', 'free', 'either', 'inner', 'nobody', '__proto__', 'constructor'])
+      for (const value of [
+        `"${long}"`,
+        `["${long}"]`,
+        `{"mail":"${long}"}`,
+        `"${escaped(900)}"`,
+        `"${escaped(901)}"`,
+        `"${String.raw`é\"`.repeat(5_500)}"`,
+      ])
+        for (const json of [`{"${name}":${value}}`, `{ "free" : "x", "${name}"\n:\t${value} }`])
+          expect(told(json, shape)).toEqual(told(json))
+    const early = () => parseObject(new TextEncoder().encode(`{"mail":"${long}`), 99, shape)
+    expect(early).toThrow('mail (body): Expected an e-mail address, in 900 characters or less')
+  })
+
+  test('what a body of JSON may hold is counted past texts of any length, quotes and backslashes', () => {
+    const holds = (text: string, valuesMax: number) => parseObject(new TextEncoder().encode(text), valuesMax)
+    const sign = fc.constantFrom('a', 'é', '"', '\\', '[', ',', ':', '{', ' ')
+    const long = fc.tuple(fc.integer({ max: 130, min: 0 }), fc.array(sign, { maxLength: 12 }), fc.integer({ max: 130, min: 0 }))
+    const text = long.map(([before, signs, after]) => 'x'.repeat(before) + signs.join('') + 'y'.repeat(after))
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 6 }), (texts) => {
+        const body = { texts, [texts.join('')]: [1, 2] }
+        const json = JSON.stringify(body)
+        const values = 5 + texts.length
+        expect(holds(json, values)).toEqual(body)
+        expect(() => holds(json, values - 1)).toThrow(`The body holds more than ${values - 1} values`)
+        expect(() => holds(json.slice(0, -1), values)).toThrow('The body is not valid JSON')
+      }),
+      { seed: 8, numRuns: 300 },
+    )
+  })
+
+  test('what a body of JSON may hold is 32 levels, however much is sent', () => {
+    const nested = (levels: number, open: string, close: string) => `${open.repeat(levels)}1${close.repeat(levels)}`
+    expect(refusal(`{"a":${nested(31, '[', ']')}}`)).toBeUndefined()
+    expect(refusal(nested(32, '{"a":', '}'))).toBeUndefined()
+    for (const text of [`{"a":${nested(32, '[', ']')}}`, nested(33, '{"a":', '}'), '['.repeat(1_000_000)])
+      expect(refusal(text)).toBe('The body is nested deeper than 32 levels')
+  })
+
+  test('what a body of JSON may hold is each field of an object once: of two, neither is taken', () => {
+    for (const [text, field] of [
+      ['{"amount":1,"amount":2}', 'amount'],
+      ['{"a":{"b":1},"c":[{"d":1},{"d":1, "e":[[],{"f":":\\"{[","\\u0066" : null}]}]}', 'c.1.e.1.f'],
+      ['{"__proto__":1,"__proto__":2}', '__proto__'],
+      ['{"":1,"":1}', ''],
+      [`{"a":[${'"x",'.repeat(49_000)}1],"b":1,"b":1}`, 'b'],
+    ])
+      expect(refusal(text as string)).toBe(`${field} (body): given twice`)
+    for (const text of [
+      '{"a":{"a":{"a":[{"a":1},{"a":1}]}}}',
+      '{"a":":","b":["c",":"],"c":"\\":"}',
+      '{"__proto__":{"a":1}}',
+      '{"a":1,"A":1}',
+    ])
+      expect(refusal(text)).toBeUndefined()
+  })
+
+  test('what a body of JSON may hold is no NUL and no half of a surrogate pair, in no place', () => {
+    for (const bad of ['\\u0000', 'a\\u0000b']) {
+      expect(refusal(`{"a":"${bad}"}`)).toBe('The body holds a NUL character')
+      expect(refusal(`{"${bad}":1}`)).toBe('The body holds a NUL character')
+      expect(refusal(`{"a":[[{"b":["x","${bad}"]}]]}`)).toBe('The body holds a NUL character')
+    }
+    expect(refusal('{"a":"\\ud800"}')).toBe('The body holds half a surrogate pair')
+    expect(refusal('{"a":"\\ud83d\\ude00 \\u0041 \\\\u0000"}')).toBeUndefined()
+    expect(refusal('{"a":"\u0000"}')).toBe('The body is not valid JSON')
+  })
+})

@@ -1,0 +1,412 @@
+/** Every list of a merchant's, told whole. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { connect } from 'node:net'
+import { parse } from 'csv-parse/sync'
+import { searchFills } from '../../db/schema/finding.ts'
+import { lendingApplications } from '../../db/schema/lending.ts'
+import { customers } from '../../db/schema/people.ts'
+import { orderNumbers } from '../../db/schema/selling.ts'
+import { createApp } from '../../src/app.ts'
+import type { CsvList } from '../../src/core/csv-list.ts'
+import { csvPieces } from '../../src/core/csv-list.ts'
+import { accessRules } from '../../src/http/access-rules.ts'
+import { tableOf } from '../../src/lib/csv-table.ts'
+import { reindexOrder } from '../../src/modules/selling/order/index.ts'
+import { type Answer, type TestApp, testApp } from '../support/app.ts'
+import { storeIn } from '../support/carts.ts'
+import { accepted } from '../support/credentials.ts'
+import { insertOrder } from '../support/order-rows.ts'
+import { drawn } from '../support/pictures.ts'
+import { serveTestApp } from '../support/server.ts'
+import { longTestMs } from '../support/timeouts.ts'
+import { accessManifest } from './access-manifest.ts'
+
+setDefaultTimeout(longTestMs)
+
+const csv = { accept: 'text/csv' }
+const everythingOn = { LENDING_PLATFORM_ENABLED: 'true' }
+type Rows = Record<string, string>[]
+const rowsOfText = (text: string): Rows => parse(text, { columns: true, bom: false }) as Rows
+const rowsOf = ({ text }: Answer): Rows => rowsOfText(text)
+
+/** Whether merchants may call a route, about their shop and not their own account. */
+const ofMerchants = (route: string): boolean => {
+  const access = accessManifest[route]
+  return access !== undefined && access !== 'public' && accepted(access).includes('merchant') && accessRules[access].roles !== 'account'
+}
+
+/** What the routes of an app state of lists: those that take a page. */
+function listsIn(app: TestApp) {
+  return createApp(app.deps)
+    .routes.filter(({ method, path }) => method === 'GET' && ofMerchants(`GET ${path}`))
+    .flatMap(({ path, hooks }) => {
+      const { query, detail } = hooks as { query?: { properties?: object }; detail?: { 'x-csv'?: CsvList } }
+      return query?.properties && 'page' in query.properties ? [{ path, list: detail?.['x-csv'] }] : []
+    })
+}
+
+test('every list of a merchant is told whole, each under a name of its own', async () => {
+  await using app = await testApp(everythingOn)
+  const lists = listsIn(app)
+  expect(lists.length).toBeGreaterThan(12)
+  expect(lists.filter(({ list }) => !list).map(({ path }) => path)).toEqual([])
+  const names = lists.map(({ list }) => list?.name ?? '')
+  expect(new Set(names).size).toBe(names.length)
+})
+
+/** A shop with at least two of everything that is listed. */
+async function fullShop(app: TestApp) {
+  const store = await storeIn(app)
+  const { token } = store
+  const made = async (path: string, body: object, more: object = {}) => {
+    const answer = await app.call('POST', path, { token, body, ...more })
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
+    return answer.body
+  }
+  const lamp = await made('/product-v2', {
+    title: 'Lamp',
+    variants: [{ price: store.price(1_000), trackInventory: true, lowStockAt: 9, onHand: 5 }],
+  })
+  await made('/product-v2', { title: '=cmd|x', variants: [{ price: store.price(200), trackInventory: true, lowStockAt: 2, onHand: 1 }] })
+  const variantId = lamp.variants[0].id as string
+  for (const delta of [1, 2]) await app.call('POST', `/product-v2/${lamp.id}/variants/${variantId}/stock`, { token, body: { delta } })
+  for (const n of [1, 2]) {
+    await made('/collection-v2', { title: `Collection ${n}` })
+    await made('/blogs', { title: `Blog ${n}`, slug: `blog-${n}`, bodyHtml: '<p>x</p>' })
+    await made('/affiliates', { name: `Partner ${n}`, code: `P${n}`, rateBps: 100 })
+    await made('/discounts', { title: `Discount ${n}`, kind: 'PERCENT', valueBps: 1000, status: 'ACTIVE' })
+    await made('/giftcard', { amount: store.price(500) })
+    await made('/shops/v2/hosts', { host: `shop${n}.example.com` })
+  }
+  const customers = [
+    await made('/customer', { email: 'a@example.com', name: '-Ada, "A"' }),
+    await made('/customer', { email: 'b@example.com', name: 'Bob' }),
+  ]
+  const customerId = customers[0].id as string
+  const orders = []
+  for (const n of [1, 2, 3]) {
+    const order = await insertOrder(app, store.shop.id, { number: n, total: 1_234 * n, customerId, email: 'a@example.com' })
+    await app.deps.db.write((tx) => reindexOrder(tx, app.deps, order.id))
+    orders.push(order)
+  }
+  await app.deps.db.write((tx) => tx.insert(orderNumbers).values({ shopId: store.shop.id, last: 3 }))
+  for (const seed of [1, 2]) {
+    const picture = await app.call('POST', '/media', { token, raw: drawn(8, 8, seed), headers: { 'content-type': 'image/png' } })
+    expect(picture.status).toBe(201)
+  }
+  const endpoint = await made('/webhook-endpoints', { url: 'https://hooks.example.com/a', events: ['order.confirmed'] })
+  const loan: typeof lendingApplications.$inferInsert = {
+    ...{ id: app.deps.newId('lendingApplication'), merchantId: store.id, cohort: 'US_COMPANY', tier: 'TIER_1_REFERRAL', status: 'DRAFT' },
+    ...{ requestedAmountUsd: null, requestedTermMonths: null, purposeCode: null, documentationCompleted: null, reason: null },
+    ...{ selectedTier1Partner: null, selectedTier2Partner: null, partnerExternalRef: null, submittedAt: null, decidedAt: null },
+    ...{ queuedAt: 0, createdBy: store.id, createdAt: 1, updatedAt: 1, version: 1 },
+  }
+  await app.deps.db.write(async (tx) => void (await tx.insert(lendingApplications).values(loan)))
+  const paths: Record<string, string> = {
+    '/lending-application/:id': `/lending-application/${loan.id}`,
+    ':customerId': customerId,
+    '/product-v2/:id': `/product-v2/${lamp.id}`,
+    ':variantId': variantId,
+    '/webhook-endpoints/:id': `/webhook-endpoints/${endpoint.id}`,
+  }
+  const pathOf = (path: string) => Object.entries(paths).reduce((text, [from, to]) => text.replace(from, to), path)
+  return { ...store, pathOf, lamp, customerId }
+}
+
+test('as CSV a list has what its pages have, in the order of keys, as a file that is saved', async () => {
+  await using app = await testApp(everythingOn)
+  const { token, pathOf } = await fullShop(app)
+  const empty: string[] = []
+  for (const { path } of listsIn(app)) {
+    const at = pathOf(path)
+    const json = await app.call('GET', `${at}?limit=100`, { token })
+    const file = await app.call('GET', `${at}?limit=1&page=7`, { token, headers: csv })
+    expect([path, json.status, file.status]).toEqual([path, 200, 200])
+    expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(file.headers.get('content-disposition')).toMatch(/^attachment; filename="[a-z-]+-2026-01-06\.csv"$/)
+    expect([path, file.headers.get('vary'), json.headers.get('vary')]).toEqual([path, 'accept', 'accept'])
+    expect(file.headers.get('cache-control')).toBe('no-store')
+    const records: unknown[] = json.body.data ?? json.body.orderIds
+    if (records.length === 0) empty.push(path)
+    expect([path, rowsOf(file).length]).toEqual([path, records.length])
+  }
+  // Nothing of these is made here.
+  expect(empty.sort()).toEqual(
+    ['/lending-application/:id/documents', '/v2/orders/drafts', '/v2/refunds', '/webhook-endpoints/:id/deliveries'].sort(),
+  )
+})
+
+test('an order is a line, by number, with amounts in major units, and filters count', async () => {
+  await using app = await testApp()
+  const { token, shop, customerId } = await fullShop(app)
+  await insertOrder(app, shop.id, { number: 4, total: 5, email: '=HYPERLINK("x")@example.com', status: 'CANCELLED' })
+  const all = rowsOf(await app.call('GET', '/v2/orders', { token, headers: csv }))
+  expect(all.map(({ number, total, email }) => [number, total, email])).toEqual([
+    ['4', '0.05', `'=HYPERLINK("x")@example.com`],
+    ['3', '37.02', 'a@example.com'],
+    ['2', '24.68', 'a@example.com'],
+    ['1', '12.34', 'a@example.com'],
+  ])
+  // Of those that are found there is a second piece, too.
+  expect(rowsOf(await app.call('GET', '/customer?q=a%40', { token, headers: csv })).map(({ email }) => email)).toEqual(['a@example.com'])
+  expect(rowsOf(await app.call('GET', '/v2/orders?q=a%40example', { token, headers: csv })).length).toBe(3)
+  const some = rowsOf(await app.call('GET', `/v2/orders?customerId=${customerId}&status=PAID&number=2`, { token, headers: csv }))
+  expect(some.map(({ number }) => number)).toEqual(['2'])
+  expect((await app.call('GET', '/v2/orders?status=NONE', { token, headers: csv })).status).toBe(400)
+  expect((await app.call('GET', '/v2/orders?from=2026-01-07&to=2026-01-06', { token, headers: csv })).status).toBe(400)
+})
+
+test('cells that a spreadsheet would take for formulas are none, and JSON stays what is answered to whoever asks for it', async () => {
+  await using app = await testApp()
+  const { token, pathOf } = await fullShop(app)
+  expect(rowsOf(await app.call('GET', '/customer', { token, headers: csv })).map(({ name }) => name)).toEqual(['Bob', `'-Ada, "A"`])
+  expect(rowsOf(await app.call('GET', '/product-v2', { token, headers: csv })).map(({ Title }) => Title)).toEqual(['Lamp', `'=cmd|x`])
+  const history = await app.call('GET', pathOf('/product-v2/:id/variants/:variantId/stock'), { token, headers: csv })
+  expect(rowsOf(history).map(({ delta }) => delta)).toContain('2')
+  for (const accept of ['*/*', 'application/json', 'text/csv;q=0', 'application/json, text/csv;q=0.5'])
+    expect((await app.call('GET', '/affiliates', { token, headers: { accept } })).body.data.length).toBe(2)
+})
+
+test('who may not see a list gets none of it, and a publishable key sees pages alone', async () => {
+  await using app = await testApp()
+  const { token, publishableKey, secretKey, pathOf } = await fullShop(app)
+  const stranger = await app.merchant()
+  expect((await app.call('GET', '/v2/orders', { headers: csv })).status).toBe(401)
+  expect((await app.call('GET', '/v2/orders', { key: publishableKey, headers: csv })).status).toBe(403)
+  expect((await app.call('GET', '/blogs', { key: publishableKey, headers: csv })).status).toBe(403)
+  expect((await app.call('GET', '/blogs', { key: publishableKey })).status).toBe(200)
+  expect(rowsOf(await app.call('GET', '/blogs', { key: secretKey, headers: csv })).length).toBe(2)
+  expect(rowsOf(await app.call('GET', '/v2/orders', { token: stranger.token, headers: csv }))).toEqual([])
+  for (const path of ['/product-v2/:id/variants/:variantId/stock', '/webhook-endpoints/:id/deliveries', '/customer/:customerId/order-ids'])
+    expect([path, (await app.call('GET', pathOf(path), { token: stranger.token, headers: csv })).status]).toEqual([path, 404])
+  expect((await app.call('GET', '/v2/orders', { token, headers: { ...csv, 'x-shop-id': 'shop_none' } })).status).toBe(404)
+})
+
+test('a long list is whole, once each, while orders are added to it', async () => {
+  await using app = await testApp()
+  const { token, shop } = await storeIn(app)
+  await Promise.all(Array.from({ length: 1_300 }, (_, at) => at + 1).map((n) => insertOrder(app, shop.id, { number: n, total: n })))
+  const { orders } = listsByName(app)
+  const asked = {
+    shop: (await app.deps.identity.shop(shop.id)) as never,
+    principal: { kind: 'merchant', id: '', sessionId: '' } as const,
+    query: {},
+    params: {},
+  }
+  let text = ''
+  let number = 1_300
+  for await (const piece of csvPieces(orders as CsvList, asked)) {
+    text += piece.text
+    expect(piece.text.length).toBeLessThan(300_000)
+    await insertOrder(app, shop.id, { number: ++number, total: 1 })
+  }
+  const numbers = (parse(text, { columns: true }) as Rows).map((row) => Number(row['number']))
+  expect(numbers).toEqual(Array.from({ length: 1_300 }, (_, at) => 1_300 - at))
+  expect(rowsOf(await app.call('GET', '/v2/orders', { token, headers: csv })).length).toBe(number)
+})
+
+/** How often the database is read while something is done. */
+function countingReads(app: TestApp): { reads: number } {
+  const counted = { reads: 0 }
+  const { read } = app.deps.db
+  for (const name of ['select', 'rows'] as const) {
+    const as = read[name] as (...given: unknown[]) => unknown
+    ;(read as Record<typeof name, unknown>)[name] = (...given: unknown[]) => {
+      counted.reads++
+      return as.apply(read, given)
+    }
+  }
+  return counted
+}
+
+test('a filter that finds little, or nothing, finds all of it, and no piece looks at more than its part of the list', async () => {
+  await using app = await testApp()
+  const { token, shop, price } = await storeIn(app)
+  const many = 700
+  const { db } = app.deps
+  const made = await Promise.all(
+    Array.from({ length: many }, (_, at) => {
+      const number = at + 1
+      const status = number % 300 === 7 ? 'CANCELLED' : 'PAID'
+      return insertOrder(app, shop.id, { number, email: 'ada@example.com', status })
+    }),
+  )
+  // In one write: all of them are of one day, whose row each would have to wait for.
+  await db.write(async (tx) => {
+    for (const { id } of made) await reindexOrder(tx, app.deps, id)
+  })
+  const now = app.clock.now()
+  const ofShop = () => ({ shopId: shop.id, createdAt: now, updatedAt: now })
+  const people = Array.from({ length: many }, (_, nth) => ({
+    id: app.deps.newId('customer'),
+    ...ofShop(),
+    email: `somebody${nth}@example.com`,
+    name: nth % 300 === 7 ? 'Zoë' : 'Ada',
+  }))
+  await db.write((tx) => tx.insert(customers).values(people))
+  for (let nth = 0; nth < 130; nth++) {
+    const body = { title: `Lamp ${nth}`, tags: nth % 60 === 7 ? ['rare'] : [], variants: [{ price: price(100) }] }
+    expect((await app.call('POST', '/product-v2', { token, body })).status).toBe(201)
+  }
+  const lists = listsByName(app)
+  const asked = (query: object) => ({
+    shop: shop as never,
+    principal: { kind: 'merchant', id: '', sessionId: '' } as const,
+    query,
+    params: {},
+  })
+  const counted = countingReads(app)
+  for (const [name, query, column, found] of [
+    ['orders', { q: 'ada', status: 'CANCELLED' }, 'number', ['607', '307', '7']],
+    ['orders', { q: 'ada', number: '7' }, 'number', ['7']],
+    ['orders', { q: 'ada', status: 'COMPLETED' }, 'number', []],
+    ['orders', { q: 'nobody' }, 'number', []],
+    ['customers', { q: 'zoe' }, 'name', ['Zoë', 'Zoë', 'Zoë']],
+    ['customers', { q: 'nobody' }, 'name', []],
+    ['products', { tag: 'rare' }, 'Title', ['Lamp 7', 'Lamp 67', 'Lamp 127']],
+    ['products', { q: 'nobody' }, 'Title', []],
+  ] as const) {
+    let [text, most, pieces] = ['', 0, 0]
+    counted.reads = 0
+    for await (const piece of csvPieces(lists[name] as CsvList, asked(query))) {
+      text += piece.text
+      most = Math.max(most, counted.reads)
+      counted.reads = 0
+      pieces++
+    }
+    expect([name, query, rowsOfText(text).map((row) => row[column])]).toEqual([name, query, [...found]])
+    expect([name, query, most <= 5 + found.length]).toEqual([name, query, true])
+    // What is known to be one row, or none, is not looked for all over.
+    if ('number' in query || (query.q === 'nobody' && name === 'orders')) expect([query, pieces <= 2]).toEqual([query, true])
+  }
+  for (const [path, lines] of [
+    ['/v2/orders?q=ada&status=CANCELLED', 3],
+    ['/v2/orders?q=ada&status=COMPLETED', 0],
+    ['/customer?q=zoe', 3],
+  ] as const)
+    expect([path, rowsOf(await app.call('GET', path, { token, headers: csv })).length]).toEqual([path, lines])
+})
+
+const listsByName = (app: TestApp) => Object.fromEntries(listsIn(app).map(({ list }) => [list?.name ?? '', list]))
+
+test('a list that does not go on where it was asked to ends with an error, and not never', async () => {
+  const rows = [3, 2, 1].map((id) => ({ id }))
+  const list: CsvList = {
+    name: 'stuck',
+    table: tableOf({}),
+    keyOf: (row) => (row as { id: number }).id,
+    read: async () => ({ data: rows }),
+  }
+  const read = async () => {
+    for await (const _ of csvPieces(list, {} as never));
+  }
+  expect(read()).rejects.toThrow('stuck is not read in the order of its keys')
+})
+
+test('an export that breaks off half-way cuts the connection, and its place is free again', async () => {
+  await using app = await testApp()
+  const { token, shop } = await storeIn(app)
+  await Promise.all(
+    Array.from({ length: 400 }, (_, at) => at + 1).map((n) =>
+      insertOrder(app, shop.id, { number: n, email: `${'x'.repeat(200)}@example.com` }),
+    ),
+  )
+  await using server = serveTestApp(app)
+  const { db } = app.deps
+  const { select } = db.read
+  let reads = 0
+  ;(db.read as { select: unknown }).select = (...given: [never]) => {
+    if (++reads > 3) throw new Error('the disk is gone')
+    return select.apply(db.read, given)
+  }
+  const ask = () => fetch(`http://127.0.0.1:${server.port}/v2/orders`, { headers: { ...csv, authorization: `Bearer ${token}` } })
+  for (let time = 0; time < 4; time++) {
+    reads = 0
+    const response = await ask()
+    expect(response.status).toBe(200)
+    expect(response.text()).rejects.toThrow()
+  }
+  ;(db.read as { select: unknown }).select = select
+  expect(app.logged.filter(({ event }) => event === 'export.broken').length).toBe(4)
+  const whole = await (await ask()).text()
+  expect((parse(whole, { columns: true }) as Rows).length).toBe(400)
+})
+
+test('so many exports of a shop at a time: one more is 429, also while nobody reads, and whoever leaves gives up the place', async () => {
+  await using app = await testApp()
+  const { token, shop } = await storeIn(app)
+  const other = await app.merchant()
+  // More than sockets hold.
+  const email = `${'x'.repeat(60_000)}@example.com`
+  await Promise.all(Array.from({ length: 400 }, (_, at) => at + 1).map((n) => insertOrder(app, shop.id, { number: n, email })))
+  await using server = serveTestApp(app)
+  const request = `GET /v2/orders HTTP/1.1\r\nhost: localhost\r\naccept: text/csv\r\nauthorization: Bearer ${token}\r\n\r\n`
+  const connections = await Promise.all(
+    [1, 2].map(async () => {
+      const socket = connect(server.port, '127.0.0.1', () => void socket.write(request))
+      const begun = await new Promise<Buffer>((resolve) => void socket.once('data', resolve))
+      expect(begun.toString('latin1')).toStartWith('HTTP/1.1 200')
+      return socket.pause()
+    }),
+  )
+  const status = async (by = token) => (await app.call('GET', '/v2/orders', { token: by, headers: csv })).status
+  const refused = await app.call('GET', '/v2/orders', { token, headers: csv })
+  expect(refused.headers.get('retry-after')).toBe('5')
+  expect(refused.body.message).toBe('2 exports of this shop are under way: try again later')
+  expect(await status(other.token)).toBe(200)
+  for (const connection of connections) connection.destroy()
+  while ((await status()) === 429) await Bun.sleep(5)
+  expect(await status()).toBe(200)
+})
+
+test('orders that are older than the search are in a file all the same, before they are filled in', async () => {
+  await using app = await testApp()
+  const { token, shop } = await storeIn(app)
+  const { db } = app.deps
+  // None of them has words yet, but for the last.
+  for (let number = 1; number <= 120; number++) {
+    const email = number % 50 === 3 ? 'zoe@example.com' : 'ada@example.com'
+    const order = await insertOrder(app, shop.id, { number, email })
+    if (number === 120) await db.write((tx) => reindexOrder(tx, app.deps, order.id))
+  }
+  await db.write((tx) => tx.insert(searchFills).values({ subject: 'ORDERS', below: '~', done: 0 }))
+  const found = async (query: string) =>
+    rowsOf(await app.call('GET', `/v2/orders?${query}`, { token, headers: csv })).map(({ number }) => Number(number))
+  expect(await found('q=zoe')).toEqual([103, 53, 3])
+  expect(await found('q=zo&status=PAID')).toEqual([103, 53, 3])
+  expect(await found('q=zoe&number=53')).toEqual([53])
+  expect(await found('q=zoe&status=CANCELLED')).toEqual([])
+  expect((await found('q=example')).length).toBe(120)
+  expect((await found('from=2026-01-06&to=2026-01-06')).length).toBe(120)
+  const ofDay = '/v2/orders?from=2026-01-06&to=2026-01-06'
+  expect((await app.call('GET', ofDay, { token })).body.total).toBe(120)
+  expect(await found('q=zoe&from=2026-01-01')).toEqual([103, 53, 3])
+  expect(await found('to=2026-01-05')).toEqual([])
+})
+
+test('while an export looks for what a filter finds its connection may be silent, and while nobody reads it may not', async () => {
+  await using app = await testApp()
+  const { token, shop } = await storeIn(app)
+  await Promise.all([1, 2, 3].map((number) => insertOrder(app, shop.id, { number, status: number === 1 ? 'PAID' : 'CANCELLED' })))
+  const told: number[] = []
+  const peer = { requestIP: () => ({ address: '127.0.0.1' }), timeout: (_: Request, seconds: number) => void told.push(seconds) }
+  const headers = { ...csv, authorization: `Bearer ${token}` }
+  const answer = await app.edge.fetch(new Request('http://localhost/v2/orders?status=PAID', { headers }), peer)
+  expect(told).toEqual([0, app.deps.config.keepAliveSeconds])
+  expect((parse(await answer.text(), { columns: true }) as Rows).length).toBe(1)
+  expect(told).toEqual([0, app.deps.config.keepAliveSeconds, 0, app.deps.config.keepAliveSeconds])
+})
+
+test('HEAD says what GET would, and takes no place', async () => {
+  await using app = await testApp()
+  const { token, shop } = await storeIn(app)
+  await insertOrder(app, shop.id, { number: 1 })
+  await using server = serveTestApp(app)
+  for (let time = 0; time < 5; time++) {
+    const response = await fetch(`http://127.0.0.1:${server.port}/v2/orders`, {
+      method: 'HEAD',
+      headers: { ...csv, authorization: `Bearer ${token}` },
+    })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+  }
+})

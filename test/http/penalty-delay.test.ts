@@ -1,0 +1,136 @@
+import { heapStats } from 'bun:jsc'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { createSpacing } from '../../src/http/penalty-delay.ts'
+import { testApp } from '../support/app.ts'
+import { rawConnection, serveTestApp } from '../support/server.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+/** Two at once and then one every 10 ms, within 40 ms; four may wait. */
+function spacingOf() {
+  let now = 1_000
+  const slept: { ms: number; wake: () => void }[] = []
+  const spacing = createSpacing({
+    now: () => now,
+    sleep: (ms) => new Promise((wake) => slept.push({ ms, wake })),
+    apartMs: 10,
+    atOnce: 2,
+    waitMaxMs: 40,
+    waitingMax: 4,
+    sendersMax: 3,
+  })
+  return {
+    /** After how many milliseconds a refusal of this sender goes out. */
+    wait(sender = 'a'): number {
+      const before = slept.length
+      const waits = spacing.wait(sender) !== undefined
+      expect(slept.length - before).toBe(waits ? 1 : 0)
+      return waits ? (slept.at(-1)?.ms ?? 0) : 0
+    },
+    advance(ms: number) {
+      now += ms
+    },
+    async wakeAll() {
+      for (const { wake } of slept) wake()
+      await Promise.resolve()
+      await Promise.resolve()
+    },
+  }
+}
+
+describe('refusals of one sender', () => {
+  test('refusals of one sender go out at once where they are few, and apart where they are many; nobody waits longer than so', async () => {
+    const { wait, advance, wakeAll } = spacingOf()
+    expect([wait(), wait(), wait(), wait()]).toEqual([0, 0, 10, 20])
+    advance(20)
+    await wakeAll()
+    expect([wait(), wait(), wait(), wait()]).toEqual([10, 20, 30, 40])
+    await wakeAll()
+    expect(wait()).toBe(40)
+    await wakeAll()
+    // As many as at first once a while has passed, and no more for a longer one.
+    advance(1_000)
+    expect([wait(), wait(), wait()]).toEqual([0, 0, 10])
+  })
+
+  test('refusals of one sender hold up nobody else, and take no memory beyond a bound', async () => {
+    const { wait, wakeAll } = spacingOf()
+    expect([wait('a'), wait('a'), wait('a'), wait('b'), wait('b'), wait('b')]).toEqual([0, 0, 10, 0, 0, 10])
+    expect([wait('a'), wait('b')]).toEqual([20, 20])
+    // Four wait.
+    expect([wait('a'), wait('c')]).toEqual([0, 0])
+    await wakeAll()
+    expect([wait('a'), wait('b')]).toEqual([40, 30])
+    // Of four senders the one who was refused the longest ago is forgotten.
+    wait('d')
+    expect(wait('c')).toBe(0)
+  })
+
+  test('refusals of one sender who moves about in an IPv6 /48 are apart too, however many networks it has', () => {
+    let now = 1_000
+    const waits: number[] = []
+    const spacing = createSpacing({ now: () => now, sleep: async (ms) => void waits.push(ms), apartMs: 16, atOnce: 2, sendersMax: 3 })
+    const times = 65
+    for (let nth = 0; nth < times; nth++) void spacing.wait(`2001:db8:7:${nth.toString(16)}::/64`)
+    // Sixteen times as many at once as of one address, and then as much closer.
+    expect(waits).toHaveLength(times - 32)
+    expect([waits[0], waits.at(-1)]).toEqual([1, times - 32])
+    // Somebody else's site, and IPv4 addresses, are another matter.
+    expect([spacing.wait('2001:db8:8:1::/64'), spacing.wait('203.0.113.9')]).toEqual([undefined, undefined])
+    now += 1_000
+    expect(spacing.wait('2001:db8:7:1::/64')).toBeUndefined()
+  })
+
+  test('refusals of one sender wait for large bodies that they read in vain, and for nothing else', async () => {
+    await using app = await testApp()
+    await using served = serveTestApp(app)
+    const done: string[] = []
+    const send = async (name: string, body: string) => {
+      const connection = await rawConnection(served.port)
+      connection.send(
+        `POST /merchant/login HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      )
+      const { status, body: answer } = await connection.answer()
+      connection.close()
+      done.push(name)
+      return `${status} ${JSON.parse(answer).message}`
+    }
+    const large = `{"unheard":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+    // Sent before the small one, and most of them answered after it.
+    const answers = Array.from({ length: 70 }, () => send('large', large))
+    const afterAll = Promise.all(answers)
+    await answers[0]
+    expect(await send('small', '{"unheard":[]}')).toBe('400 unknown field: unheard')
+    expect(new Set(await afterAll)).toEqual(new Set(['400 The body is nested deeper than 32 levels']))
+    expect(done.indexOf('small')).toBeLessThan(69)
+  })
+
+  test('what was read of a body is let go of before its refusal waits', async () => {
+    await using app = await testApp()
+    const { promise: over, resolve: end } = Promise.withResolvers<void>()
+    using wait = spyOn(app.deps.spacing, 'wait').mockReturnValue(over)
+    const arrays = () => {
+      Bun.gc(true)
+      return heapStats().objectTypeCounts['Array'] ?? 0
+    }
+    const before = arrays()
+    const raw = `{"unheard":[${'[],'.repeat(900)}0],"more":"${'x'.repeat(3_000)}"}`
+    const headers = { 'content-type': 'application/json', 'content-length': `${raw.length}` }
+    const answers = Array.from({ length: 20 }, () => app.call('POST', '/merchant/login', { raw, headers }))
+    while (wait.mock.calls.length < answers.length) await new Promise((resume) => setImmediate(resume))
+    expect(arrays() - before).toBeLessThan(5_000)
+    end()
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(400)
+  })
+
+  test('refusals of one sender wait for writes beyond their limit', async () => {
+    await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '1' })
+    using wait = spyOn(app.deps.spacing, 'wait')
+    const { publishableKey: key } = await app.merchant()
+    expect((await app.call('POST', '/cart', { key, body: {}, from: '203.0.113.7' })).status).toBe(201)
+    expect(wait).not.toHaveBeenCalled()
+    expect((await app.call('POST', '/cart', { key, body: {}, from: '203.0.113.7' })).status).toBe(429)
+    expect(wait.mock.calls).toEqual([['203.0.113.7']])
+  })
+})

@@ -1,0 +1,227 @@
+/** Public records are answered ahead of the framework: nobody can tell, but by the time it takes. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { system } from '../../src/core/command-context.ts'
+import { changeProduct } from '../../src/modules/catalog/products/service.ts'
+import { setShopStatus } from '../../src/modules/shop/shop-admin/index.ts'
+import { type TestApp, testApp } from '../support/app.ts'
+import { commandBeside } from '../support/command-process.ts'
+import { bothWays, notOfUrls } from '../support/cached-and-routed.ts'
+import { shopIn, usd } from '../support/catalog.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const prefixes = ['/product-v2/public/', '/api/v3/product-v2/public/']
+/** A product on a real server, and the same requests to the route alone. */
+async function served(app: TestApp) {
+  const shop = await shopIn(app)
+  const { body: product } = await shop.post('/product-v2', {
+    title: 'Tea 茶',
+    status: 'ACTIVE',
+    variants: [{ price: usd(500), cost: usd(7_654_321) }],
+  })
+  return { shop, product, ...bothWays(app) }
+}
+
+describe.each(prefixes)('a record under %s is the same by the server and by the route', (prefix) => {
+  test('a record is the same by the server and by the route plain, with a query, and with credentials', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = prefix + on.product.id
+    const plain = await on.same(path)
+    expect(plain).toMatchObject({
+      status: 200,
+      headers: {
+        'content-type': 'application/json;charset=utf-8',
+        'cache-control': 'public, max-age=0, s-maxage=60',
+        'access-control-allow-origin': '*',
+        'x-content-type-options': 'nosniff',
+        etag: expect.stringMatching(/^"[^"]+"$/),
+      },
+    })
+    expect(JSON.parse(plain.body)).toMatchObject({ id: on.product.id, title: 'Tea 茶' })
+    expect(plain.body).not.toContain('cost')
+    expect(plain.body).not.toContain('7654321')
+    for (const query of ['?', '?a=b', '?limit=0&page=x', '?q=%2F%3F#']) expect([query, await on.same(path + query)]).toEqual([query, plain])
+    for (const headers of [{ 'x-service-api-key': on.shop.secretKey }, { authorization: 'Bearer nonsense' }, { accept: 'text/html' }])
+      expect(await on.same(path, { headers })).toEqual(plain)
+  })
+
+  test('a record is the same by the server and by the route to those who hold it, or something else', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = prefix + on.product.id
+    const etag = (await on.same(path)).headers['etag'] ?? ''
+    const holding = (held: string) => on.same(path, { headers: { 'if-none-match': held } })
+    for (const held of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "more"`, '*'])
+      expect([held, await holding(held)]).toMatchObject([held, { status: 304, body: '', headers: { etag } }])
+    for (const held of ['"other"', `${etag}x`, etag.slice(1, -1), '"a", "b"', 'W/*'])
+      expect([held, (await holding(held)).status]).toEqual([held, 200])
+  })
+
+  test('a record is the same by the server and by the route to pages of any origin, and of those that the shop lists', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = prefix + on.product.id
+    const from = async (origin: string, more: Record<string, string> = {}) => (await on.same(path, { headers: { origin, ...more } })).status
+    expect(await from('https://a.example')).toBe(200)
+    const { body } = await app.call('PATCH', '/shops/v2', { token: on.shop.token, body: { storefrontOrigins: ['https://a.example'] } })
+    expect(body.storefrontOrigins).toEqual(['https://a.example'])
+    const etag = (await on.same(path)).headers['etag'] ?? ''
+    expect([await from('https://a.example'), await from('https://a.example', { 'if-none-match': etag })]).toEqual([200, 304])
+    for (const origin of ['https://b.example', 'https://a.example.evil', 'null'])
+      expect([origin, await from(origin), await from(origin, { 'if-none-match': etag })]).toEqual([origin, 403, 403])
+    expect((await on.same(path)).status).toBe(200)
+  })
+
+  test('a record is the same by the server and by the route when there is none of that id, or none that could be', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    for (const id of [
+      'prod_00000000000000000000000000',
+      'nothing',
+      `${on.product.id}x`,
+      'x'.repeat(41),
+      'x'.repeat(4_000),
+      'a%2Fb',
+      `${on.product.id}%2F`,
+      `..%2F${on.product.id}`,
+      '%20',
+      '%E8%8C%B6',
+      `${on.product.id}/`,
+      `${on.product.id}/more`,
+      '',
+    ]) {
+      const answer = await on.same(prefix + id)
+      expect([id, answer.status]).toEqual([id, 404])
+      expect(answer.headers['cache-control']).toBe('no-store')
+    }
+    for (const id of ['%zz', '%00', 'x'.repeat(9_000)])
+      expect([id.slice(0, 9), (await on.same(prefix + id)).status]).toEqual([id.slice(0, 9), 400])
+    // The same id, spelt otherwise.
+    expect((await on.same(prefix + on.product.id.replace('_', '%5F'))).status).toBe(200)
+  })
+
+  test('a record is refused by the server and by the route alike, in memory or not, for what no URL may hold in its query either', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = prefix + on.product.id
+    for (const query of notOfUrls) expect([query.slice(0, 9), (await on.same(path + query)).status]).toEqual([query.slice(0, 9), 400])
+    const plain = await on.same(path)
+    for (const query of notOfUrls) expect([query.slice(0, 9), (await on.same(path + query)).status]).toEqual([query.slice(0, 9), 400])
+    const held = { headers: { 'if-none-match': plain.headers['etag'] ?? '' } }
+    expect((await on.same(`${path}?y=%00`, held)).status).toBe(400)
+    for (const query of ['?', '?y=1', '?y=%20%E8%8C%B6&y=/a?b', '?y=+'])
+      expect([query, await on.same(path + query)]).toEqual([query, plain])
+  })
+
+  test('a record is the same by the server and by the route by HEAD without the body; by other methods not at all', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = prefix + on.product.id
+    const get = await on.viaServer(path)
+    for (let nth = 0; nth < 2; nth++) expect(await on.viaServer(path, { method: 'HEAD' })).toEqual({ ...get, body: '' })
+    const { status, headers } = await on.viaRoute(path, { method: 'HEAD' })
+    expect({ status, headers }).toEqual({ status: get.status, headers: get.headers })
+    const held = { method: 'HEAD', headers: { 'if-none-match': get.headers['etag'] ?? '' } }
+    expect((await on.viaServer(path, held)).status).toBe(304)
+    expect((await on.viaServer(`${prefix}nothing`, { method: 'HEAD' })).status).toBe(404)
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      expect([method, (await on.same(path, { method })).status]).toEqual([method, 405])
+    const preflight = { method: 'OPTIONS', headers: { origin: 'https://a.example', 'access-control-request-method': 'GET' } }
+    expect((await on.same(path, preflight)).status).toBe(204)
+  })
+
+  test('a record is the same by the server and by the route before and after its publication, its change and its end, at once', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const soon = (
+      await on.shop.post('/product-v2', {
+        title: 'Soon',
+        status: 'ACTIVE',
+        publishedAt: '2026-01-06T12:00:10Z',
+        variants: [{ price: usd(0) }],
+      })
+    ).body
+    const path = prefix + soon.id
+    expect((await on.same(path)).status).toBe(404)
+    app.clock.advance(9_999)
+    expect((await on.same(path)).status).toBe(404)
+    app.clock.advance(1)
+    const visible = await on.same(path)
+    expect(visible.status).toBe(200)
+    await on.shop.patch(`/product-v2/${soon.id}`, { title: 'Now' })
+    const changed = await on.viaServer(path)
+    expect([changed.status, JSON.parse(changed.body).title]).toEqual([200, 'Now'])
+    expect(changed.headers['etag']).not.toBe(visible.headers['etag'])
+    const holding = await on.same(path, { headers: { 'if-none-match': visible.headers['etag'] ?? '' } })
+    expect([holding.status, JSON.parse(holding.body).title]).toEqual([200, 'Now'])
+    await on.shop.delete(`/product-v2/${soon.id}`)
+    expect((await on.viaServer(path)).status).toBe(404)
+    expect((await on.same(path, { headers: { 'if-none-match': changed.headers['etag'] ?? '' } })).status).toBe(404)
+  })
+
+  test('a record is the same by the server and by the route before, while and after its shop is suspended, at once', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const { token } = await app.superAdmin()
+    const path = prefix + on.product.id
+    const set = (status: string) => app.call('PATCH', `/admin/shops/${on.shop.shop.id}`, { token, body: { status } })
+    const before = await on.same(path)
+    expect([before.status, (await set('SUSPENDED')).status]).toEqual([200, 200])
+    expect((await on.viaServer(path)).status).toBe(404)
+    expect((await on.same(path, { headers: { 'if-none-match': before.headers['etag'] ?? '' } })).status).toBe(404)
+    expect((await set('ACTIVE')).status).toBe(200)
+    expect(await on.same(path)).toEqual(before)
+  })
+
+  test('a record is the same by the server and by the route after its shop was suspended by another process', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = prefix + on.product.id
+    expect((await on.same(path)).status).toBe(200)
+    await using command = await commandBeside(app)
+    await setShopStatus(command.deps, { actor: system }, on.shop.shop.id, 'SUSPENDED')
+    expect((await on.viaServer(path)).status).toBe(404)
+  })
+
+  test('a record is the same by the server and by the route after the commit of another process', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = prefix + on.product.id
+    const first = await on.same(path)
+    await using command = await commandBeside(app)
+    const write = { shop: on.shop.shop, actor: system }
+    await changeProduct(command.deps, write, on.product.id, { title: 'From beside' })
+    const changed = await on.viaServer(path, { headers: { 'if-none-match': first.headers['etag'] ?? '' } })
+    expect([changed.status, JSON.parse(changed.body).title]).toEqual([200, 'From beside'])
+    expect((await on.same(path)).headers['etag']).toBe(changed.headers['etag'] ?? '')
+    await changeProduct(command.deps, write, on.product.id, { status: 'ARCHIVED' })
+    expect((await on.viaServer(path)).status).toBe(404)
+  })
+})
+
+describe('a record from a server', () => {
+  test('a record from a server carries the id that the request brought, if it is one, else one of its own', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const idFor = async (headers: Record<string, string>) =>
+      (await fetch(`${on.server.url}/product-v2/public/${on.product.id}`, { headers })).headers.get('x-request-id')
+    for (let nth = 0; nth < 2; nth++) {
+      expect(await idFor({ 'x-request-id': 'mine-1' })).toBe('mine-1')
+      expect(await idFor({ 'x-request-id': 'not one' })).toMatch(/^[\w-]{12}-[0-9a-z]+$/)
+    }
+    expect(await idFor({})).not.toBe(await idFor({}))
+  })
+
+  test('a record from a server is served on the hosts that are allowed only, also when it is in memory', async () => {
+    await using app = await testApp({ ALLOWED_HOSTS: 'localhost,127.0.0.1' })
+    await using on = await served(app)
+    const path = `/product-v2/public/${on.product.id}`
+    expect((await on.viaServer(path)).status).toBe(200)
+    const stranger = await on.viaServer(path, { headers: { host: 'evil.example' } })
+    expect(stranger.status).toBe(400)
+    expect(stranger.body).not.toContain('Tea')
+    expect((await on.viaServer(path)).status).toBe(200)
+  })
+})

@@ -1,0 +1,92 @@
+/** Kinds are checked on what was sent, before the framework strips and copies it. */
+import { describe, expect, test } from 'bun:test'
+import { t } from 'elysia'
+import { assertShape, shapeOf } from '../../src/http/schema-shape.ts'
+import { testApp } from '../support/app.ts'
+
+const shape = shapeOf(
+  t.Object({
+    name: t.Optional(t.String()),
+    seo: t.Optional(t.Object({ title: t.Optional(t.String()) })),
+    tags: t.Optional(t.Array(t.String())),
+    items: t.Optional(t.Array(t.Object({ address: t.Union([t.Object({ city: t.Optional(t.String()) }), t.Null()]) }))),
+    free: t.Optional(t.Record(t.String(), t.Unknown())),
+  }),
+)
+
+describe('the shape of a body', () => {
+  test('the shape of a body fits when lists are lists and objects are objects; all else is left to the schema', () => {
+    for (const body of [
+      {},
+      { name: 5 },
+      { seo: {} },
+      { seo: { title: [] } },
+      { tags: [] },
+      { tags: [1] },
+      { items: [{ address: null }, { address: { city: 'x' } }] },
+      { items: [{}] },
+      { free: { a: 1, b: { c: [] } } },
+    ]) {
+      expect(() => assertShape(shape, body)).not.toThrow()
+    }
+  })
+
+  test('the shape of a body does not fit when one is the other, or a text, and the refusal says where', () => {
+    const wrong: [body: unknown, message: string][] = [
+      [{ seo: 'text' }, 'seo (body): Expected object'],
+      [{ seo: [] }, 'seo (body): Expected object'],
+      [{ seo: null }, 'seo (body): Expected object'],
+      [{ tags: 'text' }, 'tags (body): Expected array'],
+      [{ tags: { length: 4_000_000_000 } }, 'tags (body): Expected array'],
+      [{ tags: { 0: 'a', length: 1 } }, 'tags (body): Expected array'],
+      [{ items: [{ address: null }, 'x'] }, 'items.1 (body): Expected object'],
+      [{ items: [[]] }, 'items.0 (body): Expected object'],
+      // What may be null too.
+      [{ items: [{ address: [] }] }, 'items.0.address (body): Expected object'],
+      [{ items: [{ address: 'text' }] }, 'items.0.address (body): Expected object'],
+      [{ free: [] }, 'free (body): Expected object'],
+      [JSON.parse('{"free":{"a":1,"__proto__":{"b":1}}}'), 'unknown field: free.__proto__'],
+      ['text', 'body (body): Expected object'],
+    ]
+    for (const [body, message] of wrong) expect(() => assertShape(shape, body)).toThrow(message)
+  })
+
+  test("the shape of a body claims no length: an object in a list's place costs nothing", async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    for (const [method, path, field] of [
+      ['PUT', '/shops/v2/tax-rates', 'data'],
+      ['PUT', '/shops/v2/shipping-methods', 'data'],
+      ['PATCH', '/shops/v2', 'storefrontOrigins'],
+      ['POST', '/product-v2', 'variants'],
+    ] as const) {
+      const answer = await app.call(method, path, { token, body: { [field]: { length: 4_000_000_000 } } })
+      expect([path, answer.status, answer.body.message]).toEqual([path, 400, `${field} (body): Expected array`])
+    }
+  })
+
+  test('the shape of a body does not look for the items of an object that claims to be a list', () => {
+    const looked: PropertyKey[] = []
+    const tags = new Proxy(
+      { length: 1_000 },
+      {
+        get(target, name) {
+          looked.push(name)
+          return Reflect.get(target, name)
+        },
+      },
+    )
+    expect(() => assertShape(shape, { tags })).toThrow('tags (body): Expected array')
+    expect(looked.filter((name) => /^\d+$/.test(String(name)))).toEqual([])
+  })
+
+  test("the shape of a body comes after the credential, and a text in an object's place wipes nothing", async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    expect((await app.call('PUT', '/shops/v2/tax-rates', { body: { data: { length: 5 } } })).status).toBe(401)
+    const contact = { email: 'kept@example.com', phone: null }
+    await app.call('PATCH', '/shops/v2', { token, body: { contact } })
+    expect((await app.call('PATCH', '/shops/v2', { token, body: { contact: 'text' } })).status).toBe(400)
+    expect((await app.call('GET', '/shops/v2', { token })).body.contact).toEqual(contact)
+  })
+})

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+import { moneyOf } from '../../src/lib/money.ts'
+import { defined, isoTimes, pick } from '../../src/lib/objects.ts'
+
+test('what is picked stands in the order in which it was named, and nothing else comes along', () => {
+  expect(JSON.stringify(pick({ secret: 1, a: null, b: 2 }, 'b', 'a'))).toBe('{"b":2,"a":null}')
+})
+
+test('only what is undefined is left out', () => {
+  expect(Object.entries(defined({ a: undefined, b: null, c: 0, d: '', e: false }))).toEqual([
+    ['b', null],
+    ['c', 0],
+    ['d', ''],
+    ['e', false],
+  ])
+})
+
+test('times are ISO text, and null stays null', () => {
+  expect(JSON.stringify(isoTimes({ b: 0, a: null }))).toBe('{"b":"1970-01-01T00:00:00.000Z","a":null}')
+})
+
+test('amounts carry the currency of their record', () => {
+  const record = { total: 5, tax: 1, currency: 'EUR', other: 2 }
+  expect(JSON.stringify(moneyOf(record, 'tax', 'total'))).toBe(
+    '{"tax":{"amount":1,"currency":"EUR"},"total":{"amount":5,"currency":"EUR"}}',
+  )
+})

@@ -1,0 +1,25 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { plainText } from '../../src/lib/plain-text.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+test('a text from outside loses what cannot be seen or turns the line around, and stays on one line', () => {
+  expect(plainText('  Fix\u0000 the\r\n\ttill \u202Egpj.exe\u2066\u200B\uFEFF ', 100)).toBe('Fix the till gpj.exe')
+  expect(plainText('\u0007\u2028', 10)).toBe('')
+  expect(plainText('Größe 漢字 👍', 100)).toBe('Größe 漢字 👍')
+})
+
+test('a text from outside is never longer than it may be, never holds half a character, and stays as it is the second time', () => {
+  expect(plainText('👍👍👍', 4)).toBe('👍…')
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 100 }), fc.integer({ min: 2, max: 50 }), (text, max) => {
+      const plain = plainText(text, max)
+      expect(plain.length).toBeLessThanOrEqual(max)
+      expect(plain.isWellFormed()).toBe(true)
+      expect(plain).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+      expect(plainText(plain, max)).toBe(plain)
+    }),
+  )
+})

@@ -1,0 +1,92 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../src/lib/search-terms.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+describe('words', () => {
+  test('words are lower case, without diacritics, each once, in the order of the text', () => {
+    expect(wordsOf('Café NOIR café, ½ Straße — naïve', 10)).toEqual(['cafe', 'noir', '1', '2', 'strasse', 'naive'])
+  })
+
+  test('letters that Unicode does not decompose are folded as people type them', () => {
+    expect(wordsOf('İstanbul ISPARTA ısparta GROẞ łódź Øre đak æon œuvre Þór ſo ΟΔΟΣ οδός Schiff\u00adfahrt', 20)).toEqual(
+      'istanbul isparta gross lodz ore dak aeon oeuvre thor so οδοσ schifffahrt'.split(' '),
+    )
+    // Three apostrophes part a word alike, and what stretches an Arabic one is none of its letters.
+    expect(wordsOf("м'ята м’ята мʼята كتـــاب كِتَابٌ كتاب", 20)).toEqual(['м', 'ята', 'كتاب'])
+  })
+
+  test('words of scripts without spaces are characters', () => {
+    expect(wordsOf('東京タワー', 10)).toEqual(['東', '京', 'タ', 'ワ', 'ー'])
+  })
+
+  test('words hold letters and digits only, are bounded in length and number, and are whole characters', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 1, max: 20 }), (text, most) => {
+        const words = wordsOf(text, most)
+        return words.length <= most && words.every((word) => /^[\p{L}\p{N}]{1,40}$/u.test(word) && word.isWellFormed())
+      }),
+    )
+    expect(wordsOf(`a${'𐌰'.repeat(60)}`, 1)).toEqual([`a${'𐌰'.repeat(19)}`])
+  })
+
+  test('words of search syntax are no syntax', () => {
+    expect(wordsOf('" OR -a* AND (b) : NEAR/2 \'; drop', 20)).toEqual(['or', 'a', 'and', 'b', 'near', '2', 'drop'])
+  })
+})
+
+describe('handles', () => {
+  test('handles are made of letters and digits with single hyphens between', () => {
+    expect(handleOf('Café Noir, 2 kg')).toBe('cafe-noir-2-kg')
+    expect(handleOf('  --A__B--  ')).toBe('a-b')
+    expect(handleOf('!?')).toBe('')
+    expect(handleOf('हिन्दी किताब')).toBe('हिन्दी-किताब')
+  })
+
+  test('handles keep the letters of other scripts than Latin, in their composed form', () => {
+    for (const form of ['NFC', 'NFD'])
+      for (const [title, handle] of [
+        ['Синий чайник', 'синий-чайник'],
+        ['Мой мир', 'мой-мир'],
+        ['Її ґудзик', 'її-ґудзик'],
+        ['Ёлка й ўзор', 'ёлка-й-ўзор'],
+        ['Ελληνικό καφέ', 'ελληνικό-καφέ'],
+        ['Өвлийн ёмбөгөр', 'өвлийн-ёмбөгөр'],
+        ['がぎぐ パン', 'がぎぐ-パン'],
+        ['Ấm trà Đỏ', 'am-tra-đỏ'.replace('ỏ', 'o')],
+        ['İçli Köfte', 'icli-kofte'],
+        ['Żółć', 'zołc'],
+      ] as const)
+        expect(handleOf(title.normalize(form))).toBe(handle)
+  })
+
+  test('handles are bounded, whole characters, and made again from themselves', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (title) => {
+        const handle = handleOf(title)
+        return (
+          handle.length <= 120 &&
+          handle.isWellFormed() &&
+          handleOf(handle) === handle &&
+          /^$|^[\p{L}\p{M}\p{Nd}]+(-[\p{L}\p{M}\p{Nd}]+)*$/u.test(handle)
+        )
+      }),
+    )
+    expect(handleOf(`a${'𐌰'.repeat(100)}`)).toBe(`a${'𐌰'.repeat(59)}`)
+    expect(handleOf(`${'a'.repeat(119)} b`)).toBe('a'.repeat(119))
+  })
+})
+
+test('of HTML a reader sees the text between tags, without entities', () => {
+  expect(wordsOf(textOfHtml('<p class="big">Tea<br/>pot</p><p>salt&amp;pepper&#39;s &#x41; < done'), 20)).toEqual([
+    ...['tea', 'pot', 'salt', 'pepper', 's', 'done'],
+  ])
+})
+
+test('tags are each kept once, as they were first written, without blanks around them', () => {
+  expect(distinctTags([' Tea ', 'tea', 'TEA', '', '  ', 'ß', 'ss', 'Pot'])).toEqual(['Tea', 'ß', 'ss', 'Pot'])
+  expect(distinctTags(['cafe\u0301', 'caf\u00e9'])).toEqual(['caf\u00e9'])
+  expect(distinctTags([])).toEqual([])
+})

@@ -1,0 +1,389 @@
+/** Product files that shops have sent and that were read wrongly. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Json, type TestApp, testApp } from '../../../support/app.ts'
+import { shopIn, usd } from '../../../support/catalog.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const lines = (...rows: string[]) => `${rows.join('\n')}\n`
+
+async function importer(app: TestApp) {
+  const shop = await shopIn(app)
+  const send = (raw: string | Uint8Array, query = '') =>
+    app.call('POST', `/product-v2/import${query}`, { key: shop.secretKey, raw, headers: { 'content-type': 'text/csv' } })
+  return {
+    ...shop,
+    send,
+    /** Imports a file after a dry run of it, which must report the same. */
+    async imported(raw: string | Uint8Array, query = ''): Promise<Json> {
+      const dry = await send(raw, `?dryRun=true${query.replace('?', '&')}`)
+      const real = await send(raw, query)
+      expect([real.status, dry.body]).toEqual([200, { ...real.body, dryRun: true }])
+      return real.body
+    },
+    byHandle: async (handle: string): Promise<Json> =>
+      (await shop.get('/product-v2?limit=100')).body.data.find((one: Json) => one.handle === handle),
+    onSale: async (): Promise<Json[]> => (await app.call('GET', `${shop.list}?limit=100`)).body.data,
+  }
+}
+type Importer = Awaited<ReturnType<typeof importer>>
+
+/** What must be seen of each file in the folder of cases, of which the essential ones stand here too. */
+const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, file: string) => Promise<void> }>> = {
+  'blank-price.csv': {
+    inline: lines('Handle,Title,Option1 Name,Option1 Value,Variant Price,Status', 'tee,Tee,Size,S,25.00,active', 'tee,,,M,,'),
+    async check(shop, file) {
+      const report = await shop.imported(file)
+      expect(report).toMatchObject({ created: 0, failed: 1, errors: [{ row: 2, handle: 'tee', column: 'Variant Price' }] })
+      expect(report.errors[0].message).toContain('variant 2 (row 3)')
+      expect(await shop.onSale()).toEqual([])
+    },
+  },
+  'gift-card.csv': {
+    inline: lines('Handle,Title,Variant Price,Gift Card,Status', 'card,Gift card,25.00,TRUE,active'),
+    async check(shop, file) {
+      const report = await shop.imported(file)
+      expect(report).toMatchObject({ created: 0, skipped: 1, failed: 0, notices: [{ row: 2, handle: 'card' }] })
+      expect(report.notices[0].message).toContain('Gift cards')
+      expect(await shop.byHandle('card')).toBeUndefined()
+    },
+  },
+  'semicolon-quoted.csv': {
+    inline: lines('Handle;Title;Body (HTML);Variant Price;Status', 'semi;Semicolons;"<p class=""lead"">soft; warm</p>";10.00;active'),
+    async check(shop, file) {
+      expect(await shop.imported(file)).toMatchObject({ created: 1, failed: 0 })
+      expect(await shop.byHandle('semi')).toMatchObject({
+        descriptionHtml: expect.stringContaining('soft; warm</p>'),
+        variants: [{ price: usd(1000) }],
+      })
+    },
+  },
+  'tab.csv': {
+    inline: lines('Handle\tTitle\tVariant Price\tStatus', 'tabs\tTabs\t10.00\tactive'),
+    async check(shop, file) {
+      expect(await shop.imported(file)).toMatchObject({ created: 1, failed: 0, notices: [] })
+      expect((await shop.onSale()).map(({ handle }) => handle)).toEqual(['tabs'])
+    },
+  },
+  'long-cell-then-bad-row.csv': {
+    inline: lines(
+      'Handle,Title,Body (HTML),Variant Price,Status',
+      'ok,Fine,"<p>one</p>\n<p>two</p>\n<p>three</p>\n<p>four</p>",10.00,active',
+      'bad,Not fine,,ten,active',
+    ),
+    async check(shop, file) {
+      const report = await shop.imported(file)
+      expect(report).toMatchObject({ created: 1, failed: 1, errors: [{ row: 3, handle: 'bad', column: 'Variant Price' }] })
+    },
+  },
+  'unlisted.csv': {
+    inline: lines('Handle,Title,Variant Price,Status', 'hidden,Hidden,10.00,unlisted'),
+    async check(shop, file) {
+      const report = await shop.imported(file)
+      expect(report).toMatchObject({ created: 1, failed: 0, notices: [{ row: 2, handle: 'hidden', column: 'Status' }] })
+      expect(await shop.byHandle('hidden')).toMatchObject({ status: 'DRAFT' })
+      expect(await shop.onSale()).toEqual([])
+    },
+  },
+  'oversold-deny.csv': {
+    inline: lines(
+      'Handle,Title,Variant Price,Variant Inventory Tracker,Variant Inventory Qty,Variant Inventory Policy,Status',
+      'over,Oversold,10.00,shopify,-2,deny,active',
+    ),
+    async check(shop, file) {
+      expect(await shop.imported(file)).toMatchObject({ created: 1, failed: 0 })
+      expect((await shop.byHandle('over')).variants).toMatchObject([{ onHand: -2, allowBackorder: false, available: false }])
+      expect((await shop.onSale())[0]).toMatchObject({ handle: 'over', available: false })
+    },
+  },
+  'woo-paragraphs.csv': {
+    inline: lines(
+      'ID,Type,SKU,Name,Published,Description,Regular price',
+      '1,simple,W1,Wool blanket,1,"First <strong>warm</strong> paragraph.\\n\\nSecond paragraph.",40',
+    ),
+    async check(shop, file) {
+      expect(await shop.imported(file)).toMatchObject({ created: 1, failed: 0 })
+      expect((await shop.byHandle('wool-blanket')).descriptionHtml).toBe(
+        '<p>First <strong>warm</strong> paragraph.</p>\n<p>Second paragraph.</p>',
+      )
+    },
+  },
+  'woo-sale-above-regular.csv': {
+    inline: lines('ID,Type,SKU,Name,Published,Regular price,Sale price', '1,simple,W2,Mug,1,10,12'),
+    async check(shop, file) {
+      const report = await shop.imported(file)
+      expect(report.notices).toMatchObject([{ row: 1 }, { row: 2, handle: 'mug', column: 'Sale price' }].slice(-1))
+      expect((await shop.byHandle('mug')).variants).toMatchObject([{ price: usd(1000), compareAtPrice: null }])
+    },
+  },
+  'woo-same-name.csv': {
+    inline: lines('ID,Type,SKU,Name,Published,Regular price', '1,simple,W3,Candle,1,10', '2,simple,W4,Candle,1,12'),
+    async check(shop, file) {
+      expect(await shop.imported(file)).toMatchObject({ created: 2, failed: 0, notices: [{ row: 3, handle: 'candle-1', column: 'Name' }] })
+      expect((await shop.byHandle('candle')).variants).toMatchObject([{ sku: 'W3', price: usd(1000) }])
+      expect((await shop.byHandle('candle-1')).variants).toMatchObject([{ sku: 'W4', price: usd(1200) }])
+      expect(await shop.imported(file)).toMatchObject({ created: 0, skipped: 2 })
+    },
+  },
+  'woo-german-headers.csv': {
+    inline: lines(
+      'ID,Typ,Artikelnummer,Name,Veröffentlicht,Beschreibung,Regulärer Preis',
+      '1,simple,W5,Becher,1,Ein Becher,10',
+      '2,simple,W6,Teller,1,Ein Teller,14',
+    ),
+    async check(shop, file) {
+      expect(await shop.imported(file)).toMatchObject({ created: 2, failed: 0 })
+      expect(await shop.byHandle('becher')).toMatchObject({ status: 'ACTIVE', variants: [{ sku: 'W5', price: usd(1000) }] })
+      expect((await shop.byHandle('teller')).variants).toMatchObject([{ sku: 'W6', price: usd(1400) }])
+    },
+  },
+  'handles.csv': {
+    inline: lines('Title,Price,Status', 'Синий чайник,10.00,active', 'Мой мир,12.00,active'),
+    async check(shop, file) {
+      for (const form of ['NFC', 'NFD']) await shop.imported(file.normalize(form))
+      expect((await shop.onSale()).map(({ handle }) => handle).sort()).toEqual(['мой-мир', 'синий-чайник'])
+    },
+  },
+  'markdown.txt': {
+    inline: lines('# Price list', '', 'We sell "lamps" and *mugs*.', '', '| Product | Price |', '|---|---|', '| Lamp | 10 |'),
+    async check(shop, file) {
+      const answer = await shop.send(file)
+      expect([answer.status, answer.body.message]).toEqual([
+        400,
+        'The file is Markdown or plain text, not CSV: export or save it as CSV in UTF-8.',
+      ])
+    },
+  },
+}
+
+const folder = join(import.meta.dir, '../../../../shared/cases')
+if (!existsSync(folder)) process.stderr.write('Skipped: the folder of cases is not beside the checkout\n')
+
+describe.each(Object.entries(cases))('%s', (name, { inline, check }) => {
+  test('is imported as its case says', async () => {
+    await using app = await testApp()
+    await check(await importer(app), inline)
+  })
+  test.if(existsSync(join(folder, name)))('so is the file beside the checkout', async () => {
+    await using app = await testApp()
+    await check(await importer(app), readFileSync(join(folder, name), 'utf8'))
+  })
+})
+
+test.each([
+  ['a blank price of the only variant', 'Handle,Title,Price,Status', ['a,A,,active']],
+  ['white space', 'Handle,Title,Price,Status', ['a,A," \u00a0 ",active']],
+  ['a dash', 'Handle,Title,Price,Status', ['a,A,-,active']],
+  ['a currency sign', 'Handle,Title,Price,Status', ['a,A,$5,active']],
+  ['a word', 'Handle,Title,Price,Status', ['a,A,free,active']],
+  ['a first variant without one', 'Handle,Title,Option1 Name,Option1 Value,Price,Status', ['a,A,Size,S,,active', 'a,,,M,5,']],
+  ['WooCommerce', 'Type,Name,Published,Regular price', ['simple,A,1,']],
+  ['WooCommerce, with white space', 'Type,Name,Published,Regular price', ['simple,A,1,"  "']],
+  ['WooCommerce, with a dash', 'Type,Name,Published,Regular price', ['simple,A,1,-']],
+  ['WooCommerce, of a sale price alone that is blank', 'Type,Name,Published,Sale price', ['simple,A,1,']],
+  [
+    'a variation of WooCommerce',
+    'Type,SKU,Name,Published,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)',
+    ['variable,P,A,1,,,Size,"S, M"', 'variation,S,A - S,1,5,P,Size,S', 'variation,M,A - M,1,,P,Size,M'],
+  ],
+])('no price makes nothing that sells: %s', async (_name, header, rows) => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const report = await shop.imported(lines(header, ...rows))
+  expect(report).toMatchObject({ created: 0, failed: 1 })
+  expect(report.errors[0]).toMatchObject({ handle: 'a', column: expect.stringMatching(/price/i) })
+  expect(await shop.onSale()).toEqual([])
+})
+
+test('a price of 0 that is written is one', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  expect(await shop.imported(lines('Handle,Title,Price,Status', 'a,A,0,active', 'b,B,0.00,active'))).toMatchObject({ created: 2 })
+  expect((await shop.onSale()).flatMap(({ variants }) => variants.map(({ price }: Json) => price))).toEqual([usd(0), usd(0)])
+})
+
+test('without a price column a new product is a draft, and a new variant of a known product is refused', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const report = await shop.imported(lines('Handle,Title,Published', 'a,A,TRUE', 'b,B,FALSE'))
+  expect(report).toMatchObject({ created: 2, notices: [{ row: 2, handle: 'a', message: expect.stringContaining('no prices') }] })
+  expect(report.notices).toHaveLength(1)
+  expect(await shop.onSale()).toEqual([])
+  await shop.imported(lines('Handle,Title,Option1 Name,Option1 Value,Price,Status', 'tee,Tee,Size,S,5,active'))
+  const more = lines('Handle,Title,Option1 Name,Option1 Value', 'tee,Tee,Size,S', 'tee,,,M')
+  expect(await shop.imported(more, '?overwrite=true')).toMatchObject({
+    failed: 1,
+    errors: [{ row: 2, handle: 'tee', message: expect.stringContaining('variant 2 (row 3)') }],
+  })
+  expect((await shop.byHandle('tee')).variants).toHaveLength(1)
+})
+
+test('a product without a price is a draft until it has one, by every way', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const refusal = { status: 400, body: { message: expect.stringMatching(/^variants \(body\): /) } }
+  for (const body of [{}, { variants: [] }])
+    expect(await shop.post('/product-v2', { title: 'Tea', status: 'ACTIVE', ...body })).toMatchObject(refusal)
+  const { body: made } = await shop.post('/product-v2', { title: 'Tea' })
+  expect(made).toMatchObject({ status: 'DRAFT', variants: [{ price: usd(0), hasPrice: false }] })
+  await shop.imported(lines('Handle,Title,Published', 'cup,Cup,TRUE'))
+  const cup = await shop.byHandle('cup')
+  for (const { id, variants } of [made, cup]) {
+    for (const body of [{ status: 'ACTIVE' }, { status: 'ACTIVE', variants: [{ id: variants[0].id, sku: 'x' }] }])
+      expect(await shop.patch(`/product-v2/${id}`, body)).toMatchObject(refusal)
+    expect((await shop.patch(`/product-v2/${id}`, { title: 'Another' })).status).toBe(200)
+  }
+  // The same file again leaves it a draft again; so does an export, whose cell is blank.
+  const again = await shop.imported(lines('Handle,Title,Published', 'cup,Cup,TRUE'), '?overwrite=true')
+  expect(again).toMatchObject({
+    updated: 1,
+    failed: 0,
+    notices: [{ row: 2, handle: 'cup', message: expect.stringContaining('no prices') }],
+  })
+  const file = (await app.call('GET', '/product-v2', { token: shop.token, headers: { accept: 'text/csv' } })).text
+  expect(await shop.imported(file, '?overwrite=true')).toMatchObject({ updated: 2, failed: 0 })
+  expect(await shop.byHandle('cup')).toMatchObject({ status: 'DRAFT', variants: [{ hasPrice: false }] })
+  expect(await shop.onSale()).toEqual([])
+
+  // A price of 0 that is written is one.
+  const priced = await shop.patch(`/product-v2/${made.id}`, { status: 'ACTIVE', variants: [{ id: made.variants[0].id, price: usd(0) }] })
+  expect(priced).toMatchObject({ status: 200, body: { variants: [{ price: usd(0), hasPrice: true }] } })
+  expect(await shop.imported(lines('Handle,Title,Published,Price', 'cup,Cup,TRUE,3'), '?overwrite=true')).toMatchObject({
+    updated: 1,
+    failed: 0,
+  })
+  expect((await shop.onSale()).map(({ handle }) => handle).sort()).toEqual(['cup', 'tea'])
+})
+
+test('blank status, policy and quantity never make a product that sells more than there is', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const file = lines(
+    'Handle,Title,Variant Price,Variant Inventory Tracker,Variant Inventory Qty,Variant Inventory Policy,Published,Status',
+    'a,A,5,shopify,,,TRUE,active',
+    'b,B,5,shopify,3,continue,TRUE,',
+  )
+  expect(await shop.imported(file)).toMatchObject({ created: 2, failed: 0 })
+  expect((await shop.byHandle('a')).variants).toMatchObject([{ onHand: 0, allowBackorder: false, available: false }])
+  expect(await shop.byHandle('b')).toMatchObject({ status: 'DRAFT' })
+})
+
+test('columns that souk does not use are named once, of Shopify and of WooCommerce', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const shopify = await shop.imported(lines('Handle,Title,Price,Metafield: x,,Google Shopping / MPN', 'a,A,1,x,,y', 'b,B,1,x,,y'))
+  expect(shopify.notices).toEqual([{ row: 1, message: 'These columns are not imported: Metafield: x, Google Shopping / MPN.' }])
+  const woo = await shop.imported(lines('Type,Name,Regular price,Purchase note,Meta: x', 'simple,C,1,x,y'))
+  expect(woo.notices).toEqual([{ row: 1, message: 'These columns are not imported: Purchase note, Meta: x.' }])
+})
+
+test('a product that is skipped has no notices, and a gift card has in any row', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const file = lines(
+    'Handle,Title,Option1 Name,Option1 Value,Variant Price,Gift Card,Status',
+    'hidden,Hidden,,,1,false,unlisted',
+    'card,Card,Amount,10,10,false,active',
+    'card,,,25,25,true,',
+  )
+  expect((await shop.imported(file)).notices).toMatchObject([{ handle: 'hidden' }, { handle: 'card', row: 3 }])
+  expect((await shop.imported(file)).notices).toMatchObject([{ handle: 'card' }])
+  expect((await shop.imported(file, '?overwrite=true')).notices).toMatchObject([{ handle: 'hidden' }, { handle: 'card' }])
+})
+
+test('products of WooCommerce that share a name are numbered by their rows, wherever their variations stand', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const file = lines(
+    'Type,SKU,Name,Published,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)',
+    'variable,P,Lamp,1,,,Size,"S, M"',
+    'simple,L2,Lamp,1,2,,,',
+    'simple,L3,Lamp 1,1,3,,,',
+    'simple,L4,LAMP!,1,4,,,',
+    'variation,L1,Lamp - S,1,1,P,Size,S',
+  )
+  expect(await shop.imported(file)).toMatchObject({ created: 4, failed: 0 })
+  const skus = await Promise.all(
+    ['lamp', 'lamp-1', 'lamp-1-1', 'lamp-2'].map(async (handle) => (await shop.byHandle(handle)).variants[0].sku),
+  )
+  expect(skus).toEqual(['L1', 'L2', 'L3', 'L4'])
+})
+
+test.each([
+  ['12', '12', 1000 + 200, null],
+  ['10', '12', 1000, 1200],
+  ['12,5', '12,50', 1250, null],
+  ['9,99', '10', 999, 1000],
+  ['0', '10', 0, 1000],
+])('a sale price of %s beside a regular one of %s', async (sale, regular, price, compareAt) => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  await shop.imported(lines('Type,Name,Published,Regular price,Sale price', `simple,A,1,"${regular}","${sale}"`))
+  expect((await shop.byHandle('a')).variants).toMatchObject([
+    { price: usd(price), compareAtPrice: compareAt === null ? null : usd(compareAt) },
+  ])
+})
+
+const sep = (delimiter: string) =>
+  `Handle${delimiter}Title${delimiter}Price${delimiter}Status\na${delimiter}"A, b; c\td"${delimiter}"10,50"${delimiter}active\n`
+test.each([
+  ['commas', sep(',')],
+  ['semicolons', sep(';')],
+  ['tabs', sep('\t')],
+  ['semicolons after a mark of the byte order', `\ufeff${sep(';')}`],
+  ['a first line that names the separator', `sep=;\r\n${sep(';').replaceAll('\n', '\r\n')}`],
+])('cells are separated by %s', async (_name, file) => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  expect(await shop.imported(file)).toMatchObject({ rows: 1, created: 1, failed: 0 })
+  expect(await shop.byHandle('a')).toMatchObject({ title: 'A, b; c\td', status: 'ACTIVE', variants: [{ price: usd(1050) }] })
+})
+
+test('the API and files take the same handles, so that an export is read back under its own', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const post = (handle: string) => shop.post('/product-v2', { title: 'A', handle, status: 'ACTIVE', variants: [{ price: usd(100) }] })
+  for (const handle of ['İstanbul', 'ＡＢＣ', 'Å', 'ΣΑΣ', 'ǅ', '🙂', 'a..b', 'a\u200bb', '½'])
+    expect([handle, (await post(handle)).status]).toEqual([handle, 400])
+  const handles = ['ıslak', 'straße', 'мой-мир', 'कि-२', '東京', 'ă_1']
+  for (const handle of handles) expect([handle, (await post(handle)).status]).toEqual([handle, 201])
+  expect((await shop.post('/collection-v2', { title: 'A', handle: 'Å' })).status).toBe(400)
+  expect((await shop.post('/blogs', { title: 'A', bodyHtml: '', slug: 'Å' })).status).toBe(400)
+  const file = (await app.call('GET', '/product-v2', { token: shop.token, headers: { accept: 'text/csv' } })).text
+  expect(await shop.imported(file, '?overwrite=true')).toMatchObject({ created: 0, updated: handles.length, failed: 0 })
+})
+
+test('what is not CSV is named before a row is read', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
+  const files: readonly (readonly [string | Uint8Array, string])[] = [
+    [bytes('PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0....[Content_Types].xml....xl/workbook.xml'), '.xlsx'],
+    [bytes('PK\x03\x04\x14\0\0\0products.csv'), '.zip'],
+    [bytes('\xef\xbb\xbfPK\x03\x04....xl/workbook.xml'), '.xlsx'],
+    [bytes('PK\x07\x08PK\x03\x04'), '.zip'],
+    [bytes('\0\0\0\x18ftypmp42'), 'a binary file'],
+    [bytes('MZ\x90\0\x03\0\0\0'), 'a binary file'],
+    [bytes('\x7fELF\x02\x01\x01'), 'a binary file'],
+    [bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0'), '.xls'],
+    [bytes('\x1f\x8b\x08\0\0\0'), 'gzip'],
+    [bytes('%PDF-1.7\n%\xe2\xe3'), 'PDF'],
+    ['<!DOCTYPE html>\n<html><table><tr><td>Handle,Title</td></tr></table></html>', 'HTML'],
+    ['\ufeff\n  <table><tr><td>Handle</td></tr></table>', 'HTML'],
+    ['{"products":[{"title":"A, b"}]}', 'JSON'],
+    ['[\n  {"Handle": "a", "Title": "A"}\n]', 'JSON'],
+    ['- Lamp, 10\n- Mug, 12\n', 'Markdown or plain text'],
+    ['| Handle | Title |\n|---|---|\n| a | A |\n', 'Markdown or plain text'],
+    ['Price list\n==========\n\nLamp: 10\n', 'Markdown or plain text'],
+    ['Dear shop, please find our new prices below.\n\nLamp, 10\n', 'Markdown or plain text'],
+    ['Our lamps are "handmade" and we sell them in Ulaanbaatar, Dubai and Berlin since 1990\n', 'Markdown or plain text'],
+  ]
+  for (const [file, name] of files) {
+    const { status, body } = await shop.send(file)
+    expect([status, body.message]).toEqual([400, expect.stringContaining(name)])
+    expect(body.message).toContain('not CSV')
+  }
+})

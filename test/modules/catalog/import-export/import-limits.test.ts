@@ -1,0 +1,295 @@
+/** What an import over HTTP may take, and that it ends when it should. */
+import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { count, eq } from 'drizzle-orm'
+import { products, stockHistory, variants } from '../../../../db/schema/catalog.ts'
+import { system } from '../../../../src/core/command-context.ts'
+import { createImportSlots } from '../../../../src/core/import-slots.ts'
+import { importProducts, importStopped } from '../../../../src/modules/catalog/import-export/import.ts'
+import { contextOf } from '../../../../src/modules/shop/shop/service.ts'
+import { type Answer, type Json, type TestApp, testApp } from '../../../support/app.ts'
+import { shopIn, usd } from '../../../support/catalog.ts'
+import { rawConnection, serveTestApp } from '../../../support/server.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const lines = (...rows: string[]) => `${rows.join('\n')}\n`
+const batch = 32
+
+const send = (app: TestApp, key: string, raw: string, query = ''): Promise<Answer> =>
+  app.call('POST', `/product-v2/import${query}`, { key, raw, headers: { 'content-type': 'text/csv' } })
+
+const head = (key: string, length: number) =>
+  `POST /product-v2/import HTTP/1.1\r\nHost: localhost\r\ncontent-type: text/csv\r\nx-service-api-key: ${key}\r\ncontent-length: ${length}\r\n\r\n`
+
+const turn = () => new Promise((resume) => setImmediate(resume))
+
+async function stored({ deps: { db } }: TestApp): Promise<number> {
+  const [row] = await db.read.select({ n: count() }).from(products)
+  return Number(row?.n)
+}
+
+/** Whether the shop imports at the moment; asked at once, so that asking is in nobody's way. */
+function imports({ deps }: TestApp, shopId: string): boolean {
+  try {
+    deps.importSlots.take(shopId).leave()
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** Asks again, between turns of the loop, until it is so; a test whose condition never comes fails by the run's own bound. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await turn()
+}
+
+test('an upload of 19 MB whose client leaves stops working within a batch or two, and the next one of the shop may come', async () => {
+  await using app = await testApp()
+  await using served = serveTestApp(app)
+  const { secretKey } = await shopIn(app)
+  const all = 20_000
+  const description = `<p>${'Made to last. '.repeat(66)}</p>`
+  const file = lines('Handle,Title,Body (HTML)', ...Array.from({ length: all }, (_, nth) => `p-${nth},Product ${nth},${description}`))
+  expect(file.length).toBeGreaterThan(19_000_000)
+  expect(file.length).toBeLessThan(20 * 1024 * 1024)
+  const connection = await rawConnection(served.port)
+  connection.send(head(secretKey, file.length) + file)
+  await until(async () => (await stored(app)) >= batch)
+  const before = await stored(app)
+  connection.close()
+  await until(async () => app.deps.requestCounts.inFlight() === 0)
+  const after = await stored(app)
+  expect(after - before).toBeLessThanOrEqual(3 * batch)
+  for (let turns = 0; turns < 100; turns++) await turn()
+  expect(await stored(app)).toBe(after)
+  expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
+  expect((await send(app, secretKey, lines('Handle,Title', 'p-0,Again', 'new,New'))).body).toMatchObject({ created: 1, skipped: 1 })
+})
+
+test('one import of a shop at a time: 429 for the next one meanwhile, from before its body is read, and not for other shops', async () => {
+  await using app = await testApp()
+  await using served = serveTestApp(app)
+  const [shop, other] = [await shopIn(app), await shopIn(app)]
+  const connection = await rawConnection(served.port)
+  const file = lines('Title', 'Tea')
+  connection.send(head(shop.secretKey, file.length) + file.slice(0, 3))
+  await until(async () => imports(app, shop.shop.id))
+  const refused = await send(app, shop.secretKey, 'Title\n"a quote that is never closed')
+  expect([refused.status, refused.body.message, refused.headers.get('retry-after')]).toEqual([
+    429,
+    'An import of this shop is under way: try again later',
+    '5',
+  ])
+  expect((await send(app, other.secretKey, file)).body.created).toBe(1)
+  connection.send(file.slice(3))
+  const answer = await connection.answer()
+  connection.close()
+  expect([answer.status, JSON.parse(answer.body).created]).toEqual([200, 1])
+  expect((await send(app, shop.secretKey, file)).body.skipped).toBe(1)
+})
+
+test('uploads that stall shut nobody else out, however many, and hold a bounded amount together: the oldest makes room, and is told', async () => {
+  await using app = await testApp()
+  await using served = serveTestApp(app)
+  const mb = 1024 * 1024
+  const chunk = new Uint8Array(mb).fill(120)
+  const stalled = []
+  for (let nth = 0; nth < 20; nth++) {
+    const { secretKey, shop } = await shopIn(app)
+    const connection = await rawConnection(served.port)
+    connection.send(head(secretKey, 20 * mb))
+    await until(async () => imports(app, shop.id))
+    stalled.push(connection)
+  }
+  const honest = await shopIn(app)
+  expect((await send(app, honest.secretKey, lines('Title', 'Tea'))).body).toMatchObject({ created: 1 })
+  const { room } = app.deps.uploading
+  for (const connection of stalled) {
+    const { bytes } = room.held()
+    for (let sent = 0; sent < 15; sent++) connection.send(chunk)
+    // All of it is there before the next one sends.
+    await until(async () => room.held().bodies < 20 || room.held().bytes >= bytes + 15 * mb)
+    if (room.held().bodies < 20) break
+  }
+  expect(room.held().bodies).toBeLessThan(20)
+  expect(room.held().bytes).toBeLessThanOrEqual(64 * mb)
+  stalled[0]?.send('x')
+  expect((await stalled[0]?.answer())?.status).toBe(408)
+  expect((await send(app, honest.secretKey, lines('Title', 'Mug'))).body).toMatchObject({ created: 1 })
+  for (const connection of stalled) connection.close()
+  await until(async () => app.deps.requestCounts.inFlight() === 0)
+  expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
+})
+
+test('sixteen imports are at work at once: the next one is 429, also when its file was on the way already', () => {
+  const slots = createImportSlots()
+  const early = slots.take('early')
+  const slotsAtWork = Array.from({ length: 16 }, (_, nth) => slots.take(`shop ${nth}`))
+  for (const slot of slotsAtWork) slot.begin()
+  for (const refused of [() => early.begin(), () => slots.take('late')]) expect(refused).toThrow('Too many imports are under way')
+  slotsAtWork[3]?.leave()
+  early.begin()
+  expect(() => slots.take('late')).toThrow('Too many imports are under way')
+  early.leave()
+  slots.take('late').begin()
+})
+
+test('imports over HTTP take turns at the thread, and each lets requests have theirs: nothing of one is stored while another has its piece', async () => {
+  await using app = await testApp()
+  const { secretKey } = await shopIn(app)
+  const other = await app.deps.pace.enter()
+  const work = send(app, secretKey, lines('Title', 'Tea'))
+  for (let turns = 0; turns < 50; turns++) await turn()
+  expect([app.deps.requestCounts.inFlight(), await stored(app)]).toEqual([1, 0])
+  other.leave()
+  expect((await work).body).toMatchObject({ created: 1 })
+  // What fails gives its turn back, too.
+  expect((await send(app, secretKey, 'Title\n"never closed')).status).toBe(400)
+  expect((await send(app, secretKey, lines('Title', 'Tea'))).body).toMatchObject({ skipped: 1 })
+})
+
+test('a client that leaves while it still sends, and a file that is none, free the shop for the next import', async () => {
+  await using app = await testApp()
+  await using served = serveTestApp(app)
+  const { secretKey, shop } = await shopIn(app)
+  using pause = spyOn(app.deps.importPauses, 'begin')
+  const connection = await rawConnection(served.port)
+  connection.send(`${head(secretKey, 1_000)}Title\nTea`)
+  await until(async () => imports(app, shop.id))
+  connection.close()
+  await until(async () => !imports(app, shop.id))
+  // What was begun in vain is made up for by the next one.
+  expect(pause.mock.calls.map(([of]) => of)).toEqual([shop.id])
+  expect((await send(app, secretKey, '')).status).toBe(400)
+  expect((await send(app, secretKey, 'Title\nTea')).status).toBe(200)
+})
+
+test('a file with more rows or products than an import over HTTP takes is 413, names the bound, and stores nothing', async () => {
+  await using app = await testApp()
+  const { secretKey } = await shopIn(app)
+  const rows = Array.from({ length: 100_001 }, (_, nth) => `p-${nth % 10_000},${nth < 10_000 ? 'Tea' : ''}`)
+  const many = await send(app, secretKey, lines('Handle,Title', ...rows))
+  expect([many.status, many.body.message]).toEqual([413, expect.stringContaining('more than 100000 rows')])
+  const titles = Array.from({ length: 50_001 }, (_, nth) => `Tea ${nth}`)
+  const wide = await send(app, secretKey, lines('Title', ...titles))
+  expect([wide.status, wide.body.message]).toEqual([413, expect.stringContaining('more than 50000 products')])
+  expect(await stored(app)).toBe(0)
+})
+
+test('what is said of an import that was stopped is that its products stay, and of a dry run that nothing was stored', () => {
+  const report = { created: 3, updated: 2, skipped: 1 }
+  expect(importStopped({ dryRun: false, ...report })).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 })
+  expect(importStopped({ dryRun: false, ...report }).message).toContain('3 products were created, 2 changed and 1 skipped, and that stays')
+  expect(importStopped({ dryRun: true, ...report }).message).toContain(
+    '3 products would be created, 2 changed and 1 skipped until there; nothing was stored',
+  )
+})
+
+test('an import that is stopped in the middle says how far it came: what it stored stays whole, and it may be sent again', async () => {
+  await using app = await testApp()
+  const merchant = await shopIn(app)
+  const shop = contextOf(merchant.shop)
+  const all = 1_000
+  const bytes = new TextEncoder().encode(
+    lines('Handle,Title,Body (HTML)', ...Array.from({ length: all }, (_, nth) => `p-${nth},P ${nth},${'x'.repeat(100)}`)),
+  )
+  const stop = new AbortController()
+  async function* file() {
+    yield bytes
+  }
+  const options = { dryRun: false, overwrite: false, currency: 'USD' }
+  const report = await importProducts(app.deps, { shop, actor: system }, file, {
+    ...options,
+    signal: stop.signal,
+    onProgress: (_, rows) => {
+      if (rows > 200) stop.abort()
+    },
+  })
+  expect(report).toMatchObject({ complete: false, failed: 0, created: await stored(app) })
+  expect(report.created).toBeGreaterThan(200)
+  expect(report.created).toBeLessThan(all)
+  const again = await importProducts(app.deps, { shop, actor: system }, file, options)
+  expect(again).toMatchObject({ complete: true, created: all - report.created, skipped: report.created })
+})
+
+const header = 'Handle,Title,Option1 Name,Option1 Value,Variant Price,Variant Inventory Tracker,Variant Inventory Qty'
+const tee = lines(header, 'tee,Tee,Size,S,10,shopify,5', 'tee,,,M,11,shopify,6')
+
+test('overwriting leaves counts and tracking of known variants alone unless it is asked for, and the report says so, in a dry run too', async () => {
+  await using app = await testApp()
+  const { secretKey, get } = await shopIn(app)
+  await send(app, secretKey, tee)
+  const stock = async () =>
+    (await get('/product-v2')).body.data[0].variants.map(({ onHand, trackInventory, price }: Json) => [
+      onHand,
+      trackInventory,
+      price.amount,
+    ])
+  const file = lines(header, 'tee,Tee,Size,S,20,shopify,9', 'tee,,,M,21,,0', 'tee,,,L,22,shopify,4')
+  const kept = { set: false, counts: 0, tracking: 0, leftAlone: 2 }
+  expect((await send(app, secretKey, file, '?overwrite=true&dryRun=true')).body).toMatchObject({ updated: 1, stock: kept })
+  expect((await send(app, secretKey, file, '?overwrite=true')).body).toMatchObject({ updated: 1, stock: kept, variantsKept: 0 })
+  // A new variant comes with its count.
+  expect(await stock()).toEqual([
+    [5, true, 2_000],
+    [6, true, 2_100],
+    [4, true, 2_200],
+  ])
+  expect(await app.deps.db.read.select().from(stockHistory)).toEqual([])
+  const set = { set: true, counts: 2, tracking: 1, leftAlone: 0 }
+  expect((await send(app, secretKey, file, '?overwrite=true&stock=true&dryRun=true')).body.stock).toEqual(set)
+  expect(await stock()).toEqual([
+    [5, true, 2_000],
+    [6, true, 2_100],
+    [4, true, 2_200],
+  ])
+  expect((await send(app, secretKey, file, '?overwrite=true&stock=true')).body.stock).toEqual(set)
+  expect(await stock()).toEqual([
+    [9, true, 2_000],
+    [0, false, 2_100],
+    [4, true, 2_200],
+  ])
+  const history = await app.deps.db.read.select().from(stockHistory).orderBy(stockHistory.id)
+  expect(history.map(({ delta, onHand, reason }) => [delta, onHand, reason])).toEqual([
+    [4, 9, 'import'],
+    [-6, 0, 'import'],
+  ])
+})
+
+test('an import takes no variant away: those that it does not name stay, and are counted in the report', async () => {
+  await using app = await testApp()
+  const { secretKey, get } = await shopIn(app)
+  await send(app, secretKey, tee)
+  const part = lines(header, 'tee,Tee,Size,L,30,shopify,1')
+  expect((await send(app, secretKey, part, '?overwrite=true')).body).toMatchObject({ updated: 1, variants: 3, variantsKept: 2 })
+  const [product] = (await get('/product-v2')).body.data
+  expect([product.options, product.variants.map(({ title }: Json) => title)]).toEqual([
+    [{ name: 'Size', values: ['S', 'M', 'L'] }],
+    ['S', 'M', 'L'],
+  ])
+  // A whole file has its own order.
+  const whole = lines(header, 'tee,Tee,Size,L,30,shopify,1', 'tee,,,S,10,shopify,5', 'tee,,,M,11,shopify,6')
+  expect((await send(app, secretKey, whole, '?overwrite=true')).body).toMatchObject({ updated: 1, variantsKept: 0 })
+  expect((await get('/product-v2')).body.data[0].variants.map(({ title }: Json) => title)).toEqual(['L', 'S', 'M'])
+})
+
+test('a file whose options do not fit the variants that stay leaves the product out and says what to do', async () => {
+  await using app = await testApp()
+  const { secretKey, add, get } = await shopIn(app)
+  await add({ title: 'Mug', handle: 'mug', variants: [{ price: usd(100), onHand: 3 }] })
+  const report = await send(app, secretKey, lines(header, 'mug,Mug,Size,S,1,shopify,1'), '?overwrite=true')
+  expect(report.body).toMatchObject({
+    updated: 0,
+    failed: 1,
+    errors: [
+      {
+        row: 2,
+        message: 'options: variants that are not named do not fit: name them with their new optionValues, or remove them first',
+      },
+    ],
+  })
+  const [mug] = (await get('/product-v2')).body.data
+  const rows = await app.deps.db.read.select().from(variants).where(eq(variants.productId, mug.id))
+  expect(rows.map(({ onHand }) => onHand)).toEqual([3])
+})

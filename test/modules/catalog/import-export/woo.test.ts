@@ -1,0 +1,256 @@
+/** The product CSV of WooCommerce, by its documented columns. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { type Json, type TestApp, testApp } from '../../../support/app.ts'
+import { shopIn } from '../../../support/catalog.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const header =
+  'ID,Type,SKU,Name,Published,Visibility in catalog,Short description,Description,Tax status,Tax class,In stock?,Stock,Low stock amount,Backorders allowed?,Weight (kg),Sale price,Regular price,Date sale price ends,Categories,Tags,Images,Parent,Attribute 1 name,Attribute 1 value(s),Attribute 1 visible,Attribute 1 global,Attribute 2 name,Attribute 2 value(s)'.split(
+    ',',
+  )
+const quoted = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+type Told = Record<string, string>
+const fileOf = (rows: Told[], columns = header) =>
+  `\ufeff${[columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))].map((cells) => cells.map(quoted).join(',')).join('\n')}\n`
+const simple = (more: Told = {}): Told => ({ ID: '1', Type: 'simple', Name: 'Cup', Published: '1', 'Regular price': '9.50', ...more })
+const shirt = (more: Told = {}): Told => ({
+  ID: '10',
+  Type: 'variable',
+  SKU: 'SHIRT',
+  Name: 'Shirt',
+  Published: '1',
+  'Weight (kg)': '0.25',
+  'Attribute 1 name': 'Size',
+  'Attribute 1 value(s)': 'S, M',
+  'Attribute 2 name': 'Fabric',
+  'Attribute 2 value(s)': 'Cotton',
+  Images: 'https://x.example/1.jpg, https://x.example/2,b.jpg',
+  ...more,
+})
+const variation = (size: string, more: Told = {}): Told => ({
+  Type: 'variation',
+  SKU: `SHIRT-${size}`,
+  Name: `Shirt - ${size}`,
+  Published: '1',
+  'Regular price': '20',
+  Parent: 'SHIRT',
+  'Attribute 1 name': 'Size',
+  'Attribute 1 value(s)': size,
+  ...more,
+})
+
+async function importer(app: TestApp) {
+  const shop = await shopIn(app)
+  const send = (rows: Told[], query = '', columns = header) =>
+    app.call('POST', `/product-v2/import${query}`, {
+      key: shop.secretKey,
+      raw: fileOf(rows, columns),
+      headers: { 'content-type': 'text/csv' },
+    })
+  return {
+    send,
+    all: async (): Promise<Json[]> => (await shop.get('/product-v2?limit=100')).body.data.toReversed(),
+  }
+}
+const errorsOf = ({ body }: { body: Json }) => body.errors.map(({ row, column, message }: Json) => [row, column, message])
+
+test('simple products: prices, stock, weight, categories, tags, pictures, and what is virtual needs no shipping', async () => {
+  await using app = await testApp()
+  const { send, all } = await importer(app)
+  const report = await send([
+    simple({
+      SKU: 'CUP',
+      'Short description': 'Small.\\n\\nRound.',
+      Description: '<b>A cup</b>\\nof clay',
+      'Sale price': '7',
+      'Weight (kg)': '0.4536',
+      Stock: '12',
+      'Low stock amount': '3',
+      'Backorders allowed?': 'notify',
+      Categories: 'Kitchen > Cups, Gifts',
+      Tags: 'clay, "small"',
+      Images: 'https://x.example/a.jpg, https://x.example/b.jpg',
+      'Tax class': 'reduced-rate',
+      'Tax status': 'taxable',
+    }),
+    simple({ ID: '2', Name: 'Book', Type: 'simple, downloadable, virtual', Published: '-1', 'Tax status': 'none', 'In stock?': '0' }),
+    simple({
+      ID: '3',
+      Name: 'Bowl',
+      'Sale price': '1',
+      'Date sale price ends': '2026-12-31',
+      'Regular price': '5,25',
+      'Tax class': 'zero-rate',
+    }),
+    simple({ ID: '4', Name: "'-Hidden", 'Visibility in catalog': 'hidden', 'In stock?': 'backorder' }),
+  ])
+  expect([report.status, report.body.created, errorsOf(report)]).toEqual([200, 4, []])
+  const [cup, book, bowl, hidden] = await all()
+  expect(cup).toMatchObject({
+    handle: 'cup',
+    title: 'Cup',
+    descriptionHtml: '<p>Small.</p>\n<p>Round.</p>\n<p><b>A cup</b><br />of clay</p>',
+    type: 'Cups',
+    tags: ['clay', '"small"', 'Cups', 'Gifts'],
+    status: 'ACTIVE',
+    options: [],
+  })
+  expect(cup.images.map(({ url }: Json) => url)).toEqual(['https://x.example/a.jpg', 'https://x.example/b.jpg'])
+  expect(cup.variants).toMatchObject([
+    {
+      sku: 'CUP',
+      price: { amount: 700 },
+      compareAtPrice: { amount: 950 },
+      weightGrams: 454,
+      trackInventory: true,
+      onHand: 12,
+      lowStockAt: 3,
+      allowBackorder: true,
+      requiresShipping: true,
+      taxable: true,
+      taxClass: 'reduced-rate',
+    },
+  ])
+  expect(book).toMatchObject({ status: 'DRAFT', variants: [{ requiresShipping: false, taxable: false, trackInventory: true, onHand: 0 }] })
+  expect(bowl).toMatchObject({ variants: [{ price: { amount: 525 }, compareAtPrice: null, taxable: false, trackInventory: false }] })
+  expect(hidden).toMatchObject({ title: '-Hidden', status: 'DRAFT', publishedAt: null, variants: [{ allowBackorder: true }] })
+})
+
+for (const [how, parent] of [
+  ['its SKU', 'SHIRT'],
+  ['its id', 'id:10'],
+] as const)
+  test(`variations by ${how}, before their product and after it, and those that are switched off are not there to buy`, async () => {
+    await using app = await testApp()
+    const { send, all } = await importer(app)
+    const report = await send([
+      variation('S', { Parent: parent, Images: 'https://x.example/s.jpg', Stock: '4' }),
+      simple(),
+      shirt(),
+      variation('M', {
+        Parent: parent,
+        Published: '0',
+        Type: 'variation, virtual',
+        'Weight (kg)': '1',
+        'Attribute 1 value(s)': 'M\\, wide',
+      }),
+    ])
+    expect([report.status, report.body.created, errorsOf(report), report.body.rows]).toEqual([200, 2, [], 4])
+    const found = (await all()).find(({ handle }) => handle === 'shirt')
+    expect(found.options).toEqual([{ name: 'Size', values: ['S', 'M, wide'] }])
+    expect(found.variants).toMatchObject([
+      {
+        sku: 'SHIRT-S',
+        optionValues: ['S'],
+        price: { amount: 2000 },
+        weightGrams: 250,
+        trackInventory: true,
+        onHand: 4,
+        requiresShipping: true,
+      },
+      {
+        sku: 'SHIRT-M',
+        optionValues: ['M, wide'],
+        weightGrams: 1000,
+        trackInventory: true,
+        onHand: 0,
+        allowBackorder: false,
+        requiresShipping: false,
+      },
+    ])
+    const urls = found.images.map(({ url }: Json) => url)
+    expect(urls).toEqual(['https://x.example/1.jpg', 'https://x.example/2,b.jpg', 'https://x.example/s.jpg'])
+    expect(found.images[2].id).toBe(found.variants[0].imageId)
+  })
+
+test('what is not taken is named by its row, and the others are stored', async () => {
+  await using app = await testApp()
+  const { send, all } = await importer(app)
+  const report = await send([
+    simple({ ID: '1', Name: 'Set', Type: 'grouped' }),
+    simple({ ID: '2', Name: 'Elsewhere', Type: 'external' }),
+    simple({ ID: '3', Name: 'Odd', Type: 'subscription' }),
+    simple({ ID: '4', Name: 'Free', 'Regular price': '' }),
+    simple({ ID: '5', Name: 'Dear', 'Regular price': '1.234,50' }),
+    simple({ ID: '6', Name: 'Heavy', 'Weight (kg)': 'ten' }),
+    simple({ ID: '7', Name: '' }),
+    simple({ ID: '8', Name: 'Fine' }),
+    simple({ ID: '9', Name: 'fine!' }),
+    variation('S', { Parent: 'nobody' }),
+    variation('S', { Parent: 'id:31' }),
+    shirt({ ID: '20', SKU: 'A', Name: 'Lonely' }),
+    shirt({ ID: '21', SKU: 'B', Name: 'Any' }),
+    variation('S', { Parent: 'B' }),
+    variation('', { Parent: 'B' }),
+    shirt({ ID: '22', SKU: 'C', Name: 'Shared' }),
+    variation('S', { Parent: 'C', Stock: 'parent' }),
+    simple({ ID: '30', Name: 'Good' }),
+    simple({ ID: '31', Name: 'Plain' }),
+  ])
+  expect(report.status).toBe(200)
+  expect(new Map(errorsOf(report).map(([row, column]: [number, string]) => [row, column]))).toEqual(
+    new Map([
+      [2, 'Type'],
+      [3, 'Type'],
+      [4, 'Type'],
+      [5, 'Regular price'],
+      [6, 'Regular price, Sale price'],
+      [7, 'Weight (kg)'],
+      [8, 'Name'],
+      [11, 'Parent'],
+      [12, 'Parent'],
+      [13, 'Type'],
+      [16, 'Parent'],
+      [18, 'Stock'],
+    ]),
+  )
+  expect((await all()).map(({ title, handle }) => [title, handle])).toEqual([
+    ['Fine', 'fine'],
+    ['fine!', 'fine-1'],
+    ['Good', 'good'],
+  ])
+  expect(report.body).toMatchObject({ rows: 19, created: 3 })
+})
+
+test('an error of a variation is told by its own row, also of the first one', async () => {
+  await using app = await testApp()
+  const { send } = await importer(app)
+  const report = await send([shirt(), variation('S', { 'Regular price': 'x' }), variation('M', { 'Regular price': 'y' })])
+  expect(errorsOf(report).map(([row]: [number]) => row)).toEqual([3, 4])
+})
+
+test('a dry run stores nothing; imported again products are skipped, and with overwrite changed, without their stock', async () => {
+  await using app = await testApp()
+  const { send, all } = await importer(app)
+  const rows = [simple({ Stock: '5' }), shirt(), variation('S'), variation('M')]
+  expect((await send(rows, '?dryRun=true')).body).toMatchObject({ dryRun: true, created: 2, failed: 0, variants: 3 })
+  expect(await all()).toEqual([])
+  expect((await send(rows)).body).toMatchObject({ created: 2, failed: 0 })
+  const before = await all()
+  expect((await send(rows)).body).toMatchObject({ created: 0, skipped: 2 })
+  const changed = [simple({ Stock: '7', 'Regular price': '11' }), shirt(), variation('S')]
+  expect((await send(changed, '?overwrite=true')).body).toMatchObject({ updated: 2, failed: 0, variantsKept: 1, stock: { leftAlone: 1 } })
+  const [cup, found] = await all()
+  expect(cup.variants).toMatchObject([{ onHand: 5, price: { amount: 1100 } }])
+  expect(found.variants).toEqual(before[1].variants)
+  expect((await send(changed, '?overwrite=true&stock=true')).body).toMatchObject({ updated: 2, stock: { counts: 1 } })
+  // A column that is not there says nothing.
+  expect(
+    (await send([{ Type: 'simple', Name: 'Cup', 'Regular price': '12' }], '?overwrite=true', ['Type', 'Name', 'Regular price'])).body
+      .failed,
+  ).toBe(0)
+  expect((await all())[0]).toMatchObject({ status: 'ACTIVE', variants: [{ onHand: 7, price: { amount: 1200 } }] })
+})
+
+test('weights by the unit of the file, and a header that says one thing twice is refused', async () => {
+  await using app = await testApp()
+  const { send, all } = await importer(app)
+  const columns = ['Type', 'Name', 'Regular price', 'Weight (lbs)']
+  const report = await send([{ Type: 'simple', Name: 'Stone', 'Regular price': '1', 'Weight (lbs)': '2.5' }], '', columns)
+  expect([report.body.created, errorsOf(report)]).toEqual([1, []])
+  expect((await all())[0].variants[0].weightGrams).toBe(1134)
+  const twice = await send([simple()], '', ['Type', 'Name', 'Regular price', 'Weight (kg)', 'Weight (lbs)'])
+  expect([twice.status, twice.body.message]).toEqual([400, 'The header has "Weight (lbs)" twice: remove one of the two columns.'])
+})

@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test'
+import { changedProduct, createdProduct, type ProductInput, type Whole } from '../../../../src/modules/catalog/products/domain.ts'
+import { productDifference } from '../../../../src/modules/catalog/products/audit-changes.ts'
+
+const usd = (amount: number) => ({ amount, currency: 'USD' })
+const given = (prefix: string, now = 0) => {
+  const ids = (kind: string) => Array.from({ length: 20 }, (_, nth) => `${kind}_${prefix}${nth}`)
+  return { productId: 'prod_1', variantIds: ids('var'), imageIds: ids('img'), now, currency: 'USD' }
+}
+const sizes = (...values: string[]) => ({
+  options: [{ name: 'Size', values }],
+  variants: values.map((value) => ({ optionValues: [value], price: usd(1_000), sku: value, onHand: 5 })),
+})
+const made = createdProduct({ title: 'Mug', descriptionHtml: '<p>Long</p>', ...sizes('S', 'M') }, 'shop_1', given('a'))
+const changed = (input: ProductInput, before: Whole = made) => changedProduct(before, input, given('b', 1))
+
+test('what a product was made with is on record by its fields and the number of its variants, a long text by its name alone', () => {
+  const { before, after } = productDifference(undefined, made)
+  expect(before).toBeNull()
+  expect(after).toMatchObject({ title: 'Mug', handle: 'mug', status: 'DRAFT', variants: 2, descriptionHtml: '[redacted]' })
+})
+
+test('what changed of a product is on record as it was and as it is, and nothing else of it', () => {
+  expect(productDifference(made, changed({ title: 'Cup', status: 'ACTIVE', descriptionHtml: '<p>Other</p>' }))).toEqual({
+    before: { title: 'Mug', status: 'DRAFT', descriptionHtml: '[redacted]', publishedAt: null },
+    after: { title: 'Cup', status: 'ACTIVE', descriptionHtml: '[redacted]', publishedAt: 1 },
+  })
+  expect(productDifference(made, changed({ title: 'Mug' }))).toEqual({ before: null, after: null })
+})
+
+test('what changed of a variant is on record under its id, with how many of them changed', () => {
+  const [small, medium] = made.variants
+  const after: Whole = {
+    ...made,
+    variants: made.variants.map((one) => (one.id === medium?.id ? { ...one, price: 900, reserved: 3 } : one)),
+  }
+  expect(productDifference(made, after)).toEqual({
+    before: { variantsChanged: 1, variants: { [medium?.id ?? '']: { price: 1_000, reserved: 0 } } },
+    after: { variantsChanged: 1, variants: { [medium?.id ?? '']: { price: 900, reserved: 3 } } },
+  })
+  const without = productDifference(made, { ...made, variants: made.variants.slice(0, 1) })
+  expect(without.after).toEqual({ variantsChanged: 1, variants: { [medium?.id ?? '']: null } })
+  expect(without.before?.['variants']).toMatchObject({ [medium?.id ?? '']: { sku: 'M', price: 1_000 } })
+  expect(JSON.stringify(without)).not.toContain(small?.id ?? 'none')
+})
+
+test('what changed of very many variants is on record for the first ten, and bounded', () => {
+  const fifteen = sizes(...Array.from({ length: 15 }, (_, nth) => `size ${nth}`))
+  const many = createdProduct({ title: 'Mug', ...fifteen }, 'shop_1', given('c'))
+  const dearer: Whole = { ...many, variants: many.variants.map((one) => ({ ...one, price: 2_000 })) }
+  const { before, after } = productDifference(many, dearer)
+  expect(after?.['variantsChanged']).toBe(15)
+  expect(Object.keys((after?.['variants'] as object) ?? {})).toEqual(Object.keys((before?.['variants'] as object) ?? {}))
+  expect(Object.keys((after?.['variants'] as object) ?? {})).toHaveLength(10)
+})

@@ -1,0 +1,35 @@
+/** Documents of before this version gain what those of now have, whatever is written in them. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { postgresMigrations, sqliteMigrations } from '../../../../db/migrations/index.ts'
+import { productDocuments } from '../../../../db/schema/catalog.ts'
+import { testApp } from '../../../support/app.ts'
+import { shopIn, usd } from '../../../support/catalog.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+test('the migration that brings filters and fields of variants makes of a document of before what is rendered now', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  await shop.add({ title: 'A "taxable": lamp', vendor: 'Kiln', type: 'Light', variants: [{ price: usd(1), onHand: 0 }] })
+  await shop.add({ title: 'Rug', vendor: 'Mill', variants: [{ price: usd(1), onHand: 3 }] })
+  const read = () => app.deps.db.read.select().from(productDocuments).orderBy(productDocuments.productId)
+  const now = await read()
+  const { statements } = (engine === 'sqlite' ? sqliteMigrations : postgresMigrations).find(({ tag }) => tag.endsWith('_shipping')) ?? {
+    statements: '',
+  }
+  const update = statements.slice(statements.lastIndexOf('UPDATE product_documents')).trim()
+  expect(update).toStartWith('UPDATE product_documents SET')
+  await app.deps.db.write(async (tx) => {
+    await tx.rows(sql`update product_documents set vendor = '', type = '', available = ${engine === 'sqlite' ? sql`1` : sql`true`},
+      document = replace(document, '"requiresShipping":true,"taxClass":null,', '') returning 1 as done`)
+    await tx.rows(sql.raw(`${update.replace(/;$/, '')} returning 1 as done`))
+  })
+  const after = await read()
+  const marks = (rows: typeof now) => rows.map(({ etag }) => etag)
+  expect(after.map((row, nth) => ({ ...row, etag: now[nth]?.etag ?? '' }))).toEqual(now)
+  // A mark that somebody holds is not that of the new text.
+  expect(marks(after).every((mark, nth) => mark !== marks(now)[nth] && /^"[^"]+"$/.test(mark))).toBe(true)
+})

@@ -1,0 +1,139 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { engine } from '../../../../db/columns.ts'
+import { system } from '../../../../src/core/command-context.ts'
+import { createAnswerCache } from '../../../../src/http/public-cache.ts'
+import { openInstance } from '../../../../src/instance.ts'
+import { changeProduct, createProduct } from '../../../../src/modules/catalog/products/service.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { shopIn, usd } from '../../../support/catalog.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+/** The public reads of a shop with one product and one collection. */
+async function publicReads(app: TestApp) {
+  const shop = await shopIn(app)
+  const { body: product } = await shop.post('/product-v2', { title: 'Tea', status: 'ACTIVE', variants: [{ price: usd(0) }] })
+  const { body: collection } = await shop.post('/collection-v2', { title: 'Set' })
+  await shop.put(`/collection-v2/${collection.id}/products`, { productIds: [product.id] })
+  return {
+    shop,
+    product,
+    paths: [
+      `/product-v2/public/${product.id}`,
+      shop.list,
+      `${shop.list}?q=tea`,
+      `${shop.list}?collection=set`,
+      `/collection-v2/published/${shop.shop.name}`,
+    ],
+  }
+}
+
+test('a public read has a strong ETag, may be kept by shared caches for a minute, and answers 304 to who holds it', async () => {
+  await using app = await testApp()
+  const { paths } = await publicReads(app)
+  for (const path of [...paths, ...paths.map((one) => `/api/v3${one}`)]) {
+    const first = await app.call('GET', path)
+    const etag = first.headers.get('etag') ?? ''
+    expect([path, first.status]).toEqual([path, 200])
+    expect(etag).toMatch(/^"[^"]+"$/)
+    expect(first.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
+    expect(first.headers.get('access-control-allow-origin')).toBe('*')
+    expect(first.headers.get('x-content-type-options')).toBe('nosniff')
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "more"`, '*']) {
+      const again = await app.call('GET', path, { headers: { 'if-none-match': known } })
+      expect([known, again.status, again.text, again.headers.get('etag')]).toEqual([known, 304, '', etag])
+      expect(again.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
+    }
+    for (const known of ['"other"', etag.slice(1, -1), ''])
+      expect((await app.call('GET', path, { headers: { 'if-none-match': known } })).status).toBe(200)
+  }
+})
+
+test('after a write every public read shows it, and has another ETag', async () => {
+  await using app = await testApp()
+  const { shop, product, paths } = await publicReads(app)
+  const before = new Map<string, string | null>()
+  for (const path of paths) before.set(path, (await app.call('GET', path)).headers.get('etag'))
+  for (const change of [
+    { title: 'Tea, black' },
+    { variants: [{ id: product.variants[0].id, price: usd(7777) }] },
+    { descriptionHtml: '<p>Fresh</p>' },
+    { tags: ['new'] },
+  ]) {
+    await shop.patch(`/product-v2/${product.id}`, change)
+    for (const path of paths) {
+      const answer = await app.call('GET', path)
+      // Lists show summaries, without descriptions.
+      const isUnchanged = 'descriptionHtml' in change && path !== paths[0]
+      expect([path, answer.headers.get('etag') === before.get(path)]).toEqual([path, isUnchanged])
+      if ('title' in change) expect([path, answer.text.includes('Tea, black')]).toEqual([path, true])
+      if ('variants' in change) expect([path, answer.text.includes('7777')]).toEqual([path, true])
+      before.set(path, answer.headers.get('etag'))
+    }
+  }
+  await shop.delete(`/product-v2/${product.id}`)
+  const [record = '', ...lists] = paths
+  expect((await app.call('GET', record)).status).toBe(404)
+  for (const path of lists) expect([path, (await app.call('GET', path)).text.includes(product.id)]).toEqual([path, false])
+})
+
+test('a publication date shows on every read at most a second late', async () => {
+  await using app = await testApp()
+  const { shop, paths } = await publicReads(app)
+  const lists = paths.slice(1, 3)
+  const { body: soon } = await shop.post('/product-v2', {
+    title: 'Tea soon',
+    status: 'ACTIVE',
+    variants: [{ price: usd(0) }],
+    publishedAt: '2026-01-06T12:00:10.500Z',
+  })
+  const seenOn = async () =>
+    Promise.all([...lists, `/product-v2/public/${soon.id}`].map(async (path) => (await app.call('GET', path)).text.includes(soon.id)))
+  expect(await seenOn()).toEqual([false, false, false])
+  app.clock.advance(9_600)
+  expect(await seenOn()).toEqual([false, false, false])
+  app.clock.advance(1_000)
+  expect(await seenOn()).toEqual([true, true, true])
+})
+
+test('what another process writes shows at once', async () => {
+  await using app = await testApp()
+  const { shop, paths } = await publicReads(app)
+  const lists = paths.slice(1, 3)
+  for (const path of lists) expect((await app.call('GET', path)).body.total).toBe(1)
+  const command = await openInstance({
+    config: app.deps.config,
+    as: 'command',
+    clock: app.clock,
+    log: app.deps.log,
+    ...(engine === 'sqlite' ? { sqlite: { besideServer: true } } : {}),
+  })
+  try {
+    await createProduct(
+      command.deps,
+      { shop: shop.shop, actor: system },
+      { title: 'Tea from beside', status: 'ACTIVE', variants: [{ price: usd(0) }] },
+    )
+    for (const path of lists) expect((await app.call('GET', path)).body.total).toBe(2)
+    const seen = await app.call('GET', paths[0] ?? '')
+    expect(seen.body.title).toBe('Tea')
+    await changeProduct(command.deps, { shop: shop.shop, actor: system }, seen.body.id, { title: 'Changed beside' })
+    expect((await app.call('GET', paths[0] ?? '')).body.title).toBe('Changed beside')
+  } finally {
+    await command.close()
+  }
+})
+
+test('keeps a response of up to 1 MB in bytes, and no longer one', async () => {
+  const answers = createAnswerCache({ version: () => 1, now: () => 0 })
+  const isKept = async (path: string, text: string) => {
+    await answers.respond(new Request(`http://localhost${path}`), async () => text)
+    return answers.kept(path) !== undefined
+  }
+  const kilobyte = 1024
+  expect(await isKept('/ascii', 'a'.repeat(1024 * kilobyte))).toBe(true)
+  expect(await isKept('/wide', '茶'.repeat(340 * kilobyte))).toBe(true)
+  expect(await isKept('/longer', 'a'.repeat(1024 * kilobyte + 1))).toBe(false)
+  expect(await isKept('/wide-longer', '茶'.repeat(342 * kilobyte))).toBe(false)
+})

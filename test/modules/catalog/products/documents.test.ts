@@ -1,0 +1,145 @@
+/** What is kept in memory of public documents is bounded, and always right. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createDocuments } from '../../../../src/modules/catalog/products/document-cache.ts'
+import type { StoredDocument } from '../../../../src/modules/catalog/products/store.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+type Deps = Parameters<typeof createDocuments>[0]
+
+/** Documents on a store in memory, which counts how often it is read. */
+function documentsOn({ foreign = 0, late = false }: { foreign?: number | undefined; late?: boolean } = {}) {
+  const stored = new Map<string, StoredDocument>()
+  const state = { foreign: foreign as number | undefined, reads: 0 }
+  const documents = createDocuments({
+    db: { foreignVersion: () => state.foreign } as Deps['db'],
+    config: {} as Deps['config'],
+    life: { stopping: false },
+    catalogStore: {
+      findDocument: (id: string) => {
+        state.reads++
+        return late ? Promise.resolve(stored.get(id)) : stored.get(id)
+      },
+    } as Deps['catalogStore'],
+  })
+  const put = (id: string, document: string, version = 1) =>
+    void stored.set(id, { document, etag: `"${id}-${version}"`, visibleFrom: 0, shopId: 'shop_1', showQuantity: false })
+  const textNow = (id: string) => {
+    const kept = documents.keptNow(id)
+    return kept && documents.textOf(id, kept)
+  }
+  return { documents, stored, state, put, textNow }
+}
+
+describe('a public document', () => {
+  test('a public document is read once, until it is forgotten', () => {
+    const { documents, state, put, textNow } = documentsOn()
+    put('a', 'first')
+    expect([textNow('a'), textNow('a'), state.reads]).toEqual(['first', 'first', 1])
+    put('a', 'second', 2)
+    documents.forget('a')
+    expect([textNow('a'), documents.keptNow('a')?.etag, state.reads]).toEqual(['second', '"a-2"', 2])
+  })
+
+  test('a public document that is not there is asked for again each time', () => {
+    const { documents, state, put, textNow } = documentsOn()
+    expect([documents.find('a'), textNow('a')]).toEqual([undefined, undefined])
+    expect(state.reads).toBeGreaterThanOrEqual(2)
+    put('a', 'text')
+    expect(textNow('a')).toBe('text')
+  })
+
+  test('a public document is forgotten with all others when another process has committed', () => {
+    const { state, put, stored, textNow } = documentsOn()
+    put('a', 'first')
+    put('b', 'gone')
+    expect([textNow('a'), textNow('b')]).toEqual(['first', 'gone'])
+    put('a', 'second', 2)
+    stored.delete('b')
+    state.foreign = 1
+    expect([textNow('a'), textNow('b')]).toEqual(['second', undefined])
+  })
+
+  test('a public document whose text was dropped and has changed since never goes out under its old mark', () => {
+    const { documents, put } = documentsOn()
+    put('a', 'first')
+    const kept = documents.keptNow('a')
+    if (!kept) throw new Error('not kept')
+    kept.document = undefined
+    put('a', 'second', 2)
+    expect(documents.textOf('a', kept)).toBeUndefined()
+    expect(documents.find('a')).toMatchObject({ document: 'second', etag: '"a-2"' })
+  })
+
+  test('a public document is not kept where the engine cannot tell of the commits of others', () => {
+    const { documents, state, put, textNow } = documentsOn({})
+    state.foreign = undefined
+    put('a', 'first')
+    expect([textNow('a'), documents.find('a')]).toEqual([undefined, expect.objectContaining({ document: 'first' })])
+    put('a', 'second', 2)
+    expect(documents.find('a')).toMatchObject({ document: 'second' })
+  })
+
+  test('a public document of a store that answers later is not kept either, and found all the same', async () => {
+    const { documents, put, textNow } = documentsOn({ late: true })
+    put('a', 'first')
+    expect(textNow('a')).toBeUndefined()
+    expect(await documents.find('a')).toMatchObject({ document: 'first' })
+    put('a', 'second', 2)
+    expect(await documents.find('a')).toMatchObject({ document: 'second' })
+  })
+})
+
+describe('the room for documents', () => {
+  test('the room for documents is 13 million characters: beyond, texts are read again and are right, before and after their change', () => {
+    const { documents, state, put, textNow } = documentsOn()
+    const ids = Array.from({ length: 200 }, (_, at) => `p${at}`)
+    const text = (id: string, version = 1) => `${id}-${version}-`.padEnd(100_000, 'x')
+    for (const id of ids) put(id, text(id))
+    for (const id of ids) expect(textNow(id) === text(id)).toBe(true)
+    const marks = ids.map((id) => documents.keptNow(id))
+    const held = marks.filter((kept) => kept?.document !== undefined)
+    expect(marks.every((kept, at) => kept?.etag === `"${ids[at]}-1"`)).toBe(true)
+    expect(held.length).toBeGreaterThanOrEqual(120)
+    expect(held.length).toBeLessThanOrEqual(130)
+    // Every text more than once more: newcomers take the place of the oldest, and the room stays.
+    const before = state.reads
+    for (let round = 0; round < 4; round++) for (const id of ids) expect(textNow(id) === text(id)).toBe(true)
+    expect(state.reads).toBeGreaterThan(before)
+    expect(ids.filter((id) => documents.keptNow(id)?.document !== undefined).length).toBeLessThanOrEqual(130)
+    for (const id of ids) {
+      put(id, text(id, 2), 2)
+      documents.forget(id)
+    }
+    for (const id of ids) expect(textNow(id) === text(id, 2)).toBe(true)
+    const kept = ids.filter((id) => documents.keptNow(id)?.document !== undefined)
+    expect(kept.length).toBeGreaterThanOrEqual(120)
+    expect(kept.length).toBeLessThanOrEqual(130)
+  })
+
+  test('the room for documents is not lost to more documents than it holds, asked for in turn again and again', () => {
+    const { state, put, textNow } = documentsOn()
+    const ids = Array.from({ length: 20 }, (_, at) => `doc_${at}`)
+    for (const id of ids) put(id, id.padEnd(1_000_000))
+    const ask = () => {
+      const before = state.reads
+      for (const id of ids) expect(textNow(id)?.trim()).toBe(id)
+      return state.reads - before
+    }
+    ask()
+    // Of thirteen the text is there, give or take one that made room for itself.
+    for (let round = 0; round < 5; round++) expect(ask()).toBeLessThanOrEqual(8)
+  })
+
+  test('the room for documents is 20,000 marks: the oldest goes, and is read again when it is asked for', () => {
+    const { state, put, textNow } = documentsOn()
+    const ids = Array.from({ length: 20_001 }, (_, at) => `p${at}`)
+    for (const id of ids) put(id, `text of ${id}`)
+    for (const id of ids) expect(textNow(id)).toBe(`text of ${id}`)
+    expect(state.reads).toBe(20_001)
+    expect([textNow('p20000'), textNow('p1'), state.reads]).toEqual(['text of p20000', 'text of p1', 20_001])
+    expect([textNow('p0'), state.reads]).toEqual(['text of p0', 20_002])
+    expect([textNow('p1'), state.reads]).toEqual(['text of p1', 20_003])
+  })
+})

@@ -1,0 +1,447 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { AppError } from '../../../../src/core/errors.ts'
+import {
+  assertNoCounts,
+  availableCount,
+  changedProduct,
+  createdProduct,
+  type Given,
+  isAvailable,
+  isListed,
+  isSellable,
+  labelOf,
+  newestKeyAt,
+  type ProductInput,
+  restockedVariant,
+  searchWords,
+  shortageOf,
+  sortKeys,
+  type Variant,
+  type Whole,
+  withoutVariant,
+} from '../../../../src/modules/catalog/products/domain.ts'
+import { renderedOf } from '../../../../src/modules/catalog/products/summary.ts'
+import { managementView, publicView } from '../../../../src/modules/catalog/products/view.ts'
+
+const now = Date.UTC(2026, 0, 6)
+const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}_${at}`)
+const given = (productId = 'prod_1'): Given => ({ productId, variantIds: ids('var', 251), imageIds: ids('img', 251), currency: 'USD', now })
+const usd = (amount: number) => ({ amount, currency: 'USD' })
+const made = (input: Omit<ProductInput, 'title'> & { title?: string }, productId?: string): Whole =>
+  createdProduct({ title: 'Tea', ...input }, 'shop_1', given(productId))
+const base = made({
+  options: [{ name: 'Size', values: ['S', 'M'] }],
+  variants: [
+    { price: usd(1), optionValues: ['S'] },
+    { price: usd(2), optionValues: ['M'] },
+  ],
+  images: [{ url: 'https://i.example/a' }],
+})
+
+const mark = 'zq9leak'
+const broken: [field: string, rule: string, input: ProductInput][] = [
+  ['options', 'at most 3', { options: ids('o', 4).map((name) => ({ name, values: ['x'] })) }],
+  [
+    'options',
+    'each name may stand once',
+    {
+      options: [
+        { name: mark, values: [] },
+        { name: mark.toUpperCase(), values: [] },
+      ],
+    },
+  ],
+  ['options.0.values', 'each value may stand once', { options: [{ name: 'Size', values: [mark, mark] }] }],
+  ['variants', 'at least one; those that are not named stay', { variants: [] }],
+  ['variants', 'at most 250', { variants: ids('v', 249).map(() => ({ price: usd(1) })) }],
+  ['variants.0.id', 'no variant of this product; leave it out for a new one', { variants: [{ id: mark, price: usd(1) }] }],
+  [
+    'variants.1.id',
+    'stands twice',
+    {
+      variants: [
+        { id: 'var_0', price: usd(1) },
+        { id: 'var_0', price: usd(1) },
+      ],
+    },
+  ],
+  ['variants.0.price.currency', "not the shop's currency", { variants: [{ price: { amount: 1, currency: mark } }] }],
+  ['variants.1.price.currency', "not the shop's currency", { variants: [{ price: usd(1) }, { price: { amount: 1, currency: 'EUR' } }] }],
+  [
+    'variants.0.compareAtPrice.currency',
+    "not the shop's currency",
+    { variants: [{ price: usd(1), compareAtPrice: { amount: 1, currency: 'EUR' } }] },
+  ],
+  ['variants.0.cost.currency', "not the shop's currency", { variants: [{ price: usd(1), cost: { amount: 1, currency: 'EUR' } }] }],
+  ['variants.0.imageId', 'no image of this product', { variants: [{ price: usd(1), imageId: mark }] }],
+  ['variants.0.optionValues', 'one value for each option of the product', { variants: [{ price: usd(1) }] }],
+  ['options', 'variants that are not named do not fit: name them with their new optionValues, or remove them first', { options: [] }],
+  [
+    'options',
+    'variants that are not named do not fit: name them with their new optionValues, or remove them first',
+    { options: [{ name: 'Size', values: ['M'] }], variants: [{ price: usd(1), optionValues: ['M'] }] },
+  ],
+  ['variants.0.optionValues.0', "not among the option's values", { variants: [{ price: usd(1), optionValues: [mark] }] }],
+  [
+    'variants.0.optionValues',
+    'each combination may stand once',
+    {
+      variants: [
+        { price: usd(1), optionValues: ['S'] },
+        { price: usd(1), optionValues: ['S'] },
+      ],
+    },
+  ],
+  ['images.0.id', 'no image of this product; leave it out for a new one', { images: [{ id: mark, url: 'https://i.example/b' }] }],
+  [
+    'images.1.id',
+    'stands twice',
+    {
+      images: [
+        { id: 'img_0', url: 'https://i.example/b' },
+        { id: 'img_0', url: 'https://i.example/c' },
+      ],
+    },
+  ],
+  ['publishedAt', 'a moment from 1970 to 2199', { publishedAt: Number.NaN }],
+  ['publishedAt', 'a moment from 1970 to 2199', { publishedAt: Date.UTC(2200, 0, 1) }],
+  ['publishedAt', 'a moment from 1970 to 2199', { publishedAt: -1 }],
+  ['variants.1.price', 'needed for a new variant', { variants: [{ price: usd(1), optionValues: ['S'] }, { optionValues: ['M'] }] }],
+]
+
+test.each(broken)('a change that breaks the rule of %s (%s) is INVALID, names it and repeats nothing', (field, rule, input) => {
+  let failure: unknown
+  try {
+    changedProduct(base, input, given())
+  } catch (error) {
+    failure = error
+  }
+  expect(failure).toBeInstanceOf(AppError)
+  const { code, message } = failure as AppError
+  expect([code, message]).toEqual(['INVALID', `${field} (body): ${rule}`])
+  expect(message.toLowerCase()).not.toContain(mark)
+})
+
+test('an empty change changes the time of change and no more', () => {
+  const later = { ...given(), now: now + 1 }
+  expect(changedProduct(base, {}, later)).toEqual({ ...base, product: { ...base.product, updatedAt: now + 1, version: 2 } })
+})
+
+test('publication: now on becoming ACTIVE, kept afterwards, and whatever is asked for', () => {
+  const draft = made({ variants: [{ price: usd(0) }] })
+  expect(draft.product.publishedAt).toBeNull()
+  const active = changedProduct(draft, { status: 'ACTIVE' }, { ...given(), now: 5 })
+  expect([active.product.publishedAt, isListed(active.product)]).toEqual([5, true])
+  const archived = changedProduct(active, { status: 'ARCHIVED' }, { ...given(), now: 6 })
+  expect([archived.product.publishedAt, isListed(archived.product)]).toEqual([5, false])
+  expect(changedProduct(archived, { status: 'ACTIVE' }, { ...given(), now: 7 }).product.publishedAt).toBe(5)
+  const hidden = changedProduct(active, { publishedAt: null }, given())
+  expect([hidden.product.publishedAt, isListed(hidden.product)]).toEqual([null, false])
+  expect(changedProduct(hidden, { title: 'x' }, given()).product.publishedAt).toBeNull()
+})
+
+const title = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).filter((text) => !/\p{Cc}/u.test(text))
+const amount = fc.oneof(fc.nat(1000), fc.constant(100_000_000_000_000))
+const item = fc.record({
+  title,
+  prices: fc.array(amount, { minLength: 1, maxLength: 3 }),
+  publishedAt: fc.oneof(fc.nat(), fc.constantFrom(now, now + 1, Date.UTC(2199, 11, 31))),
+})
+const bytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
+const plain = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+
+test('sorting by a key is sorting by what it stands for, ties by id', () => {
+  fc.assert(
+    fc.property(fc.array(item, { minLength: 2, maxLength: 12 }), (items) => {
+      const all = items.map(({ title: text, prices, publishedAt }, at) => {
+        const options = [{ name: 'n', values: prices.map((_, nth) => `${nth}`) }]
+        const variants = prices.map((price, nth) => ({ price: usd(price), optionValues: [`${nth}`] }))
+        const whole = made({ title: text, status: 'ACTIVE', publishedAt, options, variants }, `prod_${String(at).padStart(26, '0')}`)
+        return { id: whole.product.id, text: plain(text), price: Math.min(...prices), publishedAt, keys: sortKeys(whole) }
+      })
+      const naive = {
+        newestKey: [...all].sort((a, b) => a.publishedAt - b.publishedAt || bytes(a.id, b.id)),
+        titleKey: [...all].sort((a, b) => bytes(a.text, b.text) || bytes(a.id, b.id)),
+        priceKey: [...all].sort((a, b) => a.price - b.price || bytes(a.id, b.id)),
+      }
+      for (const [key, wanted] of Object.entries(naive) as [keyof typeof naive, typeof all][]) {
+        expect([...all].sort((a, b) => bytes(a.keys[key], b.keys[key])).map(({ id }) => id)).toEqual(wanted.map(({ id }) => id))
+      }
+      for (const { keys, publishedAt } of all) {
+        expect(bytes(newestKeyAt(publishedAt), keys.newestKey)).toBe(-1)
+        expect(bytes(keys.newestKey, newestKeyAt(publishedAt + 1))).toBe(-1)
+      }
+    }),
+  )
+})
+
+test('a key is whole characters, however long the title', () => {
+  const { titleKey } = sortKeys(made({ title: `x${'\u{1f600}'.repeat(200)}` }))
+  expect(titleKey.isWellFormed()).toBe(true)
+  expect(titleKey.length).toBeLessThan(120)
+})
+
+test('the public view holds neither cost nor stock, whatever the product; the shop sees both', () => {
+  const variant = fc.record({
+    price: amount,
+    cost: fc.option(fc.integer({ min: 1, max: 1e9 })),
+    onHand: fc.nat(1e6),
+    allowBackorder: fc.boolean(),
+    trackInventory: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(variant, { minLength: 1, maxLength: 4 }), (parts) => {
+      const options = [{ name: 'n', values: parts.map((_, nth) => `${nth}`) }]
+      const variants = parts.map(({ price, cost, ...rest }, nth) => ({
+        ...rest,
+        price: usd(price),
+        cost: cost === null ? null : usd(cost),
+        optionValues: [`${nth}`],
+      }))
+      const whole = made({ options, variants })
+      const keys: string[] = []
+      const view = JSON.parse(JSON.stringify(publicView(whole)), (key, value) => {
+        keys.push(key)
+        return value
+      })
+      expect(keys).not.toContain('cost')
+      expect(keys).not.toContain('onHand')
+      expect(view.available).toBe(
+        parts.some(({ trackInventory, allowBackorder, onHand }) => !trackInventory || allowBackorder || onHand > 0),
+      )
+      expect(view.priceRange).toEqual({
+        min: usd(Math.min(...parts.map(({ price }) => price))),
+        max: usd(Math.max(...parts.map(({ price }) => price))),
+      })
+      expect(managementView(whole).variants.map(({ cost, onHand }) => [cost?.amount ?? null, onHand])).toEqual(
+        parts.map(({ cost, onHand }) => [cost, onHand]),
+      )
+    }),
+  )
+})
+
+test('a product of nothing but a title is a draft with one variant that is free and not counted', () => {
+  const { product, variants } = made({ title: 'Green Tea' })
+  expect(product).toEqual({
+    id: 'prod_1',
+    shopId: 'shop_1',
+    handle: 'green-tea',
+    title: 'Green Tea',
+    descriptionHtml: '',
+    vendor: '',
+    type: '',
+    tags: [],
+    status: 'DRAFT',
+    currency: 'USD',
+    options: [],
+    images: [],
+    seoTitle: null,
+    seoDescription: null,
+    publishedAt: null,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
+    createdAs: 'DRAFT' as const,
+  })
+  expect(variants).toEqual([
+    {
+      id: 'var_0',
+      productId: 'prod_1',
+      position: 1,
+      sku: null,
+      barcode: null,
+      title: 'Default Title',
+      optionValues: [],
+      price: 0,
+      hasPrice: false,
+      compareAtPrice: null,
+      cost: null,
+      weightGrams: 0,
+      requiresShipping: true,
+      taxable: true,
+      taxClass: null,
+      trackInventory: false,
+      allowBackorder: false,
+      onHand: 0,
+      reserved: 0,
+      imageId: null,
+      lowStockAt: null,
+    },
+  ])
+  expect(made({ title: '!' }).product.handle).toBe('product')
+})
+
+test('a variant of a changed product keeps what is left out, and a new currency drops the sums that were in another', () => {
+  const one = made({ variants: [{ price: usd(5), compareAtPrice: usd(9), cost: usd(2), sku: 'A', onHand: 3 }] })
+  const again = changedProduct(one, { variants: [{ id: 'var_0' }] }, given())
+  expect(again.variants).toEqual(one.variants)
+  expect(one.variants[0]).toMatchObject({ price: 5, compareAtPrice: 9, cost: 2, sku: 'A', onHand: 3, trackInventory: true })
+  const inEuros = { ...given(), currency: 'EUR' }
+  const euros = changedProduct(one, { variants: [{ id: 'var_0', price: { amount: 4, currency: 'EUR' } }] }, inEuros)
+  expect(euros.product.currency).toBe('EUR')
+  expect(euros.variants).toEqual([{ ...one.variants[0], price: 4, compareAtPrice: null, cost: null } as (typeof one.variants)[0]])
+  const cleared = changedProduct(one, { variants: [{ id: 'var_0', compareAtPrice: null, cost: null, sku: null }] }, given())
+  expect(cleared.variants[0]).toMatchObject({ price: 5, compareAtPrice: null, cost: null, sku: null })
+})
+
+test('variants of a change are merged by their ids: those that are not named stay, new ones come last; where all are named, in that order', () => {
+  const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
+  const merge = (...named: NonNullable<ProductInput['variants']>) =>
+    changedProduct(base, { options, variants: named }, { ...given(), variantIds: ids('new', 3) }).variants.map(
+      ({ id, price, position }) => `${position} ${id} ${price}`,
+    )
+  const large = { price: usd(9), optionValues: ['L'] }
+  expect(merge({ id: 'var_1', price: usd(7) })).toEqual(['1 var_0 1', '2 var_1 7'])
+  expect(merge(large, { id: 'var_1' })).toEqual(['1 var_0 1', '2 var_1 2', '3 new_0 9'])
+  expect(merge({ id: 'var_1' }, large, { id: 'var_0' })).toEqual(['1 var_1 2', '2 new_1 9', '3 var_0 1'])
+})
+
+test('a count is for new variants alone: of a known one it is INVALID and says where counts are changed', () => {
+  expect(() => assertNoCounts({ variants: [{ onHand: 3 }, { id: 'var_0', title: 'x' }] })).not.toThrow()
+  expect(() => assertNoCounts({})).not.toThrow()
+  expect(() => assertNoCounts({ variants: [{ id: 'var_1' }, { id: 'var_0', onHand: 3 }] })).toThrow(
+    'variants.1.onHand (body): only for a new variant; change the stock of this one by POST /product-v2/{id}/variants/{variantId}/stock',
+  )
+})
+
+test('a variant goes while there is another, and nobody was promised any of it; the others close up', () => {
+  const [small, medium] = base.variants as [Variant, Variant]
+  const { product, variants } = withoutVariant(base, small, 9)
+  expect([variants, product]).toEqual([[{ ...medium, position: 1 }], { ...base.product, updatedAt: 9, version: base.product.version + 1 }])
+  expect(() => withoutVariant({ product, variants }, medium, 9)).toThrow('A product has at least one variant: archive the product instead')
+  expect(() => withoutVariant(base, { ...small, reserved: 1 }, 9)).toThrow(
+    'The variant cannot go: 1 are promised to orders that are not complete',
+  )
+})
+
+test('a change by hand leaves as much as was promised, and no less than nothing, unless the variant may be ordered ahead', () => {
+  const after = (more: object, delta: number) => () => restockedVariant({ ...stock(5, 3), ...more }, delta).onHand
+  expect([after({}, -2)(), after({}, 4)(), after({ allowBackorder: true }, -9)(), after({ trackInventory: false }, -5)()]).toEqual([
+    3, 9, -4, 0,
+  ])
+  expect(after({}, -3)).toThrow('There would not be enough: 3 are promised to orders that are not complete')
+  expect(after({ trackInventory: false }, -6)).toThrow('The stock falls below zero only where backorder is allowed')
+  expect([after({ onHand: -2 }, 1)(), after({ onHand: 1 }, 1)(), after({ onHand: -2 }, 0)()]).toEqual([-1, 2, -2])
+  expect(after({ onHand: -2, reserved: 0 }, -1)).toThrow('The stock falls below zero only where backorder is allowed')
+  expect(after({}, 1_000_000_000)).toThrow('The stock must be from -1000000 to 1000000000')
+  expect(after({ allowBackorder: true }, -1_000_006)).toThrow('The stock must be from')
+})
+
+test('a variant loses its picture with the image, and finds one by its URL', () => {
+  const images = [{ url: 'https://i.example/a', alt: 'A', width: 2, height: 3 }, { url: 'https://i.example/b' }]
+  const one = made({ images, variants: [{ price: usd(1), imageUrl: 'https://i.example/b' }] })
+  expect(one.product.images).toEqual([
+    { id: 'img_0', url: 'https://i.example/a', alt: 'A', position: 1, width: 2, height: 3 },
+    { id: 'img_1', url: 'https://i.example/b', alt: null, position: 2, width: null, height: null },
+  ])
+  const imageOf = (input: ProductInput) => changedProduct(one, input, given()).variants[0]?.imageId
+  expect(imageOf({})).toBe('img_1')
+  expect(imageOf({ images: [{ id: 'img_0', url: 'https://i.example/a' }] })).toBeNull()
+  expect(imageOf({ variants: [{ id: 'var_0', imageUrl: null }] })).toBeNull()
+  expect(imageOf({ variants: [{ id: 'var_0', imageUrl: 'https://i.example/none' }] })).toBe('img_1')
+  expect(imageOf({ variants: [{ id: 'var_0', imageId: 'img_0' }] })).toBe('img_0')
+})
+
+const stock = (onHand: number, reserved: number) => ({ trackInventory: true, allowBackorder: false, onHand, reserved })
+
+test('of what is counted as many can be bought as nobody has reserved, and of anything else as many as anybody wants', () => {
+  expect(availableCount(stock(5, 2))).toBe(3)
+  expect(availableCount(stock(2, 5))).toBe(0)
+  expect(availableCount({ ...stock(0, 0), allowBackorder: true })).toBe(Number.POSITIVE_INFINITY)
+  expect(availableCount({ ...stock(0, 0), trackInventory: false })).toBe(Number.POSITIVE_INFINITY)
+  expect([stock(1, 0), stock(1, 1), stock(0, 0)].map(isAvailable)).toEqual([true, false, false])
+})
+
+test('an import cannot count away what orders have reserved; a variant stops taking backorders and begins to be counted with any stock', () => {
+  const promised = (fields: object): Whole => {
+    const one = made({ variants: [{ price: usd(1), onHand: 3 }] })
+    return { ...one, variants: one.variants.map((variant) => ({ ...variant, reserved: 2, ...fields })) }
+  }
+  const recounted = (whole: Whole, fields: object) => () => changedProduct(whole, { variants: [{ id: 'var_0', ...fields }] }, given())
+  const conflict = expect.objectContaining({
+    code: 'CONFLICT',
+    message: 'variants.0 (body): 2 are promised to orders that are not complete',
+  })
+  expect(recounted(promised({}), { onHand: 2 })).not.toThrow()
+  expect(recounted(promised({}), { onHand: 1 })).toThrow(conflict)
+  expect(recounted(promised({}), { onHand: 1, allowBackorder: true })).not.toThrow()
+  expect(recounted(promised({ trackInventory: false, onHand: 0 }), { title: 'One' })).not.toThrow()
+  expect(recounted(promised({ trackInventory: false, onHand: 0 }), { trackInventory: true })).not.toThrow()
+  for (const onHand of [-2, 1]) {
+    const oversold = { allowBackorder: true, onHand }
+    expect(recounted(promised(oversold), { allowBackorder: false })).not.toThrow()
+    expect(recounted(promised({ onHand }), { onHand: 2 })).not.toThrow()
+    expect(recounted(promised({ onHand }), { onHand })).not.toThrow()
+    expect(recounted(promised({ onHand }), { onHand: onHand - 1 })).toThrow(conflict)
+  }
+  expect(recounted(promised({ reserved: 0 }), { onHand: -2 })).not.toThrow()
+})
+
+test('a shortage is told by the names of product and variant, and not by how many there are', () => {
+  const tea = { title: 'Tea' }
+  expect(labelOf({ product: tea, variant: { title: 'Default Title' } })).toBe('Tea')
+  expect(labelOf({ product: tea, variant: { title: 'Green' } })).toBe('Tea (Green)')
+  expect(shortageOf({ product: tea, variant: { title: 'Green', ...stock(1, 1) } })).toBe('Tea (Green) is sold out')
+  expect(shortageOf({ product: tea, variant: { title: 'Green', ...stock(2, 1) } })).toBe('Only 1 of Tea (Green) is left')
+})
+
+test('shoppers may buy what is active, from its publication date on', () => {
+  const active = { status: 'ACTIVE' as const, publishedAt: 5 }
+  expect([4, 5, 6].map((at) => isSellable(active, at))).toEqual([false, true, true])
+  expect(isSellable({ ...active, publishedAt: null }, 6)).toBe(false)
+  for (const status of ['DRAFT', 'ARCHIVED'] as const) expect(isSellable({ ...active, status }, 6)).toBe(false)
+})
+
+test('the public document is the public view, found by the words of everything that a shopper reads of the product', () => {
+  const whole = made({
+    status: 'ACTIVE',
+    publishedAt: 5,
+    title: 'Green Tea',
+    vendor: 'Ann',
+    type: 'drink',
+    tags: ['Hot'],
+    descriptionHtml: '<p>From <b>Uji</b></p>',
+    options: [{ name: 'Size', values: ['S', 'M'] }],
+    variants: [
+      { price: usd(3), sku: 'T1', optionValues: ['S'] },
+      { price: usd(2), optionValues: ['M'], onHand: 0 },
+    ],
+    seo: { title: 'Best', description: 'Tea' },
+  })
+  const { document, ...rest } = renderedOf(whole).document
+  expect(rest).toMatchObject({ productId: 'prod_1', shopId: 'shop_1', visibleFrom: 5, ...sortKeys(whole) })
+  expect(JSON.parse(document)).toMatchObject({
+    id: 'prod_1',
+    seo: { title: 'Best', description: 'Tea' },
+    available: true,
+    publishedAt: '1970-01-01T00:00:00.005Z',
+    createdAt: '2026-01-06T00:00:00.000Z',
+    variants: [
+      { id: 'var_0', sku: 'T1', title: 'S', price: usd(3), compareAtPrice: null, available: true, position: 1 },
+      { id: 'var_1', sku: null, title: 'M', price: usd(2), available: false, position: 2 },
+    ],
+  })
+  expect(publicView(made({})).publishedAt).toBeNull()
+  expect(searchWords(whole)).toEqual(['green', 'tea', 'ann', 'drink', 'hot', 's', 'm', 't1', 'from', 'uji'])
+})
+
+test('a product takes three options and 250 variants', () => {
+  const options = ['Size', 'Colour', 'Cut'].map((name) => ({ name, values: ids('v', 250) }))
+  const variants = ids('v', 250).map((value) => ({ price: usd(1), optionValues: [value, 'v_0', 'v_0'] }))
+  expect(made({ options, variants }).variants).toHaveLength(250)
+})
+
+test('a variant that was named keeps its name until its option values change', () => {
+  const green = { id: 'var_0', price: usd(1), optionValues: ['S'] }
+  const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
+  const named = changedProduct(base, { options, variants: [{ ...green, title: 'Small' }] }, given())
+  const titleAfter = (input: ProductInput) => changedProduct(named, input, given()).variants[0]?.title
+  expect(titleAfter({ variants: [green] })).toBe('Small')
+  expect(titleAfter({ variants: [{ ...green, optionValues: ['L'] }] })).toBe('L')
+})
+
+test('sort keys are the date, the plain title and the lowest price, each with the end of the id behind it', () => {
+  const whole = made({ title: 'Café', publishedAt: 36, variants: [{ price: usd(12) }] })
+  expect(sortKeys(whole)).toEqual({ newestKey: '000000010.1', titleKey: 'cafe\u00011', priceKey: '000000000000012.1' })
+})

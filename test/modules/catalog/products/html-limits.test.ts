@@ -1,0 +1,71 @@
+/** Rich text is bounded wherever it comes in: by routes and by files. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { blogs, collections, products } from '../../../../db/schema/catalog.ts'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { shopIn } from '../../../support/catalog.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const tooMuch: [what: string, html: string][] = [
+  ['more than 5,000 tags', '<p></p>'.repeat(2_501)],
+  ['more than 5,000 tags that are not closed', '<b>'.repeat(5_001)],
+  ['text that grows beyond 64 KiB by sanitising', '&'.repeat(20_000)],
+  ['text beyond 64 KiB', 'x'.repeat(64 * 1024 + 1)],
+]
+const stored = async ({ deps: { db } }: TestApp) => [
+  await db.read.select().from(products),
+  await db.read.select().from(collections),
+  await db.read.select().from(blogs),
+  (await db.read.select().from(auditLog)).length,
+]
+
+test.each(tooMuch)('%s is 400 naming the field, on every route that takes HTML, and nothing is stored', async (_, html) => {
+  await using app = await testApp()
+  const { post, patch } = await shopIn(app)
+  const [product, collection, blog] = [
+    await post('/product-v2', { title: 'Kept', descriptionHtml: '<p>Kept</p>' }),
+    await post('/collection-v2', { title: 'Kept', descriptionHtml: '<p>Kept</p>' }),
+    await post('/blogs', { title: 'Kept', bodyHtml: '<p>Kept</p>' }),
+  ]
+  const before = await stored(app)
+  for (const [path, made, field] of [
+    ['/product-v2', product, 'descriptionHtml'],
+    ['/collection-v2', collection, 'descriptionHtml'],
+    ['/blogs', blog, 'bodyHtml'],
+  ] as const) {
+    expect([path, made.status]).toEqual([path, 201])
+    for (const answer of [
+      await post(path, { title: 'Lost', [field]: html }),
+      await patch(`${path}/${made.body.id}`, { title: 'Lost', [field]: html }),
+    ]) {
+      expect([path, answer.status, answer.body.message]).toEqual([path, 400, expect.stringContaining(`${field} (body)`)])
+      expect(answer.text.length).toBeLessThan(500)
+    }
+  }
+  expect(await stored(app)).toEqual(before)
+})
+
+test.each(tooMuch)('%s in a file leaves its product out, in a dry run too; the others are stored', async (_, html) => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  const raw = `Handle,Title,Body (HTML)\none,One,<p>1</p>\nmuch,Much,${html}\ntwo,Two,<p>2</p>\n`
+  const send = (query = '') =>
+    app.call('POST', `/product-v2/import${query}`, { key: shop.secretKey, raw, headers: { 'content-type': 'text/csv' } })
+  for (const query of ['?dryRun=true', '']) {
+    const report = await send(query)
+    expect([query, report.status, report.body]).toMatchObject([query, 200, { created: 2, failed: 1, errors: [{ row: 3 }] }])
+  }
+  const handles = async () => (await shop.get('/product-v2')).body.data.map(({ handle }: { handle: string }) => handle).sort()
+  expect(await handles()).toEqual(['one', 'two'])
+  // The same for a product that is there: it stays as it was.
+  await shop.post('/product-v2', { title: 'Before', handle: 'much', descriptionHtml: '<p>Before</p>' })
+  for (const query of ['?overwrite=true&dryRun=true', '?overwrite=true'])
+    expect([query, (await send(query)).body]).toMatchObject([query, { updated: 2, failed: 1 }])
+  const { data } = (await shop.get('/product-v2')).body
+  expect(data.find(({ handle }: { handle: string }) => handle === 'much')).toMatchObject({
+    title: 'Before',
+    descriptionHtml: '<p>Before</p>',
+  })
+})

@@ -1,0 +1,217 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { engine } from '../../../../db/columns.ts'
+import { system } from '../../../../src/core/command-context.ts'
+import { type ProductInput, type Sort, sortWords } from '../../../../src/modules/catalog/products/domain.ts'
+import { createFolds } from '../../../../src/modules/catalog/products/listing-counts.ts'
+import { bucketOf, isAtMost, locate, totalOf, windowOf, withChanges } from '../../../../src/modules/catalog/products/listing.ts'
+import { createListings, publicProducts, type ReadDeps } from '../../../../src/modules/catalog/products/public-reads.ts'
+import { archiveProduct, changeProduct, createProduct, readProduct } from '../../../../src/modules/catalog/products/service.ts'
+import { testApp } from '../../../support/app.ts'
+import { shopIn, slice, usd } from '../../../support/catalog.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const runs = engine === 'sqlite' ? 40 : 12
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+test('strings compare as the bytes of UTF-8 do', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 5 }), fc.string({ unit: 'binary', maxLength: 5 }), (a, b) => {
+      expect(isAtMost(a, b)).toBe(byBytes(a, b) <= 0)
+    }),
+  )
+  expect(isAtMost('\uffef', '\u{1f600}')).toBe(true)
+  expect(isAtMost('\u{1f600}', '\uffef')).toBe(false)
+})
+
+test('a position lies in the bucket that holds it, whatever came and went', () => {
+  const keys = fc.uniqueArray(fc.string({ unit: 'binary', minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(keys, fc.array(fc.nat(39)), (unsorted, picks) => {
+      const sorted = [...unsorted].sort(byBytes)
+      const anchors = [...new Set(picks.map((pick) => sorted[pick % sorted.length] ?? ''))]
+        .sort(byBytes)
+        .map((key) => ({ key, documents: 0 }))
+      const buckets = withChanges(
+        anchors,
+        sorted.map((key) => ({ key, documents: 1 })),
+      )
+      expect(totalOf(buckets)).toBe(sorted.length)
+      for (const [position, key] of sorted.entries()) {
+        const found = locate(buckets, position)
+        const from = sorted.findIndex((one) => isAtMost(found.key, one))
+        expect(sorted[from + found.skip]).toBe(key)
+        expect(buckets[bucketOf(buckets, key)]?.key).toBe(found.key)
+      }
+    }),
+  )
+})
+
+test('a window is the page of a list, from either end', () => {
+  fc.assert(
+    fc.property(
+      fc.nat(30),
+      fc.integer({ min: 1, max: 8 }),
+      fc.integer({ min: 1, max: 10 }),
+      fc.boolean(),
+      (total, limit, page, descending) => {
+        const ascending = Array.from({ length: total }, (_, at) => at)
+        const { start, count } = windowOf(total, slice(page, limit), descending)
+        const read = ascending.slice(start, start + count)
+        const wanted = (descending ? ascending.toReversed() : ascending).slice((page - 1) * limit, page * limit)
+        expect(descending ? read.reverse() : read).toEqual(wanted)
+      },
+    ),
+  )
+})
+
+type Known = { id: string; title: string; price: number; status: string; publishedAt: number | null }
+
+const plain = (title: string) => title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+const orders: Record<Sort, (a: Known, b: Known) => number> = {
+  newest: (a, b) => (b.publishedAt ?? 0) - (a.publishedAt ?? 0) || byBytes(b.id, a.id),
+  title: (a, b) => byBytes(plain(a.title), plain(b.title)) || byBytes(a.id, b.id),
+  price: (a, b) => a.price - b.price || byBytes(a.id, b.id),
+  '-price': (a, b) => b.price - a.price || byBytes(b.id, a.id),
+}
+
+const titles = fc.oneof(
+  fc.constantFrom('a', 'A', 'á', 'b', 'ab', '日本', '\u{1f600}', '\ue000'),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }).filter((title) => !/[\p{Cc}]/u.test(title)),
+)
+const hourMs = 3_600_000
+const publication = fc.option(fc.constantFrom(-2 * hourMs, -hourMs, 0, 1, hourMs, 2 * hourMs), { nil: undefined })
+const fields = {
+  title: titles,
+  price: fc.constantFrom(0, 1, 100, 100, 25_000),
+  status: fc.constantFrom<'ACTIVE' | 'DRAFT'>('ACTIVE', 'ACTIVE', 'ACTIVE', 'DRAFT'),
+  publishIn: publication,
+}
+const operation = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('create' as const), ...fields }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('change' as const), nth: fc.nat(), ...fields }, { requiredKeys: ['kind', 'nth'] }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('archive' as const), nth: fc.nat() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(1, hourMs / 2, hourMs) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('fold' as const) }) },
+)
+
+test('every page of every order, and the total, are those of a naive list: through writes, folds, partings and publication dates', async () => {
+  await using app = await testApp()
+  const { deps, clock } = app
+  const folds = createFolds(deps, 2)
+  const listings = createListings(deps)
+  let mostAnchors = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(operation, { minLength: 10, maxLength: 60, size: 'max' }),
+      fc.integer({ min: 1, max: 5 }),
+      async (operations, limit) => {
+        const { shop } = await shopIn(app)
+        const write = { shop: { id: shop.id, currency: 'USD' }, actor: system }
+        const known = new Map<string, Known>()
+        const remember = ({ id, title, priceRange, status, publishedAt }: Awaited<ReturnType<typeof createProduct>>) =>
+          known.set(id, {
+            id,
+            title,
+            price: priceRange.min.amount,
+            status,
+            publishedAt: publishedAt === null ? null : Date.parse(publishedAt),
+          })
+        const inputOf = ({
+          variantId,
+          title,
+          price,
+          status,
+          publishIn,
+        }: {
+          variantId?: string | undefined
+          title?: string
+          price?: number
+          status?: 'ACTIVE' | 'DRAFT'
+          publishIn?: number | undefined
+        }): ProductInput => ({
+          title,
+          status,
+          ...(price === undefined ? {} : { variants: [{ id: variantId, price: usd(price) }] }),
+          ...(publishIn === undefined ? {} : { publishedAt: clock.now() + publishIn }),
+        })
+        for (const step of operations) {
+          const id = 'nth' in step ? [...known.keys()][step.nth % known.size] : undefined
+          if (step.kind === 'create') remember(await createProduct(deps, write, { ...inputOf(step), title: step.title }))
+          else if (step.kind === 'change' && id)
+            remember(
+              await changeProduct(deps, write, id, inputOf({ ...step, variantId: (await readProduct(deps, shop, id)).variants[0]?.id })),
+            )
+          else if (step.kind === 'archive' && id) remember(await archiveProduct(deps, write, id))
+          else if (step.kind === 'wait') clock.advance(step.ms)
+          else if (step.kind === 'fold') await folds.foldAll(shop.id)
+          await expectNaive({ ...deps, listings }, shop.id, [...known.values()], limit)
+        }
+        for (let size = 1; size <= known.size; size++) await expectNaive({ ...deps, listings }, shop.id, [...known.values()], size)
+        await folds.foldAll(shop.id)
+        const { anchors, changes } = await deps.catalogStore.listing(shop.id, 'title', '')
+        expect(changes).toEqual([])
+        mostAnchors = Math.max(mostAnchors, anchors.length)
+      },
+    ),
+    { numRuns: runs },
+  )
+  expect(mostAnchors).toBeGreaterThan(2)
+})
+
+async function expectNaive(deps: ReadDeps, shopId: string, known: readonly Known[], limit: number): Promise<void> {
+  const now = deps.clock.now()
+  const visible = known.filter(({ status, publishedAt }) => status === 'ACTIVE' && publishedAt !== null && publishedAt <= now)
+  for (const sort of sortWords) {
+    const wanted = [...visible].sort(orders[sort]).map(({ id }) => id)
+    for (let page = 1; (page - 1) * limit <= wanted.length; page++) {
+      const { summaries, total } = await publicProducts(
+        deps,
+        { shopId, showQuantity: false, sort, q: undefined, tag: undefined, collectionId: undefined },
+        slice(page, limit),
+      )
+      const ids = summaries.map((summary) => (JSON.parse(summary) as { id: string }).id)
+      expect({ sort, page, ids, total }).toEqual({ sort, page, ids: wanted.slice((page - 1) * limit, page * limit), total: wanted.length })
+    }
+  }
+}
+
+test('buckets part as a shop grows and vanish as it empties', async () => {
+  await using app = await testApp()
+  const { deps } = app
+  const folds = createFolds(deps, 4)
+  const { shop, add } = await shopIn(app)
+  const made: string[] = []
+  for (let nth = 0; nth < 40; nth++) made.push((await add({ title: `Product ${nth % 10}` })).id)
+  await folds.foldAll(shop.id)
+  const full = await deps.catalogStore.listing(shop.id, 'title', '')
+  expect(full.anchors.length).toBeGreaterThan(8)
+  expect(full.anchors.every(({ documents }) => documents >= 1 && documents <= 4)).toBe(true)
+  expect(totalOf(full.anchors)).toBe(40)
+  for (const id of made) await archiveProduct(deps, { shop, actor: system }, id)
+  await folds.foldAll(shop.id)
+  const empty = await deps.catalogStore.listing(shop.id, 'title', '')
+  expect(empty.anchors).toEqual([{ key: '', documents: 0 }].map((bucket) => expect.objectContaining(bucket)))
+  expect(empty.changes).toEqual([])
+})
+
+test('a product to come costs the other lists nothing: neither its place nor the count shows it before its moment', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  for (const [title, price] of [
+    ['Apple', 3],
+    ['Cherry', 1],
+  ] as const)
+    await shop.add({ title, variants: [{ price: usd(price) }] })
+  await shop.add({ title: 'Banana', variants: [{ price: usd(2) }], publishedAt: app.clock.now() + hourMs })
+  const seen = async () => Promise.all(sortWords.map(async (sort) => (await shop.titles(`?sort=${sort}`)).join()))
+  expect(await seen()).toEqual(['Cherry,Apple', 'Apple,Cherry', 'Cherry,Apple', 'Apple,Cherry'])
+  expect((await app.call('GET', shop.list)).body.total).toBe(2)
+  app.clock.advance(hourMs)
+  expect(await seen()).toEqual(['Banana,Cherry,Apple', 'Apple,Banana,Cherry', 'Cherry,Banana,Apple', 'Apple,Banana,Cherry'])
+})

@@ -1,0 +1,654 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { products } from '../../../../db/schema/catalog.ts'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { type Answer, type Json, testApp } from '../../../support/app.ts'
+import { shopIn, usd } from '../../../support/catalog.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const shirt = {
+  title: 'Linen Shirt',
+  descriptionHtml: '<p>Soft</p>',
+  vendor: 'Bleue',
+  type: 'Apparel',
+  tags: ['Summer', 'summer ', 'Sale'],
+  status: 'ACTIVE',
+  options: [{ name: 'Size', values: ['S', 'M'] }],
+  variants: [
+    { optionValues: ['S'], sku: 'LS-S', price: usd(4200), compareAtPrice: usd(5000), cost: usd(1111), onHand: 7 },
+    { optionValues: ['M'], sku: 'LS-M', price: usd(4300), onHand: 0 },
+  ],
+  images: [
+    { url: 'https://img.example/a.jpg', alt: 'Front' },
+    { url: 'https://img.example/b.jpg', width: 800, height: 600 },
+  ],
+  seo: { title: 'Buy linen' },
+}
+
+describe('creating', () => {
+  test('a product is stored whole, with ids, a handle from its title and a publication now', async () => {
+    await using app = await testApp()
+    const { shop, post, get } = await shopIn(app)
+    const made = await post('/product-v2', shirt)
+    expect(made.status).toBe(201)
+    expect((await get(`/product-v2/${made.body.id}`)).body).toEqual(made.body)
+    const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, made.body.id))
+    expect(row).toMatchObject({ action: 'product.created', shopId: shop.id })
+    expect(made.body).toMatchObject({
+      id: expect.stringMatching(/^prod_[0-9a-z]{26}$/),
+      shopId: shop.id,
+      handle: 'linen-shirt',
+      tags: ['Summer', 'Sale'],
+      status: 'ACTIVE',
+      options: shirt.options,
+      priceRange: { min: usd(4200), max: usd(4300) },
+      available: true,
+      seo: { title: 'Buy linen', description: null },
+      publishedAt: '2026-01-06T12:00:00.000Z',
+      createdAt: '2026-01-06T12:00:00.000Z',
+      updatedAt: '2026-01-06T12:00:00.000Z',
+    })
+    expect(made.body.variants).toEqual([
+      expect.objectContaining({
+        id: expect.stringMatching(/^var_/),
+        title: 'S',
+        position: 1,
+        price: usd(4200),
+        compareAtPrice: usd(5000),
+        cost: usd(1111),
+        onHand: 7,
+        trackInventory: true,
+        available: true,
+        taxable: true,
+      }),
+      expect.objectContaining({ title: 'M', position: 2, compareAtPrice: null, cost: null, onHand: 0, available: false }),
+    ])
+    expect(made.body.images.map(({ url, position, alt, width }: Json) => [url, position, alt, width])).toEqual([
+      ['https://img.example/a.jpg', 1, 'Front', null],
+      ['https://img.example/b.jpg', 2, null, 800],
+    ])
+  })
+
+  test('a title alone will do for a product; a handle from a title is numbered when taken, a given one is refused', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    const handles = []
+    for (const title of ['Café №1', 'Cafe  no1!', 'café no1', '!!!']) handles.push((await post('/product-v2', { title })).body.handle)
+    expect(handles).toEqual(['cafe-no1', 'cafe-no1-1', 'cafe-no1-2', 'product'])
+    const bare = await post('/product-v2', { title: 'Bare' })
+    expect(bare.body).toMatchObject({
+      status: 'DRAFT',
+      publishedAt: null,
+      variants: [{ title: 'Default Title', optionValues: [], price: usd(0), trackInventory: false }],
+    })
+    expect(await post('/product-v2', { title: 'Other', handle: 'bare' })).toMatchObject({
+      status: 409,
+      body: { message: 'handle (body): another product of the shop has it' },
+    })
+    const second = await shopIn(app)
+    expect((await second.post('/product-v2', { title: 'Bare', handle: 'bare' })).status).toBe(201)
+  })
+
+  test('a merchant may do with products what the secret key may', async () => {
+    await using app = await testApp()
+    const { token } = await shopIn(app)
+    expect((await app.call('POST', '/product-v2', { token, body: { title: 'Tea' } })).status).toBe(201)
+    expect((await app.call('GET', '/product-v2', { token })).body).toMatchObject({
+      total: 1,
+      data: [{ title: 'Tea', variants: [{ cost: null, onHand: 0 }] }],
+    })
+  })
+
+  test('each field of a product that breaks its rule is named, and what was sent is not repeated', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    const mark = 'zq9-leak'
+    const v = (more: object) => ({ variants: [{ price: usd(1), ...more }] })
+    const cases: [field: string, body: object][] = [
+      ['title', {}],
+      ['title', { title: '' }],
+      ['title', { title: '   ' }],
+      ['title', { title: 7 }],
+      ['title', { title: mark.repeat(200) }],
+      ['handle', { handle: 'Upper Case' }],
+      ['handle', { handle: `a/${mark}` }],
+      ['status', { status: mark }],
+      ['status', { status: 'active' }],
+      ['tags.0', { tags: [''] }],
+      ['tags', { tags: mark }],
+      ['options', { options: Array.from({ length: 4 }, (_, at) => ({ name: `o${at}`, values: ['x'] })) }],
+      [
+        'options',
+        {
+          options: [
+            { name: mark, values: ['x'] },
+            { name: mark.toUpperCase(), values: ['x'] },
+          ],
+        },
+      ],
+      ['options.0.values', { options: [{ name: 'Size', values: [mark, mark] }] }],
+      ['variants.0.price', { variants: [{}] }],
+      ['variants.0.price.amount', v({ price: { amount: 1.5, currency: 'USD' } })],
+      ['variants.0.price.amount', v({ price: { amount: '5', currency: 'USD' } })],
+      ['variants.0.price.amount', v({ price: usd(-1) })],
+      ['variants.0.price.amount', v({ price: usd(100_000_000_000_001) })],
+      ['variants.0.price.currency', v({ price: { amount: 1, currency: 'usd' } })],
+      ['variants.0.price.currency', v({ price: { amount: 1, currency: 'ZZZ' } })],
+      ['variants.0.compareAtPrice.currency', v({ compareAtPrice: { amount: 1, currency: 'EUR' } })],
+      ['variants.0.cost.currency', v({ cost: { amount: 1, currency: 'EUR' } })],
+      ['variants.1.price.currency', { variants: [{ price: usd(1) }, { price: { amount: 1, currency: 'EUR' } }] }],
+      ['variants.0.price.currency', v({ price: { amount: 1, currency: 'EUR' } })],
+      ['variants.0.optionValues', v({ optionValues: [mark] })],
+      ['variants.0.optionValues.0', { options: [{ name: 'Size', values: ['S'] }], ...v({ optionValues: [mark] }) }],
+      ['variants.1.optionValues', { variants: [{ price: usd(1) }, { price: usd(2) }] }],
+      ['variants.0.onHand', v({ onHand: -1_000_001 })],
+      ['variants.0.weightGrams', v({ weightGrams: -1 })],
+      ['variants.0.imageId', v({ imageId: mark })],
+      ['variants', { variants: Array.from({ length: 251 }, () => ({ price: usd(1) })) }],
+      ['images.0.url', { images: [{ url: `javascript:${mark}` }] }],
+      ['images.0.url', { images: [{ url: mark }] }],
+      ['images.0.url', { images: [{ url: 'https://' }] }],
+      ['images.0.url', { images: [{ url: 'https:///x.png' }] }],
+      ['images.0.url', { images: [{ url: 'HTTPS://?x' }] }],
+      ['publishedAt', { publishedAt: 'tomorrow' }],
+      ['publishedAt', { publishedAt: '2026-01-01T25:00:00Z' }],
+      ['publishedAt', { publishedAt: '2021-02-30T00:00:00Z' }],
+      ['publishedAt', { publishedAt: '2021-04-31T00:00:00Z' }],
+      ['publishedAt', { publishedAt: '2026-01-01T24:00:00Z' }],
+      ['publishedAt', { publishedAt: '2026-01-01' }],
+      ['publishedAt', { publishedAt: '1/1/2020' }],
+      ['publishedAt', { publishedAt: '2026-01-01T00:00:00' }],
+      ['publishedAt', { publishedAt: '9999-12-31T23:59:59Z' }],
+      ['publishedAt', { publishedAt: '1900-01-01T00:00:00Z' }],
+      ['seo.title', { seo: { title: 5 } }],
+    ]
+    for (const [field, body] of cases) {
+      const answer = await post('/product-v2', { ...(field === 'title' ? {} : { title: 'Fine' }), ...body })
+      expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(`${field} (body)`)])
+      expect(answer.text.toLowerCase()).not.toContain(mark)
+    }
+    expect((await app.deps.db.read.select().from(products)).length).toBe(0)
+  })
+
+  test('prices keep their minor units in currencies of no, two and three decimals', async () => {
+    await using app = await testApp()
+    for (const currency of ['JPY', 'EUR', 'KWD']) {
+      const shop = await shopIn(app, { currency })
+      const bare = await shop.post('/product-v2', { title: 'Bare' })
+      expect(bare.body.variants[0].price).toEqual({ amount: 0, currency })
+      const made = await shop.post('/product-v2', {
+        title: 'Priced',
+        status: 'ACTIVE',
+        variants: [{ price: { amount: 12_345, currency } }],
+      })
+      const seen = await app.call('GET', `/product-v2/public/${made.body.id}`)
+      expect(seen.body.priceRange).toEqual({ min: { amount: 12_345, currency }, max: { amount: 12_345, currency } })
+    }
+  })
+
+  test('fields that nobody asked for are refused, and nothing is stored', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    for (const [field, body] of Object.entries({
+      ...Object.fromEntries(['id', 'shopId', 'createdAt', 'currency', 'rogue'].map((name) => [name, { [name]: 'zq9' }])),
+      'variants.0.id': { variants: [{ price: usd(1), id: 'var_mine' }] },
+      'variants.1.rogue': { variants: [{ price: usd(1) }, { price: usd(1), rogue: 'zq9' }] },
+      'variants.0.price.amout': { variants: [{ price: { ...usd(1), amout: 1 } }] },
+      'images.0.id': { images: [{ url: 'https://i.example/a', id: 'img_mine' }] },
+    })) {
+      const answer = await post('/product-v2', { title: 'Tea', ...body })
+      expect([answer.status, answer.body.message]).toEqual([400, `unknown field: ${field}`])
+    }
+    expect(await app.deps.db.read.select().from(products)).toEqual([])
+  })
+
+  test('a publication date may be a leap day, with an offset, in small letters, or with up to nine decimals', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    for (const [publishedAt, as] of [
+      ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+      ['2026-01-01T01:30:00+05:30', '2025-12-31T20:00:00.000Z'],
+      ['2026-01-01t00:00:00z', '2026-01-01T00:00:00.000Z'],
+      ['2026-01-01T00:00:00.123456789Z', '2026-01-01T00:00:00.123Z'],
+      ['2026-01-01T00:00:00.5-01:00', '2026-01-01T01:00:00.500Z'],
+    ]) {
+      const answers = [
+        await post('/product-v2', { title: 'Dated', publishedAt }),
+        await post('/collection-v2', { title: 'Dated', publishedAt }),
+        await post('/blogs', { title: 'Dated', bodyHtml: '', publishedAt }),
+      ]
+      expect(answers.map(({ status, body }) => [publishedAt, status, body.publishedAt])).toEqual(Array(3).fill([publishedAt, 201, as]))
+    }
+  })
+
+  test('a publication date that there is not is 400 on collections and blogs too, and on changes', async () => {
+    await using app = await testApp()
+    const { post, patch, get } = await shopIn(app)
+    for (const [path, more] of [
+      ['/product-v2', {}],
+      ['/collection-v2', {}],
+      ['/blogs', { bodyHtml: '' }],
+    ] as const) {
+      const { body: made } = await post(path, { title: 'Dated', ...more })
+      for (const publishedAt of [
+        '2021-02-30T00:00:00Z',
+        '2021-04-31T00:00:00Z',
+        '2021-01-01T24:00:00Z',
+        '2021-01-01',
+        '1/1/2020',
+        '2021-01-01T00:00:00',
+      ]) {
+        for (const answer of [
+          await post(path, { title: 'Lost', ...more, publishedAt }),
+          await patch(`${path}/${made.id}`, { title: 'Lost', publishedAt }),
+        ])
+          expect([path, publishedAt, answer.status, answer.body.message]).toEqual([
+            path,
+            publishedAt,
+            400,
+            expect.stringContaining('publishedAt (body)'),
+          ])
+      }
+      expect((await get(path)).body).toMatchObject({ total: 1, data: [{ title: 'Dated' }] })
+    }
+  })
+
+  test('an image may be at any well-formed address of the web, whatever the case of its scheme', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    for (const url of ['HTTPS://X.example/y', 'http://x.example', 'https://x.example:8443/a?b#c', 'https://[2001:db8::1]/y']) {
+      const made = await post('/product-v2', { title: 'Pictured', images: [{ url }] })
+      expect([url, made.status, made.body.images?.[0]?.url]).toEqual([url, 201, url])
+    }
+  })
+
+  test('half a surrogate pair is 400 wherever it stands, and nothing is stored; a whole one is text', async () => {
+    await using app = await testApp()
+    const { secretKey, get } = await shopIn(app)
+    const send = (raw: string) => app.call('POST', '/product-v2', { key: secretKey, raw, headers: { 'content-type': 'application/json' } })
+    for (const raw of [
+      '{"title":"\\ud800"}',
+      '{"title":"Tea \\udc00"}',
+      '{"title":"Tea","tags":["\\udbff"]}',
+      '{"title":"Tea","seo":{"title":"x\\ud83d"}}',
+      '{"title":"Tea","unknown":[{"deep":"\\ude00\\ud83d"}]}',
+    ]) {
+      const answer = await send(raw)
+      expect([raw, answer.status, answer.body.message]).toEqual([raw, 400, 'The body holds half a surrogate pair'])
+    }
+    expect((await get('/product-v2')).body.total).toBe(0)
+    expect((await send('{"title":"Tea \\ud83d\\ude00"}')).body.title).toBe('Tea 😀')
+  })
+
+  test('the HTML of a product loses whatever could run or disguise itself', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    const descriptionHtml = [
+      '<p onclick="steal()" style="position:fixed" class="x">Keep <b>this</b></p>',
+      '<script>steal()</script><style>*{display:none}</style>',
+      '<a href="javascript:steal()">one</a><a href="JaVa\tScRiPt:steal()">two</a><a href="https://ok.example" onmouseover="steal()">ok</a>',
+      '<img src="x" onerror="steal()"><img src="data:text/html;base64,steal"><img src="https://ok.example/a.png" alt="a">',
+      '<svg onload="steal()"><script>steal()</script></svg><iframe src="https://steal.example"></iframe>',
+      '<math><mtext><style><img src=x onerror=steal()></style></mtext></math><form action="https://steal.example"><input></form>',
+      '<object data="steal.swf"></object><meta http-equiv="refresh" content="0;url=https://steal.example"><base href="//steal.example">',
+    ].join('')
+    const made = await post('/product-v2', { title: 'Tea', status: 'ACTIVE', descriptionHtml, variants: [{ price: usd(0) }] })
+    const seen = await app.call('GET', `/product-v2/public/${made.body.id}`)
+    expect(seen.body.descriptionHtml).toBe(made.body.descriptionHtml)
+    expect(seen.body.descriptionHtml).toContain('<p>Keep <b>this</b></p>')
+    expect(seen.body.descriptionHtml).toContain('<a href="https://ok.example" rel="noopener noreferrer nofollow">ok</a>')
+    expect(seen.body.descriptionHtml).toContain('<img src="https://ok.example/a.png" alt="a" />')
+    expect(seen.body.descriptionHtml).not.toMatch(/steal|script|style|svg|iframe|onerror|onclick|data:|<form|<meta|<base|class=/i)
+  })
+})
+
+describe('changing', () => {
+  test('of a changed product what is left out stays, variants too; images that are named keep their ids, the rest come and go', async () => {
+    await using app = await testApp()
+    const { post, patch } = await shopIn(app)
+    const { body: made } = await post('/product-v2', shirt)
+    const [small, medium] = made.variants
+    const [front, back] = made.images
+    app.clock.advance(1000)
+    const changed = await patch(`/product-v2/${made.id}`, {
+      options: [{ name: 'Size', values: ['S', 'M', 'L'] }],
+      images: [{ id: back.id, url: back.url }, { url: 'https://img.example/c.jpg' }],
+      variants: [
+        { price: usd(4400), optionValues: ['L'] },
+        { id: small.id, price: usd(4200), title: 'Small', imageId: back.id },
+      ],
+    })
+    expect(changed.status).toBe(200)
+    expect(changed.body).toMatchObject({
+      title: 'Linen Shirt',
+      tags: ['Summer', 'Sale'],
+      publishedAt: made.publishedAt,
+      createdAt: made.createdAt,
+      updatedAt: '2026-01-06T12:00:01.000Z',
+    })
+    const [kept, unnamed, large] = changed.body.variants
+    expect(kept).toEqual({ ...small, title: 'Small', imageId: back.id })
+    expect(unnamed).toEqual(medium)
+    expect([large.position, [small.id, medium.id].includes(large.id)]).toEqual([3, false])
+    expect(changed.body.images.map(({ id }: Json) => id)).toEqual([back.id, expect.not.stringContaining(front.id)])
+    const again = await patch(`/product-v2/${made.id}`, {
+      images: [],
+      variants: [{ id: large.id, price: usd(2) }, { id: kept.id, price: usd(1) }, { id: medium.id }],
+    })
+    expect(again.body.variants.map(({ id, title, imageId, compareAtPrice }: Json) => [id, title, imageId, compareAtPrice])).toEqual([
+      [large.id, 'L', null, null],
+      [small.id, 'Small', null, usd(5000)],
+      [medium.id, 'M', null, null],
+    ])
+  })
+
+  test('an id that is not of this product is refused, as is one that stands twice', async () => {
+    await using app = await testApp()
+    const { post, patch } = await shopIn(app)
+    const { body: mine } = await post('/product-v2', shirt)
+    const { body: other } = await post('/product-v2', shirt)
+    const [variant] = mine.variants
+    for (const [field, body] of [
+      ['variants.0.id', { variants: [{ id: other.variants[0].id, price: usd(1), optionValues: ['S'] }] }],
+      [
+        'variants.1.id',
+        {
+          variants: [
+            { id: variant.id, price: usd(1) },
+            { id: variant.id, price: usd(1) },
+          ],
+        },
+      ],
+      ['images.0.id', { images: [{ id: other.images[0].id, url: 'https://i.example/a' }] }],
+      [
+        'images.1.id',
+        {
+          images: [
+            { id: mine.images[0].id, url: 'https://i.example/a' },
+            { id: mine.images[0].id, url: 'https://i.example/b' },
+          ],
+        },
+      ],
+      ['variants', { variants: [] }],
+    ] as const) {
+      expect(await patch(`/product-v2/${mine.id}`, body)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining(`${field} (body)`) },
+      })
+    }
+  })
+
+  test('a variant that is named without a price keeps it; a new one needs one', async () => {
+    await using app = await testApp()
+    const { post, patch, get } = await shopIn(app)
+    const { body: before } = await post('/product-v2', shirt)
+    const [s, m] = before.variants
+    const changed = await patch(`/product-v2/${before.id}`, {
+      variants: [
+        { id: s.id, sku: 'S-2' },
+        { id: m.id, price: usd(9) },
+      ],
+    })
+    expect(changed.status).toBe(200)
+    expect(changed.body.variants).toMatchObject([
+      { id: s.id, price: usd(4200), compareAtPrice: usd(5000), cost: usd(1111), sku: 'S-2', onHand: 7 },
+      { id: m.id, price: usd(9) },
+    ])
+    const refused = await patch(`/product-v2/${before.id}`, { title: 'Lost', variants: [{ id: s.id }, { optionValues: ['M'] }] })
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('variants.1.price (body)')])
+    expect((await get(`/product-v2/${before.id}`)).body).toEqual(changed.body)
+  })
+
+  test("a price in another currency than the shop's is refused, at creation and in a change, and nothing changes", async () => {
+    await using app = await testApp()
+    const { post, patch, get } = await shopIn(app)
+    const { body: before } = await post('/product-v2', shirt)
+    const [s, m] = before.variants
+    const eur = { amount: 100, currency: 'EUR' }
+    for (const [field, variants] of [
+      ['variants.0.price', [{ id: s.id, price: eur }, { id: m.id }]],
+      ['variants.1.price', [{ id: s.id }, { id: m.id, price: eur }]],
+      ['variants.0.price', [s, m].map(({ id }) => ({ id, price: eur }))],
+      ['variants.0.compareAtPrice', [{ id: s.id, compareAtPrice: eur }]],
+      ['variants.0.cost', [{ id: s.id, cost: eur }]],
+    ] as const) {
+      const answer = await patch(`/product-v2/${before.id}`, { title: 'Lost', variants })
+      expect([answer.status, answer.body.message]).toEqual([400, `${field}.currency (body): not the shop's currency`])
+    }
+    expect((await get(`/product-v2/${before.id}`)).body).toEqual(before)
+    const created = await post('/product-v2', { title: 'Lost', variants: [{ price: eur }] })
+    expect([created.status, created.body.message]).toEqual([400, "variants.0.price.currency (body): not the shop's currency"])
+  })
+
+  test('a product of before, in another currency, is brought to that of the shop by a price for each variant, and takes no amount over', async () => {
+    await using app = await testApp()
+    const { post, patch } = await shopIn(app)
+    const { body: made } = await post('/product-v2', shirt)
+    await app.deps.db.write((tx) => tx.update(products).set({ currency: 'KWD' }).where(eq(products.id, made.id)))
+    const [s, m] = made.variants
+    const path = `/product-v2/${made.id}`
+    expect((await patch(path, { title: 'Still in dinars', variants: [{ id: s.id, sku: 'X' }] })).status).toBe(200)
+    for (const [field, variants] of [
+      ['variants', [{ id: s.id, price: usd(5) }]],
+      ['variants.1.price', [{ id: s.id, price: usd(5) }, { id: m.id }]],
+      ['variants.0.price', [{ id: s.id, cost: usd(5) }]],
+    ] as const) {
+      const answer = await patch(path, { variants })
+      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(`${field} (body): `)])
+    }
+    const changed = await patch(path, { variants: [s, m].map(({ id }) => ({ id, price: usd(5) })) })
+    expect(changed.body.variants.map(({ price, compareAtPrice, cost }: Json) => [price, compareAtPrice, cost])).toEqual([
+      [usd(5), null, null],
+      [usd(5), null, null],
+    ])
+    expect(changed.text).not.toContain('KWD')
+  })
+
+  test('a taken handle is refused and nothing changes', async () => {
+    await using app = await testApp()
+    const { post, patch, get } = await shopIn(app)
+    await post('/product-v2', { title: 'First' })
+    const { body: second } = await post('/product-v2', { title: 'Second' })
+    expect((await patch(`/product-v2/${second.id}`, { handle: 'first', title: 'Changed' })).status).toBe(409)
+    expect((await get(`/product-v2/${second.id}`)).body).toEqual(second)
+  })
+
+  test('DELETE archives a product: the public sees it no longer, the shop does; once more is no error', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { body: made } = await shop.post('/product-v2', shirt)
+    expect((await app.call('GET', `/product-v2/public/${made.id}`)).status).toBe(200)
+    for (let time = 0; time < 2; time++) {
+      expect(await shop.delete(`/product-v2/${made.id}`)).toMatchObject({ status: 200, body: { id: made.id, status: 'ARCHIVED' } })
+      expect((await app.call('GET', `/product-v2/public/${made.id}`)).status).toBe(404)
+      expect(await shop.titles()).toEqual([])
+    }
+    expect((await shop.get('/product-v2?status=ARCHIVED')).body).toMatchObject({ total: 1, data: [{ id: made.id }] })
+    expect((await shop.get('/product-v2?status=ACTIVE')).body).toMatchObject({ total: 0, data: [], pages: 0 })
+    expect((await shop.patch(`/product-v2/${made.id}`, { status: 'ACTIVE' })).body.publishedAt).toBe(made.publishedAt)
+    expect(await shop.titles()).toEqual(['Linen Shirt'])
+  })
+})
+
+describe('who may', () => {
+  const routes = [
+    ['POST', '/product-v2'],
+    ['GET', '/product-v2'],
+    ['GET', '/product-v2/ID'],
+    ['PATCH', '/product-v2/ID'],
+    ['DELETE', '/product-v2/ID'],
+    ['POST', '/product-v2/ID/variants/ID/stock'],
+    ['DELETE', '/product-v2/ID/variants/ID'],
+    ['POST', '/product-v2/import'],
+    ['POST', '/collection-v2'],
+    ['GET', '/collection-v2'],
+    ['GET', '/collection-v2/ID'],
+    ['PATCH', '/collection-v2/ID'],
+    ['DELETE', '/collection-v2/ID'],
+    ['PUT', '/collection-v2/ID/products'],
+  ] as const
+
+  test('the catalog is 401 without a credential, 403 with a publishable key, before anything is looked at', async () => {
+    await using app = await testApp()
+    const { publishableKey } = await shopIn(app)
+    for (const [method, path] of routes) {
+      const body = method === 'GET' || method === 'DELETE' ? {} : { body: { title: 1 } }
+      expect([method, path, (await app.call(method, path, body)).status]).toEqual([method, path, 401])
+      expect([method, path, (await app.call(method, path, { ...body, key: `${publishableKey}x` })).status]).toEqual([method, path, 401])
+      expect([method, path, (await app.call(method, path, { ...body, key: publishableKey })).status]).toEqual([method, path, 403])
+    }
+  })
+
+  test("another shop's product looks as absent as one that never was", async () => {
+    await using app = await testApp()
+    const owner = await shopIn(app)
+    const thief = await shopIn(app)
+    const { body: made } = await owner.post('/product-v2', shirt)
+    const unknown = `${made.id.slice(0, -1)}${made.id.endsWith('0') ? '1' : '0'}`
+    for (const [method, body] of [['GET'], ['PATCH', { title: 'Stolen' }], ['DELETE']] as const) {
+      const answers: Answer[] = []
+      for (const id of [made.id, unknown, 'x'])
+        answers.push(await app.call(method, `/product-v2/${id}`, { key: thief.secretKey, ...(body ? { body } : {}) }))
+      for (const answer of answers)
+        expect(answer).toMatchObject({ status: 404, body: { statusCode: 404, message: 'No such product', error: 'Not Found' } })
+    }
+    expect((await thief.get('/product-v2')).body).toMatchObject({ data: [], total: 0 })
+    expect((await owner.get(`/product-v2/${made.id}`)).body).toEqual(made)
+  })
+})
+
+describe('idempotency', () => {
+  test('a request for a product under a key has its effect once, and the answer is the same to the byte', async () => {
+    await using app = await testApp()
+    const { post, patch, get } = await shopIn(app)
+    const key = { 'idempotency-key': 'k-1' }
+    const first = await post('/product-v2', shirt, key)
+    app.clock.advance(60_000)
+    const again = await post('/product-v2', shirt, key)
+    expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([201, first.text, 'true'])
+    expect((await get('/product-v2')).body.total).toBe(1)
+    const path = `/product-v2/${first.body.id}`
+    const changed = await patch(path, { title: 'Other' }, key)
+    await patch(path, { title: 'Later' })
+    expect(await patch(path, { title: 'Other' }, key)).toMatchObject({ status: 200, text: changed.text })
+    expect((await get(path)).body.title).toBe('Later')
+  })
+
+  test('another body under the key of a product is 422; a stored refusal is replayed', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    expect((await post('/product-v2', { title: 'A' }, { 'idempotency-key': 'k' })).status).toBe(201)
+    expect((await post('/product-v2', { title: 'B' }, { 'idempotency-key': 'k' })).status).toBe(422)
+    const refused = await post('/product-v2', { title: 'C', handle: 'a' }, { 'idempotency-key': 'c' })
+    expect(refused.status).toBe(409)
+    expect(await post('/product-v2', { title: 'C', handle: 'a' }, { 'idempotency-key': 'c' })).toMatchObject({
+      status: 409,
+      text: refused.text,
+    })
+  })
+})
+
+describe('what the public sees', () => {
+  test('the public sees a product without cost, stock or drafts; under the API prefix too; whatever credentials come along', async () => {
+    await using app = await testApp()
+    const { post, patch, secretKey } = await shopIn(app)
+    const { body: made } = await post('/product-v2', shirt)
+    for (const path of [`/product-v2/public/${made.id}`, `/api/v3/product-v2/public/${made.id}`]) {
+      const seen = await app.call('GET', path, { key: 'nonsense', token: 'a.b.c' })
+      expect(seen.status).toBe(200)
+      expect(seen.headers.get('access-control-allow-origin')).toBe('*')
+      expect(seen.text).not.toMatch(/cost|onHand|reserved|lowStock|1111/)
+      const { variants, ...rest } = made
+      const publicOf = ({ hasPrice: _, cost: __, onHand: ___, reserved: ____, lowStockAt: _____, ...variant }: Json) => variant
+      expect(seen.body).toEqual({ ...rest, variants: variants.map(publicOf) })
+    }
+    await patch(`/product-v2/${made.id}`, { status: 'DRAFT' })
+    expect((await app.call('GET', `/product-v2/public/${made.id}`, { key: secretKey })).status).toBe(404)
+    expect((await app.call('GET', '/product-v2/public/prod_none')).body).toEqual({
+      statusCode: 404,
+      message: 'No such product',
+      error: 'Not Found',
+    })
+  })
+
+  test('a limit beyond all bounds is clamped like any other', async () => {
+    await using app = await testApp()
+    const { list, add } = await shopIn(app)
+    await add({ title: 'Tea' })
+    for (const [limit, as] of [
+      ['99999999999', 100],
+      ['-99999999999', 1],
+    ] as const)
+      expect((await app.call('GET', `${list}?limit=${limit}`)).body).toMatchObject({ limit: as, total: 1 })
+  })
+
+  test('a public list is paged and clamped; past the end it is empty; bad parameters are named', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    for (const title of ['A', 'B', 'C']) await shop.add({ title })
+    expect((await app.call('GET', `${shop.list}?limit=2&page=2&sort=title`)).body).toMatchObject({
+      data: [{ title: 'C' }],
+      page: 2,
+      limit: 2,
+      total: 3,
+      pages: 2,
+    })
+    expect((await app.call('GET', `${shop.list}?page=9`)).body).toEqual({ data: [], page: 9, limit: 20, total: 3, pages: 1 })
+    expect((await app.call('GET', `${shop.list}?limit=0`)).body.limit).toBe(1)
+    expect((await app.call('GET', `${shop.list}?limit=500`)).body.limit).toBe(100)
+    for (const [field, query] of [
+      ['page', 'page=0'],
+      ['page', 'page=zq9'],
+      ['limit', 'limit=1e2'],
+      ['sort', 'sort=zq9'],
+      ['q', `q=${'zq9'.repeat(100)}`],
+    ] as const) {
+      const answer = await app.call('GET', `${shop.list}?${query}`)
+      expect([query, answer.status, answer.body.message]).toEqual([query, 400, expect.stringContaining(`${field} (query)`)])
+      expect(answer.text).not.toContain('zq9')
+    }
+    expect((await app.call('GET', '/product-v2/public/shop/nobody')).status).toBe(404)
+  })
+
+  test('a tag, a collection, or both narrow the list, in any order', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const ids: string[] = []
+    for (const [title, price, tags] of [
+      ['A', 3, ['x']],
+      ['B', 1, ['X', 'y']],
+      ['C', 2, []],
+    ] as const) {
+      app.clock.advance(1)
+      ids.push((await shop.add({ title, tags: [...tags], variants: [{ price: usd(price) }] })).id)
+    }
+    const { body } = await shop.post('/collection-v2', { title: 'Set' })
+    await shop.put(`/collection-v2/${body.id}/products`, { productIds: [ids[2], ids[0], ids[1]] })
+    expect(await shop.titles('?tag=X')).toEqual(['B', 'A'])
+    expect(await shop.titles('?tag=x&sort=-price')).toEqual(['A', 'B'])
+    expect(await shop.titles('?collection=set')).toEqual(['C', 'A', 'B'])
+    expect(await shop.titles(`?collection=${body.id}&sort=price`)).toEqual(['B', 'C', 'A'])
+    expect(await shop.titles('?collection=set&tag=x')).toEqual(['A', 'B'])
+    expect((await app.call('GET', `${shop.list}?collection=set&limit=1&page=2`)).body).toMatchObject({
+      data: [{ title: 'A' }],
+      total: 3,
+      pages: 3,
+    })
+  })
+
+  test('a shop that lists its origins answers pages of those only', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { id } = await shop.add({ title: 'Tea' })
+    await app.deps.db.write((tx) => app.deps.shopStore.update(tx, shop.shop.id, { origins: ['https://mine.example'] }))
+    for (const path of [shop.list, `/product-v2/public/${id}`, `/collection-v2/published/${shop.shop.name}`]) {
+      expect((await app.call('GET', path)).status).toBe(200)
+      expect((await app.call('GET', path, { headers: { origin: 'https://mine.example' } })).status).toBe(200)
+      const refused = await app.call('GET', path, { headers: { origin: 'https://theirs.example' } })
+      expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, '*'])
+      expect(refused.text).not.toContain('Tea')
+    }
+  })
+})

@@ -1,0 +1,172 @@
+/** Few of a variant: the list, the message that tells of it once a time, and the history. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { products } from '../../../../db/schema/catalog.ts'
+import { outbox } from '../../../../db/schema/outbox.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const told = async ({ deps }: TestApp) =>
+  (await deps.db.read.select().from(outbox).where(eq(outbox.event, 'stock.low')).orderBy(asc(outbox.id))).map(
+    ({ body }) => JSON.parse(body).data,
+  )
+const low = async (shop: Selling) => ok(await shop.get('/product-v2/low-stock')).body
+const watched = async (app: TestApp, onHand: number, lowStockAt: number) => {
+  const shop = await sellingIn(app, { onHand })
+  ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt }] }))
+  return shop
+}
+
+test('a variant of which there are few is listed, and told of when it comes to that by a sale, by hand and by another bound', async () => {
+  await using app = await testApp()
+  const shop = await watched(app, 5, 3)
+  expect([(await low(shop)).total, await told(app)]).toEqual([0, []])
+  await shop.bought()
+  expect([(await low(shop)).total, await told(app)]).toEqual([0, []])
+  const order = await shop.bought()
+  const entry = {
+    productId: shop.productId,
+    variantId: shop.variantId,
+    title: 'Mug',
+    variantTitle: 'Default Title',
+    sku: null,
+    onHand: 3,
+    reserved: 0,
+    lowStockAt: 3,
+  }
+  expect([(await low(shop)).data, await told(app)]).toEqual([[entry], [entry]])
+  // Fewer still is no news, nor is it when some come back above the bound; when it comes down again it is.
+  await shop.bought()
+  expect(await told(app)).toHaveLength(1)
+  ok(await shop.count(shop.productId, shop.variantId, { counted: 4 }))
+  expect([(await low(shop)).total, (await told(app)).length]).toEqual([0, 1])
+  ok(await shop.count(shop.productId, shop.variantId, { delta: -1 }))
+  expect((await told(app)).map(({ onHand }) => onHand)).toEqual([3, 3])
+  ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt: null }] }))
+  expect([(await low(shop)).total, (await told(app)).length]).toEqual([0, 2])
+  ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt: 100 }] }))
+  expect([(await low(shop)).total, (await told(app)).length]).toEqual([1, 3])
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}, { 'idempotency-key': 'back' }))
+  expect((await told(app)).length).toBe(3)
+  const other = await sellingIn(app)
+  expect((await low(other)).total).toBe(0)
+  const { body } = await app.call('GET', `/product-v2/public/${shop.productId}`)
+  expect(JSON.stringify(body)).not.toContain('lowStockAt')
+})
+
+test('an order that waits for its payment is no sale, and one that takes all of it back tells nobody', async () => {
+  await using app = await testApp()
+  const shop = await watched(app, 2, 1)
+  const id = await shop.cart({ quantity: 2 })
+  ok(await shop.checkout(id, { paymentToken: 'tok_action' }))
+  expect([(await low(shop)).total, await told(app)]).toEqual([0, []])
+  ok(await app.call('DELETE', `/cart/${id}/checkout`, { key: shop.publishableKey }))
+  expect([(await low(shop)).total, await told(app)]).toEqual([0, []])
+})
+
+test('whatever is bought and counted at the same time, each time that there come to be few is told of once', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 0, max: 6 }),
+      fc.array(
+        fc.array(
+          fc.oneof({ weight: 3, arbitrary: fc.constant('buy' as const) }, { weight: 1, arbitrary: fc.integer({ min: -3, max: 5 }) }),
+          { minLength: 1, maxLength: 6 },
+        ),
+        { minLength: 1, maxLength: 4 },
+      ),
+      async (bound, rounds) => {
+        await using app = await testApp()
+        const shop = await watched(app, 8, bound)
+        let crossings = 0
+        for (const round of rounds) {
+          const before = await shop.stock()
+          // Carts are filled first: one that nothing is left for is no matter here.
+          const cartIds: string[] = []
+          for (const what of round) if (what === 'buy') cartIds.push(await shop.cart().catch(() => ''))
+          const answers = await Promise.all(
+            round.map(async (what) =>
+              what === 'buy' ? shop.checkout(cartIds.pop() ?? '') : shop.count(shop.productId, shop.variantId, { delta: what }),
+            ),
+          )
+          for (const { status } of answers) expect([200, 201, 404, 409]).toContain(status)
+          const after = await shop.stock()
+          const messages = await told(app)
+          const came = messages.length - crossings
+          crossings = messages.length
+          for (const { onHand } of messages) expect(onHand).toBeLessThanOrEqual(bound)
+          // Of those that only take away there is one at most; and where it ends below, having begun above, one at least.
+          const isDown = before.onHand > bound && after.onHand <= bound
+          if (isDown) expect(came).toBeGreaterThanOrEqual(1)
+          if (round.every((what) => what === 'buy' || what <= 0)) expect(came).toBe(isDown ? 1 : 0)
+          expect((await low(shop)).total).toBe(after.onHand <= bound ? 1 : 0)
+        }
+      },
+    ),
+    { numRuns: 12 },
+  )
+})
+
+test('the history of a variant is read newest first, by its shop alone', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const path = `/product-v2/${shop.productId}/variants/${shop.variantId}/stock`
+  for (const delta of [1, -2, 3]) ok(await shop.post(path, { delta, reason: `by ${delta}` }))
+  const { body } = ok(await shop.get(`${path}?limit=2`))
+  expect([body.total, body.data.map(({ delta, onHand, reason }: Record<string, unknown>) => [delta, onHand, reason])]).toEqual([
+    3,
+    [
+      [3, 12, 'by 3'],
+      [-2, 9, 'by -2'],
+    ],
+  ])
+  const other = await sellingIn(app)
+  expect((await other.get(path)).status).toBe(404)
+  expect((await shop.get(`/product-v2/${shop.productId}/variants/none/stock`)).status).toBe(404)
+  expect((await app.call('GET', path, { key: shop.publishableKey })).status).toBe(403)
+})
+
+test('an import reads what is sent and the tax code, and leaves them where the file has no such column', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const send = (csv: string) =>
+    app.call('POST', '/product-v2/import?overwrite=true', { key: shop.secretKey, raw: csv, headers: { 'content-type': 'text/csv' } })
+  const of = async () =>
+    ok(await shop.get('/product-v2?limit=1')).body.data[0].variants.map((one: Record<string, unknown>) => [
+      one['requiresShipping'],
+      one['taxClass'],
+    ])
+  expect(
+    ok(await send('Handle,Title,Variant Price,Variant Requires Shipping,Variant Tax Code\nsong,Song,5,false,Digital_1\n')).body.created,
+  ).toBe(1)
+  expect(await of()).toEqual([[false, 'digital_1']])
+  ok(await send('Handle,Title,Variant Price\nsong,Song,6\n'))
+  expect(await of()).toEqual([[false, 'digital_1']])
+  ok(await send('URL handle,Title,Price,Requires shipping,Tax code\nsong,Song,6,,\n'))
+  expect(await of()).toEqual([[true, null]])
+  expect((await send('Handle,Title,Variant Tax Code\nbad,Bad,not one!\n')).body.errors).toEqual([
+    { row: 2, handle: 'bad', column: 'Variant Tax Code', message: 'Must be at most 40 letters, digits, - and _.' },
+  ])
+})
+
+test('a shop of very many products lists the same, and none of another shop', async () => {
+  await using app = await testApp()
+  const shop = await watched(app, 2, 3)
+  const other = await watched(app, 1, 3)
+  const before = await low(shop)
+  expect(before).toMatchObject({ total: 1, data: [{ productId: shop.productId, onHand: 2 }] })
+  const names = Object.values(getTableColumns(products)).map(({ name }) => name)
+  const own: Record<string, string> = { id: `r.id || 'c' || n`, handle: 'r.handle || n' }
+  await app.deps.db.write((tx) =>
+    tx.rows(
+      sql.raw(`insert into products (${names.join(', ')}) with recursive copy (n) as (select 1 union all select n + 1 from copy where n < 10000)
+        select ${names.map((name) => own[name] ?? `r.${name}`).join(', ')} from products r, copy where r.id = '${shop.productId}'`),
+    ),
+  )
+  expect(await low(shop)).toEqual(before)
+  expect(await low(other)).toMatchObject({ total: 1, data: [{ productId: other.productId, onHand: 1 }] })
+})

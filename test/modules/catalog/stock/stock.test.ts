@@ -1,0 +1,284 @@
+/** What orders do to the stock, and what the public sees of it. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import type { Writer } from '../../../../db/engine.ts'
+import { variants } from '../../../../db/schema/catalog.ts'
+import { AppError } from '../../../../src/core/errors.ts'
+import { commitStock, releaseStock, reserveStock, restock, type StockLine, sellables } from '../../../../src/modules/catalog/stock/stock.ts'
+import { type Json, type TestApp, testApp } from '../../../support/app.ts'
+import { shopIn, usd } from '../../../support/catalog.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+type Shop = Awaited<ReturnType<typeof shopIn>>
+const deeds = { release: releaseStock, commit: commitStock, restock }
+type Deed = keyof typeof deeds
+
+async function variantIn(shop: Shop, more: Json = {}, title = 'Lamp'): Promise<{ id: string; productId: string }> {
+  const product = await shop.add({ title, variants: [{ price: usd(100), ...more }] })
+  return { id: product.variants[0]?.id ?? '', productId: product.id }
+}
+
+function stockOf({ deps }: Pick<TestApp, 'deps'>) {
+  const lines = (given: Record<string, number>): StockLine[] =>
+    Object.entries(given).map(([variantId, quantity]) => ({ variantId, quantity }))
+  return {
+    reserve: (given: Record<string, number>, then: (tx: Writer) => Promise<void> = async () => {}) =>
+      deps.db.write(async (tx) => {
+        const counted = await reserveStock(tx, deps, lines(given))
+        await then(tx)
+        return [...counted]
+      }),
+    does: (deed: Deed, given: Record<string, number>) => deps.db.write((tx) => deeds[deed](tx, deps, lines(given))),
+    async of(id: string) {
+      const [row] = await deps.db.read.select().from(variants).where(eq(variants.id, id))
+      return row && [row.onHand, row.reserved]
+    },
+  }
+}
+
+/** The refusal's code and message; undefined when there is none. */
+const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof AppError) return `${error.code}: ${error.message}`
+      throw error
+    },
+  )
+
+describe('reserving', () => {
+  test('reserving promises what is there and no more, and says what is left', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve, of } = stockOf(app)
+    const { id } = await variantIn(shop, { onHand: 5 })
+    expect(await reserve({ [id]: 3 })).toEqual([id])
+    expect(await of(id)).toEqual([5, 3])
+    expect(await refusalOf(reserve({ [id]: 3 }))).toBe('CONFLICT: Only 2 of Lamp are left')
+    expect(await reserve({ [id]: 2 })).toEqual([id])
+    expect(await refusalOf(reserve({ [id]: 1 }))).toBe('CONFLICT: Lamp is sold out')
+    expect(await of(id)).toEqual([5, 5])
+  })
+
+  test('reserving promises all lines or none, and adds up lines of one variant', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve, of } = stockOf(app)
+    const [many, few] = [await variantIn(shop, { onHand: 9 }), await variantIn(shop, { onHand: 1 })]
+    expect(await refusalOf(reserve({ [many.id]: 1, [few.id]: 2 }))).toBe('CONFLICT: Only 1 of Lamp is left')
+    expect([await of(many.id), await of(few.id)]).toEqual([
+      [9, 0],
+      [1, 0],
+    ])
+    const { db } = app.deps
+    const twice = [1, 2].map((quantity) => ({ variantId: many.id, quantity }))
+    await db.write((tx) => reserveStock(tx, app.deps, twice))
+    expect(await of(many.id)).toEqual([9, 3])
+  })
+
+  test('reserving leaves alone what is not counted, goes below zero where backorder is allowed, and refuses what is gone', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve, of } = stockOf(app)
+    const free = await variantIn(shop, { trackInventory: false, onHand: 0 })
+    const ahead = await variantIn(shop, { onHand: 1, allowBackorder: true })
+    expect(await reserve({ [free.id]: 7, [ahead.id]: 4 })).toEqual([ahead.id])
+    expect([await of(free.id), await of(ahead.id)]).toEqual([
+      [0, 0],
+      [1, 4],
+    ])
+    expect(await refusalOf(reserve({ var_gone: 1 }))).toBe('CONFLICT: A product of the order is not sold any more')
+  })
+
+  test('reserving the last one, by many at once: exactly one has it', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve, of } = stockOf(app)
+    const { id } = await variantIn(shop, { onHand: 1 })
+    const outcomes = await Promise.all(Array.from({ length: 12 }, () => refusalOf(reserve({ [id]: 1 }))))
+    expect(outcomes.filter((refusal) => refusal === undefined).length).toBe(1)
+    expect(new Set(outcomes)).toEqual(new Set([undefined, 'CONFLICT: Lamp is sold out']))
+    expect(await of(id)).toEqual([1, 1])
+  })
+
+  test('reserving two things in two orders at once never waits in a ring, and sells each once', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve, of } = stockOf(app)
+    const [a, b] = [await variantIn(shop, { onHand: 6 }), await variantIn(shop, { onHand: 6 })]
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, (_, nth) => refusalOf(reserve(nth % 2 ? { [a.id]: 1, [b.id]: 1 } : { [b.id]: 1, [a.id]: 1 }))),
+    )
+    expect(outcomes.filter((refusal) => refusal === undefined).length).toBe(6)
+    expect([await of(a.id), await of(b.id)]).toEqual([
+      [6, 6],
+      [6, 6],
+    ])
+  })
+})
+
+describe('what was promised', () => {
+  test('what was promised is taken back, handed over, or put back on the shelf', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve, does, of } = stockOf(app)
+    const { id } = await variantIn(shop, { onHand: 10 })
+    await reserve({ [id]: 6 })
+    await does('release', { [id]: 2 })
+    expect(await of(id)).toEqual([10, 4])
+    await does('commit', { [id]: 4 })
+    expect(await of(id)).toEqual([6, 0])
+    await does('restock', { [id]: 3 })
+    expect(await of(id)).toEqual([9, 0])
+  })
+
+  test('what was promised never falls below none, and a variant that is gone is passed over', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve, does, of } = stockOf(app)
+    const { id } = await variantIn(shop, { onHand: 3 })
+    await reserve({ [id]: 1 })
+    await does('release', { [id]: 2, var_gone: 1 })
+    expect(await of(id)).toEqual([3, 0])
+    await does('commit', { var_gone: 1 })
+    await does('restock', { var_gone: 1 })
+  })
+
+  test('what was promised is handed over without counting below zero, when the shop has stopped counting meanwhile', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve, does, of } = stockOf(app)
+    const { id, productId } = await variantIn(shop, { onHand: 3 })
+    await reserve({ [id]: 2 })
+    expect((await shop.patch(`/product-v2/${productId}`, { variants: [{ id, trackInventory: false }] })).status).toBe(200)
+    expect((await shop.count(productId, id, { counted: 0 })).status).toBe(200)
+    await does('commit', { [id]: 2 })
+    expect(await of(id)).toEqual([0, 0])
+  })
+
+  test('what was promised cannot be counted away: by a change, nor by an import, which names the row and stores the others', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve, of } = stockOf(app)
+    const { id, productId } = await variantIn(shop, { onHand: 5 })
+    await reserve({ [id]: 3 })
+    const change = (variant: Json) => shop.patch(`/product-v2/${productId}`, { variants: [{ id, ...variant }] })
+    const promised = (where: string) => [409, `${where}3 are promised to orders that are not complete`]
+    const refusedCount = await shop.count(productId, id, { counted: 2 })
+    expect([refusedCount.status, refusedCount.body.message]).toEqual(promised('There would not be enough: '))
+    expect((await change({ allowBackorder: true })).status).toBe(200)
+    expect((await shop.count(productId, id, { counted: 2 })).status).toBe(200)
+    const { body } = ok(await change({ allowBackorder: false }), 200)
+    expect(body.variants[0]).toMatchObject({ onHand: 2, reserved: 3, available: false })
+    expect((await shop.count(productId, id, { delta: 1 })).status).toBe(200)
+    const csv = (onHand: number) =>
+      `Handle,Title,Variant Price,Variant Inventory Tracker,Variant Inventory Qty,Variant Inventory Policy\nlamp,Lamp,1,shopify,${onHand},deny\nvase,Vase,2,shopify,1,deny\n`
+    for (const query of ['overwrite=true&stock=true&dryRun=true', 'overwrite=true&stock=true']) {
+      const report = await app.call('POST', `/product-v2/import?${query}`, {
+        key: shop.secretKey,
+        raw: csv(2),
+        headers: { 'content-type': 'text/csv' },
+      })
+      expect(report.body).toMatchObject({
+        created: 1,
+        updated: 0,
+        failed: 1,
+        errors: [{ row: 2, message: 'variants.0: 3 are promised to orders that are not complete' }],
+      })
+    }
+    expect(await of(id)).toEqual([3, 3])
+  })
+})
+
+describe('what the public sees', () => {
+  const seen = async (app: TestApp, productId: string) => {
+    const { body, headers } = await app.call('GET', `/product-v2/public/${productId}`)
+    return { available: [body.available, ...body.variants.map(({ available }: Json) => available)], etag: headers.get('etag'), body }
+  }
+
+  test('what the public sees follows when the last one is promised, comes back, and is put back; not before', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve, does } = stockOf(app)
+    const product = await shop.add({
+      title: 'Shirt',
+      tags: ['Linen'],
+      options: [{ name: 'Size', values: ['S', 'M'] }],
+      variants: [
+        { optionValues: ['S'], price: usd(1), onHand: 2 },
+        { optionValues: ['M'], price: usd(1), onHand: 1 },
+      ],
+    })
+    const [small = '', medium = ''] = product.variants.map(({ id }) => id)
+    const first = await seen(app, product.id)
+    expect(first.available).toEqual([true, true, true])
+    await reserve({ [small]: 1 })
+    expect(await seen(app, product.id)).toEqual(first)
+    await reserve({ [small]: 1 })
+    const second = await seen(app, product.id)
+    expect(second.available).toEqual([true, false, true])
+    expect(second.etag).not.toBe(first.etag)
+    await reserve({ [medium]: 1 })
+    expect((await seen(app, product.id)).available).toEqual([false, false, false])
+    await does('commit', { [small]: 2 })
+    expect((await seen(app, product.id)).available).toEqual([false, false, false])
+    await does('release', { [medium]: 1 })
+    expect((await seen(app, product.id)).available).toEqual([true, false, true])
+    await does('restock', { [small]: 1 })
+    const last = await seen(app, product.id)
+    expect(last.available).toEqual([true, true, true])
+    expect(last.etag).toBe(first.etag)
+    // It is found and listed as before.
+    expect([await shop.titles(), await shop.titles('?tag=linen'), await shop.titles('?q=shirt')]).toEqual([['Shirt'], ['Shirt'], ['Shirt']])
+    const { descriptionHtml: _, seo: __, ...summary } = last.body
+    expect((await app.call('GET', shop.list)).body.data[0]).toEqual({ ...summary, variantsCount: 2, imagesCount: 0 })
+  })
+
+  test('what the public sees stays as it was when the write of the order fails', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve, of } = stockOf(app)
+    const { id, productId } = await variantIn(shop, { onHand: 1 })
+    const before = await seen(app, productId)
+    const refusal = refusalOf(
+      reserve({ [id]: 1 }, async () => {
+        throw new AppError('CONFLICT', 'something else')
+      }),
+    )
+    expect(await refusal).toBe('CONFLICT: something else')
+    expect(await seen(app, productId)).toEqual(before)
+    expect(await of(id)).toEqual([1, 0])
+  })
+
+  test('what the public sees is nothing of a product that is not listed', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve } = stockOf(app)
+    const product = await shop.add({ title: 'Draft', status: 'DRAFT', variants: [{ price: usd(1), onHand: 1 }] })
+    await reserve({ [product.variants[0]?.id ?? '']: 1 })
+    expect((await app.call('GET', `/product-v2/public/${product.id}`)).status).toBe(404)
+  })
+
+  test('what the public sees of many products of one order follows for each', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { reserve } = stockOf(app)
+    const made = await Promise.all(Array.from({ length: 5 }, (_, nth) => variantIn(shop, { onHand: 1 }, `Lamp ${nth}`)))
+    await reserve(Object.fromEntries(made.map(({ id }) => [id, 1])))
+    for (const { productId } of made) expect((await seen(app, productId)).available).toEqual([false, false])
+  })
+})
+
+test('what a shop sells is looked up by variant: of any status, and of no other shop', async () => {
+  await using app = await testApp()
+  const [shop, other] = [await shopIn(app), await shopIn(app)]
+  const draft = await shop.add({ title: 'Draft', status: 'DRAFT', variants: [{ price: usd(7) }] })
+  const [mine = '', theirs] = [draft.variants[0]?.id, (await variantIn(other)).id]
+  const found = await sellables(app.deps, [mine, theirs, 'var_none', mine], shop.shop.id)
+  expect([...found.keys()]).toEqual([mine])
+  expect(found.get(mine)).toMatchObject({ variant: { price: 7 }, product: { id: draft.id, status: 'DRAFT', title: 'Draft' } })
+  expect((await sellables(app.deps, [], shop.shop.id)).size).toBe(0)
+})

@@ -1,0 +1,271 @@
+/** An e-mail address that is proven, and what was bought with it before there was an account. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { orders } from '../../../../db/schema/selling.ts'
+import { joinedAtOnce } from '../../../../src/modules/selling/order/placing/guest-orders.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { booksOf, violationsOf } from '../../../support/books.ts'
+import { shopIn } from '../../../support/catalog.ts'
+import { customerIn } from '../../../support/customers.ts'
+import { mailServer } from '../../../support/mail-server.ts'
+import { mailRows, sendMails } from '../../../support/mails.ts'
+import { type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+type Server = Awaited<ReturnType<typeof mailServer>>
+type Customer = Awaited<ReturnType<typeof customerIn>>
+const minute = 60_000
+
+/** Of the last mail of its kind to somebody: mails of several people arrive in any order. */
+const tokenIn = (server: Server, kind: 'verify' | 'reset', email: string): string =>
+  server.received
+    .filter(({ to }) => to.includes(email))
+    .flatMap(({ text }) => new RegExp(`/pages/${kind}/([\\w-]{43})`).exec(text ?? '')?.[1] ?? [])
+    .at(-1) ?? ''
+const send = (customer: Customer) => customer.post('/customer/verify/send', {})
+const verify = (customer: Customer, token: string) => customer.post('/customer/verify', { token })
+const me = async (customer: Customer) => (await customer.get('/customer/me')).body
+
+async function mailedTo(app: TestApp, server: Server, customer: Customer): Promise<string> {
+  expect((await send(customer)).status).toBe(204)
+  await sendMails(app)
+  return tokenIn(server, 'verify', (await me(customer)).email)
+}
+const spentOf = async (customer: Customer) => {
+  const { ordersCount, totalSpent } = await me(customer)
+  return [ordersCount, totalSpent.amount]
+}
+const heldTo = async (app: TestApp) => expect(violationsOf(await booksOf(app))).toEqual([])
+
+describe('a customer who proves their address', () => {
+  test('has what they bought as a guest in that shop, once; refunds and what was not paid count as they do', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const [shop, other] = [await sellingIn(app, { onHand: 20 }), await sellingIn(app)]
+    const customer = await customerIn(app, shop.shop)
+    const guest = { email: customer.email.toUpperCase() }
+    const [one, two] = [await shop.bought(guest), await shop.bought({ ...guest, quantity: 2 })]
+    await shop.refund(two.id, { amount: shop.money(500) })
+    await other.bought(guest)
+    await shop.bought({ email: `x${customer.email}` })
+    expect([(await me(customer)).emailVerified, ...(await spentOf(customer))]).toEqual([false, 0, 0])
+    expect((await customer.get(`/v2/orders/${one.id}`)).status).toBe(404)
+    const token = await mailedTo(app, server, customer)
+    expect(server.received.find(({ text }) => text?.includes(token))?.to).toEqual([customer.email])
+    expect((await verify(customer, token)).status).toBe(204)
+    expect([(await me(customer)).emailVerified, ...(await spentOf(customer))]).toEqual([true, 2, 2_500])
+    const { data } = (await customer.get('/customer/me/orders')).body
+    expect(data.map(({ id }: { id: string }) => id)).toEqual([two.id, one.id])
+    expect((await shop.get(`/v2/orders/${one.id}`)).body.customerId).toBe(customer.id)
+    // What comes after counts, too, and a token is good once.
+    await shop.refund(one.id)
+    expect(await spentOf(customer)).toEqual([2, 1_500])
+    expect((await verify(customer, token)).status).toBe(404)
+    await heldTo(app)
+  })
+
+  test('finds what they bought as a guest afterwards at the next login, and more than fits one write as well', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await sellingIn(app, { onHand: 10 })
+    const customer = await customerIn(app, shop.shop)
+    const { id, number } = await shop.bought({ email: customer.email })
+    const [row] = (await app.deps.db.read.select().from(orders)).filter((one) => one.id === id)
+    if (!row) throw new Error('no order')
+    const copies = Array.from({ length: joinedAtOnce + 5 }, (_, nth) => ({
+      ...row,
+      id: app.deps.newId('order'),
+      cartId: `${row.cartId}${nth}`,
+      number: number + nth + 1,
+    }))
+    await app.deps.db.write(async (tx) => {
+      for (const copy of copies) await tx.insert(orders).values(copy)
+    })
+    await verify(customer, await mailedTo(app, server, customer))
+    expect(await spentOf(customer)).toEqual([joinedAtOnce + 6, (joinedAtOnce + 6) * 1_000])
+    expect((await customer.get('/customer/me/orders?limit=1')).body.total).toBe(joinedAtOnce + 6)
+    await app.deps.db.write((tx) => tx.insert(orders).values({ ...row, id: app.deps.newId('order'), cartId: 'later', number: 9_999 }))
+    const body = { shopName: shop.shop.name, email: customer.email, password: customer.password }
+    expect((await app.call('POST', '/customer/login', { body })).status).toBe(200)
+    expect(await spentOf(customer)).toEqual([joinedAtOnce + 7, (joinedAtOnce + 7) * 1_000])
+  })
+
+  test('does so by a new password that a mail has brought, also one whom the shop has made; signing up is refused to everybody else', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await sellingIn(app)
+    const email = 'made@example.com'
+    const { id } = (await shop.post('/customer', { email, name: 'Made' })).body
+    await shop.bought({ email })
+    const signup = (address: string) =>
+      app.call('POST', '/customer/signup', { body: { shopName: shop.shop.name, email: address, password: 'a stranger writes this' } })
+    const taken = await customerIn(app, shop.shop)
+    const [claimed, known] = [await signup(email), await signup(taken.email)]
+    expect([claimed.status, claimed.body]).toEqual([409, known.body])
+    await app.call('POST', '/auth/password/forgot', { body: { email, shopName: shop.shop.name } })
+    await sendMails(app)
+    const token = tokenIn(server, 'reset', email)
+    await app.call('POST', '/auth/password/reset', { body: { token, password: 'a password of mine' } })
+    expect((await shop.get(`/customer/${id}`)).body).toMatchObject({ emailVerified: true, ordersCount: 1, totalSpent: { amount: 1_000 } })
+    await heldTo(app)
+  })
+
+  test('does so on our own page with the password of the account: nobody hands their orders to a stranger by a click', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await sellingIn(app)
+    const customer = await customerIn(app, shop.shop)
+    await shop.bought({ email: customer.email })
+    const path = `/pages/verify/${await mailedTo(app, server, customer)}`
+    const page = await app.call('GET', path)
+    expect([page.status, page.text.includes('type="password"')]).toEqual([200, true])
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const sent = (password: string) => app.call('POST', path, { raw: new URLSearchParams({ password }).toString(), headers: form })
+    for (const wrong of ['', 'not this one']) {
+      expect((await sent(wrong)).text).toContain('role="alert"')
+      expect((await me(customer)).emailVerified).toBe(false)
+    }
+    expect((await sent(customer.password)).text).toContain('your address is confirmed')
+    expect(await spentOf(customer)).toEqual([1, 1_000])
+    expect((await sent(customer.password)).text).toContain('does not work any more')
+  })
+})
+
+describe('a token', () => {
+  test('of another account, of another shop, too old, made up, or for an address that is another by now is one and the same 404', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const [shop, elsewhere] = [await shopIn(app), await shopIn(app)]
+    const [one, other] = [await customerIn(app, shop.shop), await customerIn(app, shop.shop)]
+    const away = await customerIn(app, elsewhere.shop)
+    const own = await mailedTo(app, server, one)
+    const refusals = [
+      await verify(other, own),
+      await verify(away, own),
+      await verify(one, await mailedTo(app, server, away)),
+      await verify(one, 'A'.repeat(43)),
+      await verify(one, 'x'),
+    ]
+    const move = (email: string) => app.call('PATCH', '/customer/me', { token: one.token, body: { email, password: one.password } })
+    await move('elsewhere@example.com')
+    refusals.push(await verify(one, own))
+    // Back at the first address, what was sent there before stays useless.
+    await move(one.email)
+    refusals.push(await verify(one, own))
+    const late = await mailedTo(app, server, one)
+    app.clock.advance(24 * 60 * minute + 1)
+    const again = await app.call('POST', '/customer/login', {
+      body: { shopName: shop.shop.name, email: one.email, password: one.password },
+    })
+    const session = { token: again.body.data.accessToken }
+    refusals.push(await app.call('POST', '/customer/verify', { ...session, body: { token: late } }))
+    expect(refusals.map(({ status }) => status)).toEqual(refusals.map(() => 404))
+    expect(new Set(refusals.map(({ text }) => text)).size).toBe(1)
+    expect((await app.call('GET', '/customer/me', session)).body.emailVerified).toBe(false)
+  })
+
+  test('is asked for five times an hour, not at all once the address is proven, and for nothing without a mail server', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const { shop } = await shopIn(app)
+    const [one, other] = [await customerIn(app, shop), await customerIn(app, shop)]
+    for (let nth = 0; nth < 5; nth++) expect((await send(one)).status).toBe(204)
+    expect((await send(one)).status).toBe(429)
+    expect((await mailRows(app)).length).toBe(5)
+    await verify(other, await mailedTo(app, server, other))
+    const before = (await mailRows(app)).length
+    expect((await send(other)).status).toBe(204)
+    expect((await mailRows(app)).length).toBe(before)
+    await using without = await testApp()
+    const third = await customerIn(without, (await shopIn(without)).shop)
+    expect((await send(third)).status).toBe(204)
+    expect((await mailRows(without)).length).toBe(0)
+  })
+
+  test('is sent to one address five times an hour, however many accounts have it one after the other', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const { shop } = await shopIn(app)
+    const moveTo = async ({ token, password }: Customer, email: string) =>
+      expect((await app.call('PATCH', '/customer/me', { token, body: { email, password } })).status).toBe(200)
+    const answers: number[] = []
+    for (const capitals of ['Stranger', 'stranger', 'STRANGER']) {
+      const customer = await customerIn(app, shop)
+      await moveTo(customer, `${capitals}@example.com`)
+      for (let nth = 0; nth < 3; nth++) answers.push((await send(customer)).status)
+      await moveTo(customer, customer.email)
+      expect((await send(customer)).status).toBe(204)
+    }
+    expect(answers).toEqual([204, 204, 204, 204, 204, 429, 429, 429, 429])
+    // Those that tell an address that it was changed for another are none of these.
+    expect((await mailRows(app)).filter(({ template }) => template === 'email-verify').length).toBe(5 + 3)
+  })
+
+  test('tried at once by many proves once, and tries without end are refused', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await sellingIn(app)
+    const customer = await customerIn(app, shop.shop)
+    await shop.bought({ email: customer.email })
+    const token = await mailedTo(app, server, customer)
+    const answers = await Promise.all(Array.from({ length: 5 }, () => verify(customer, token)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404])
+    expect(await spentOf(customer)).toEqual([1, 1_000])
+    for (let nth = 0; nth < 50; nth++) await verify(customer, 'x')
+    expect((await verify(customer, 'x')).status).toBe(429)
+  })
+})
+
+const act = fc.constantFrom('buy', 'refund', 'refundAll', 'prove', 'login', 'move', 'cancel')
+
+test("whatever is bought, refunded, cancelled and proven at once, a customer's numbers are those of their orders, each once", async () => {
+  await using server = await mailServer()
+  await using app = await testApp(server.settings)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(fc.array(act, { minLength: 2, maxLength: 5 }), { minLength: 1, maxLength: 3 }),
+      async (first, rounds) => {
+        const shop: Selling = await sellingIn(app, { onHand: 100 })
+        const customer = await customerIn(app, shop.shop)
+        const guest = { email: customer.email }
+        const bought: string[] = []
+        for (let nth = 0; nth < first; nth++) bought.push((await shop.bought(guest)).id)
+        const { id: customerId, email, password } = customer
+        const body = { shopName: shop.shop.name, email, password }
+        let nth = 0
+        const doing = {
+          buy: async () => bought.push((await shop.bought(guest)).id),
+          refund: () => shop.refund(bought[nth++ % bought.length] ?? '', { amount: shop.money(100) }),
+          refundAll: () => shop.refund(bought[nth++ % bought.length] ?? ''),
+          cancel: () => shop.post(`/v2/orders/${bought[nth++ % bought.length]}/cancel`, {}),
+          prove: async () => verify(customer, await tokenFor(app, customer, shop.shop.id)),
+          login: () => app.call('POST', '/customer/login', { body }),
+          move: () => customer.get('/customer/me/orders'),
+        }
+        for (const round of rounds) {
+          await Promise.all(round.map((one) => doing[one]()))
+          await heldTo(app)
+        }
+        await doing.prove()
+        await doing.login()
+        const own = (await app.deps.db.read.select().from(orders)).filter(({ shopId }) => shopId === shop.shop.id)
+        expect(own.filter((order) => order.customerId !== customerId)).toEqual([])
+        const spent = own
+          .filter(({ confirmedAt }) => confirmedAt !== null)
+          .reduce((sum, one) => sum + BigInt(one.total) - BigInt(one.refundedTotal) - BigInt(one.giftCardRefundedTotal), 0n)
+        expect(await spentOf(customer)).toEqual([own.length, Number(spent)])
+        await heldTo(app)
+      },
+    ),
+    { numRuns: 8 },
+  )
+}, 900_000)
+
+/** Past the mail, which is none of this test's business. */
+async function tokenFor(app: TestApp, { id: subjectId, email }: Customer, shopId: string): Promise<string> {
+  const { issueToken } = await import('../../../../src/modules/identity/one-time-token/index.ts')
+  return app.deps.db.write((tx) => issueToken(tx, app.deps, { purpose: 'EMAIL_VERIFY', subjectId, shopId, email }))
+}

@@ -1,0 +1,92 @@
+/** All that is kept of somebody, in one JSON text. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { CustomerExport } from '../../../../src/modules/customers/customer-export/model.ts'
+import { testApp } from '../../../support/app.ts'
+import { mailServer } from '../../../support/mail-server.ts'
+import { planted, plantedAddress } from '../../../support/personal-data.ts'
+import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+describe('the export of a customer', () => {
+  test('holds the account, addresses, orders whole, carts, sessions, mails, gift cards and what is on record; nothing of anybody else', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const [shop, other] = [await sellingIn(app, { onHand: 200 }), await sellingIn(app)]
+    const { id, token } = await customerOf(app, shop.shop.name, planted.email)
+    ok(await app.call('PATCH', '/customer/me', { token, body: { name: planted.name, phone: planted.phone, acceptsMarketing: true } }))
+    ok(await shop.post(`/customer/${id}/addresses`, plantedAddress))
+    const mine: string[] = []
+    // More than one page of them.
+    for (let nth = 0; nth < 21; nth++) mine.push((await shop.bought({ token, email: planted.email, shippingAddress: plantedAddress })).id)
+    ok(await shop.post(`/v2/orders/${mine[0]}/notes`, { text: planted.note }))
+    const guest = await shop.bought({ email: planted.email.toUpperCase() })
+    const stranger = await shop.bought({ email: 'stranger@example.com' })
+    await other.bought({ email: planted.email })
+    const carts = [await shop.cart({ token, email: planted.email }), await shop.cart({ email: planted.email })]
+    const card = await shop.giftCard(500, { customerId: id })
+    const drawnUp = { customerId: id, note: planted.note, lines: [{ variantId: shop.variantId, quantity: 1 }], email: planted.email }
+    const draft = ok(await shop.post('/v2/orders/drafts', drawnUp), 201).body
+    ok(await shop.post(`/v2/orders/drafts/${draft.id}/send`, {}))
+
+    const answer = await shop.get(`/customer/${id}/export`)
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([
+      200,
+      'application/json',
+      'no-store',
+    ])
+    const { body } = answer
+    const check = TypeCompiler.Compile(CustomerExport)
+    expect([...check.Errors(body)].slice(0, 3).map(({ path, message }) => `${path} ${message}`)).toEqual([])
+    const ids = (rows: { id: string }[]) => rows.map((row) => row.id).sort()
+    expect(body.customer).toMatchObject({ id, email: planted.email, name: planted.name, ordersCount: 21 })
+    expect(ids(body.orders)).toEqual(mine.toSorted())
+    expect(body.orders[0].notes[0].text).toBe(planted.note)
+    expect(ids(body.guestOrders)).toEqual([guest.id])
+    expect(body.addresses.map(({ line1 }: { line1: string }) => line1)).toEqual([planted.line1])
+    for (const cart of carts) expect(ids(body.carts)).toContain(cart)
+    expect(body.carts.flatMap((cart: { draft: { id: string; note: string } | null }) => cart.draft ?? [])).toMatchObject([
+      { id: draft.id, note: planted.note, sends: 1 },
+    ])
+    expect(body.mails.map(({ about }: { about: string }) => about)).toContain(`${draft.id}:1`)
+    expect(ids(body.giftCards)).toEqual([card.id])
+    expect(body.sessions).toHaveLength(1)
+    expect(body.mails.map(({ about }: { about: string }) => about)).toContain(mine[0])
+    expect(body.activity.map(({ action }: { action: string }) => action)).toContain('customer.changed')
+    expect(answer.text).not.toContain(stranger.id)
+    expect(answer.text).not.toContain(card.code)
+    const trail = (await app.call('GET', '/admin/audit?action=customer.exported', { token: (await app.superAdmin()).token })).body
+    expect(trail.data.map(({ subject }: { subject: string }) => subject)).toEqual([id])
+  })
+
+  test('is one of two at once of its shop, however slowly it is read, and gives its place back', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = await customerOf(app, shop.shop.name, planted.email)
+    const ask = () =>
+      app.edge.fetch(new Request(`http://localhost/customer/${id}/export`, { headers: { 'x-service-api-key': shop.secretKey } }), {
+        requestIP: () => ({ address: '127.0.0.1' }),
+      })
+    const [one, two] = [await ask(), await ask()]
+    expect((await ask()).status).toBe(429)
+    await one.body?.cancel()
+    const three = await ask()
+    expect(three.status).toBe(200)
+    for (const answer of [two, three]) expect(((await answer.json()) as { customer: { id: string } }).customer.id).toBe(id)
+    const [next, last] = [await ask(), await ask()]
+    expect([next.status, last.status]).toEqual([200, 200])
+    await Promise.all([next.body?.cancel(), last.body?.cancel()])
+  })
+
+  test("is the shop's own to ask for", async () => {
+    await using app = await testApp()
+    const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+    const { id, token } = await customerOf(app, shop.shop.name)
+    expect((await other.get(`/customer/${id}/export`)).status).toBe(404)
+    expect((await app.call('GET', `/customer/${id}/export`, { token })).status).toBe(403)
+    expect((await app.call('GET', `/customer/${id}/export`, { key: shop.publishableKey })).status).toBe(403)
+    expect((await app.call('GET', `/customer/${id}/export`, { token: shop.token })).status).toBe(200)
+  })
+})

@@ -1,0 +1,287 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { addresses } from '../../../../db/schema/selling.ts'
+import { addressesByCustomer, addressesPerCustomerMax, addressOf } from '../../../../src/modules/customers/customer/domain.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { shopIn } from '../../../support/catalog.ts'
+import { customerIn } from '../../../support/customers.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const needed = { name: 'A Buyer', line1: '1 High St', city: 'Springfield', countryCode: 'US' }
+const whole = { ...needed, company: 'Acme', line2: 'Floor 2', province: 'IL', postalCode: '62701', phone: '+1 555 0100' }
+const noSuchAddress = { statusCode: 404, message: 'No such address', error: 'Not Found' }
+
+async function shopWithCustomer(app: TestApp) {
+  const shop = await shopIn(app)
+  const customer = await customerIn(app, shop.shop)
+  return { ...shop, customer, book: `/customer/${customer.id}/addresses`, adding: `/customer/${customer.id}/addresses/add` }
+}
+
+/** Who has which default: name of the address by kind. */
+async function defaultsOf(app: TestApp, customerId: string) {
+  const rows = await app.deps.db.read.select().from(addresses).where(eq(addresses.customerId, customerId))
+  const names = (kind: 'isDefaultShipping' | 'isDefaultBilling') => rows.filter((row) => row[kind]).map(({ address }) => address.name)
+  return { shipping: names('isDefaultShipping'), billing: names('isDefaultBilling') }
+}
+
+describe("an address in a customer's book", () => {
+  test("an address in a customer's book is stored whole, with an audit row, and both the shop and the customer read it", async () => {
+    await using app = await testApp()
+    const { shop, secretKey, customer, book, post, get } = await shopWithCustomer(app)
+    for (const rogue of ['id', 'customerId', 'enteredBy'])
+      expect((await post(book, { ...whole, [rogue]: 'zq9' })).body.message).toBe(`unknown field: ${rogue}`)
+    const made = await post(book, { ...whole, isDefaultBilling: true })
+    expect(made.status).toBe(201)
+    const { id, ...rest } = made.body
+    expect(id).toMatch(/^addr_[0-9a-z]{26}$/)
+    expect(rest).toEqual({
+      ...whole,
+      shopId: shop.id,
+      customerId: customer.id,
+      isDefaultShipping: false,
+      isDefaultBilling: true,
+      createdAt: '2026-01-06T12:00:00.000Z',
+      updatedAt: '2026-01-06T12:00:00.000Z',
+    })
+    for (const read of [await get(`/addresses/${id}`), await customer.get(`/addresses/${id}`)])
+      expect(read).toMatchObject({ status: 200, text: made.text })
+    expect((await get(`/customer/${customer.id}`)).body.addressIds).toEqual([id])
+    const key = await app.deps.identity.ofKey(secretKey)
+    const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id))
+    expect(rows).toMatchObject([{ action: 'address.created', actor: key?.id, shopId: shop.id }])
+  })
+
+  test("an address in a customer's book needs a name, a line, a city and a country; what is left out or blank is null", async () => {
+    await using app = await testApp()
+    const { book, post } = await shopWithCustomer(app)
+    const { body } = await post(book, { ...needed, company: '', line2: null, phone: '  ' })
+    expect(body).toMatchObject({ ...needed, company: null, line2: null, province: null, postalCode: null, phone: null })
+  })
+
+  test('a field of an address that breaks its rule is 400 and named, on every route that takes one, and not repeated', async () => {
+    await using app = await testApp()
+    const { customer, book, adding, post } = await shopWithCustomer(app)
+    const long = 'zq9'.repeat(70)
+    const wrong: [string, object][] = [
+      ...['name', 'line1', 'city', 'countryCode'].map((field): [string, object] => [field, { [field]: undefined }]),
+      ...['name', 'line1', 'city'].map((field): [string, object] => [field, { [field]: ' \t' }]),
+      ...Object.keys(whole).map((field): [string, object] => [field, { [field]: long }]),
+      ['countryCode', { countryCode: 'ZZ' }],
+      ['countryCode', { countryCode: 'us' }],
+      ['countryCode', { countryCode: 'XK' }],
+    ]
+    for (const [field, body] of wrong) {
+      for (const answer of [
+        await post(book, { ...whole, ...body }),
+        await post('/addresses', { ...whole, ...body }),
+        await customer.post('/addresses', { ...whole, ...body }),
+      ]) {
+        expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(`${field} (body)`)])
+        expect(answer.text).not.toContain('zq9')
+      }
+    }
+    expect((await post(book, { ...whole, isDefaultShipping: 1 })).body.message).toContain('isDefaultShipping (body)')
+    expect((await post(adding, {})).body.message).toContain('addressId (body)')
+    expect((await post(adding, { addressId: 'x', isDefaultBilling: 'yes' })).body.message).toContain('isDefaultBilling (body)')
+    expect(await app.deps.db.read.select().from(addresses)).toEqual([])
+  })
+
+  test("an address in a customer's book is the only default of its kind: an older one is none any more", async () => {
+    await using app = await testApp()
+    const { shop, customer, book, adding, post, get } = await shopWithCustomer(app)
+    const other = await customerIn(app, shop)
+    await post(`/customer/${other.id}/addresses`, { ...needed, name: 'Other', isDefaultShipping: true, isDefaultBilling: true })
+    const first = await post(book, { ...needed, name: 'First', isDefaultShipping: true, isDefaultBilling: true })
+    app.clock.advance(1_000)
+    await post(book, { ...needed, name: 'Second', isDefaultShipping: true })
+    expect(await defaultsOf(app, customer.id)).toEqual({ shipping: ['Second'], billing: ['First'] })
+    expect((await get(`/addresses/${first.body.id}`)).body.updatedAt).toBe('2026-01-06T12:00:01.000Z')
+    const { body: entered } = await post('/addresses', { ...needed, name: 'Third' })
+    await post(adding, { addressId: entered.id, isDefaultShipping: true, isDefaultBilling: true })
+    expect(await defaultsOf(app, customer.id)).toEqual({ shipping: ['Third'], billing: ['Third'] })
+    expect(await defaultsOf(app, other.id)).toEqual({ shipping: ['Other'], billing: ['Other'] })
+  })
+
+  test('many addresses at once leave one default of each kind', async () => {
+    await using app = await testApp()
+    const { customer, book, post } = await shopWithCustomer(app)
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, nth) => post(book, { ...needed, name: `N${nth}`, isDefaultShipping: true, isDefaultBilling: true })),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(201))
+    const { shipping, billing } = await defaultsOf(app, customer.id)
+    expect([shipping.length, billing.length]).toEqual([1, 1])
+  })
+
+  test("an address in a customer's book under an idempotency key is made once, and answered the same to the byte; another body is 422", async () => {
+    await using app = await testApp()
+    const { customer, book, post } = await shopWithCustomer(app)
+    const key = { 'idempotency-key': 'k' }
+    for (const [send, path] of [
+      [post, book],
+      [post, '/addresses'],
+      [customer.post, '/addresses'],
+    ] as const) {
+      const first = await send(path, needed, key)
+      app.clock.advance(5_000)
+      expect(await send(path, needed, key)).toMatchObject({ status: 201, text: first.text })
+      expect((await send(path, whole, key)).status).toBe(422)
+    }
+    expect(await app.deps.db.read.select().from(addresses)).toHaveLength(3)
+  })
+})
+
+describe('putting an address into a book', () => {
+  test('putting an address into a book takes what the shop or a customer entered, with an audit row; again is 200 and applies the flags', async () => {
+    await using app = await testApp()
+    const { shop, secretKey, customer, adding, post, get } = await shopWithCustomer(app)
+    const { body: byShop } = await post('/addresses', needed)
+    const { body: byCustomer } = await customer.post('/addresses', whole)
+    await post(adding, { addressId: byCustomer.id })
+    app.clock.advance(1_000)
+    const added = await post(adding, { addressId: byShop.id, isDefaultShipping: true })
+    expect(added).toMatchObject({ status: 200, body: { id: customer.id, addressIds: [byShop.id, byCustomer.id] } })
+    expect(added.text).toBe((await get(`/customer/${customer.id}`)).text)
+    const inBook = { ...byShop, customerId: customer.id, isDefaultShipping: true, updatedAt: '2026-01-06T12:00:01.000Z' }
+    expect((await get(`/addresses/${byShop.id}`)).body).toEqual(inBook)
+
+    expect(await post(adding, { addressId: byShop.id })).toMatchObject({ status: 200, text: added.text })
+    expect((await get(`/addresses/${byShop.id}`)).body).toEqual(inBook)
+    await post(adding, { addressId: byShop.id, isDefaultShipping: false, isDefaultBilling: true })
+    expect((await get(`/addresses/${byShop.id}`)).body).toMatchObject({ isDefaultShipping: false, isDefaultBilling: true })
+
+    const key = await app.deps.identity.ofKey(secretKey)
+    const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, byCustomer.id))
+    expect(rows.map(({ action, actor, shopId }) => [action, actor, shopId]).sort()).toEqual([
+      ['address.added', String(key?.id), shop.id],
+      ['address.created', customer.id, shop.id],
+    ])
+  })
+
+  test("putting another customer's address into a book is 409, and it stays theirs", async () => {
+    await using app = await testApp()
+    const { shop, adding, post, get } = await shopWithCustomer(app)
+    const other = await customerIn(app, shop)
+    const { body: theirs } = await post(`/customer/${other.id}/addresses`, { ...whole, isDefaultShipping: true })
+    const answer = await post(adding, { addressId: theirs.id, isDefaultShipping: true })
+    expect([answer.status, answer.body.message]).toEqual([409, "The address is in another customer's book"])
+    expect((await get(`/addresses/${theirs.id}`)).body).toEqual(theirs)
+  })
+
+  test("an unknown address and another shop's are, when put into a book, 404, to the byte", async () => {
+    await using app = await testApp()
+    const { adding, post } = await shopWithCustomer(app)
+    const { body: foreign } = await (await shopIn(app)).post('/addresses', whole)
+    const [absent, hidden] = await Promise.all(
+      ['addr_00000000000000000000000000', foreign.id].map((addressId) => post(adding, { addressId })),
+    )
+    expect([absent?.status, absent?.body]).toEqual([404, noSuchAddress])
+    expect([hidden?.status, hidden?.text]).toEqual([404, absent?.text])
+  })
+
+  test(`a book of addresses is full at ${addressesPerCustomerMax}: one more is 409, one that is in it already is not`, async () => {
+    await using app = await testApp()
+    const { shop, customer, book, adding, post, get } = await shopWithCustomer(app)
+    const { body: entered } = await post('/addresses', needed)
+    const { body: first } = await post(book, needed)
+    const rows = Array.from({ length: addressesPerCustomerMax - 2 }, () => ({
+      id: app.deps.newId('address'),
+      shopId: shop.id,
+      customerId: customer.id,
+      enteredBy: null,
+      address: addressOf(needed),
+      isDefaultShipping: false,
+      isDefaultBilling: false,
+      createdAt: 0,
+      updatedAt: 0,
+    }))
+    await app.deps.db.write(async (tx) => {
+      await tx.insert(addresses).values(rows)
+    })
+    expect((await post(book, needed)).status).toBe(201)
+    for (const answer of [await post(book, needed), await post(adding, { addressId: entered.id })])
+      expect([answer.status, answer.body.message]).toEqual([409, `A customer has at most ${addressesPerCustomerMax} addresses`])
+    expect((await post(adding, { addressId: first.id, isDefaultBilling: true })).status).toBe(200)
+    expect((await get(`/customer/${customer.id}`)).body.addressIds).toHaveLength(addressesPerCustomerMax)
+    expect((await get(`/addresses/${entered.id}`)).body.customerId).toBeNull()
+  })
+})
+
+describe("an address in nobody's book", () => {
+  test("an address in nobody's book is read by the shop and by the customer who entered it, and says nothing of who that was", async () => {
+    await using app = await testApp()
+    const { shop, customer, post, get } = await shopWithCustomer(app)
+    for (const [rogue, value] of Object.entries({ isDefaultShipping: true, customerId: customer.id }))
+      expect((await customer.post('/addresses', { ...whole, [rogue]: value })).body.message).toBe(`unknown field: ${rogue}`)
+    const made = await customer.post('/addresses', whole)
+    expect(made.status).toBe(201)
+    expect(made.body).toMatchObject({ ...whole, shopId: shop.id, customerId: null, isDefaultShipping: false, isDefaultBilling: false })
+    expect(made.body).not.toHaveProperty('enteredBy')
+    for (const read of [await customer.get(`/addresses/${made.body.id}`), await get(`/addresses/${made.body.id}`)])
+      expect(read).toMatchObject({ status: 200, text: made.text })
+    const { body: byShop } = await post('/addresses', needed)
+    expect(await customer.get(`/addresses/${byShop.id}`)).toMatchObject({ status: 404, body: noSuchAddress })
+  })
+
+  test("a customer never reads another customer's address, whoever entered it; and no shop another shop's", async () => {
+    await using app = await testApp()
+    const { shop, customer, post, get } = await shopWithCustomer(app)
+    const neighbour = await customerIn(app, shop)
+    const elsewhere = await shopIn(app)
+    const stranger = await customerIn(app, elsewhere.shop)
+    const { body: inBook } = await post(`/customer/${neighbour.id}/addresses`, whole)
+    const { body: entered } = await neighbour.post('/addresses', whole)
+    const { body: movedOn } = await customer.post('/addresses', whole)
+    await post(`/customer/${neighbour.id}/addresses/add`, { addressId: movedOn.id })
+    const absent = await customer.get('/addresses/addr_00000000000000000000000000')
+    expect([absent.status, absent.body]).toEqual([404, noSuchAddress])
+    for (const { id } of [inBook, entered, movedOn]) {
+      for (const answer of [
+        await customer.get(`/addresses/${id}`),
+        await stranger.get(`/addresses/${id}`),
+        await elsewhere.get(`/addresses/${id}`),
+      ])
+        expect([answer.status, answer.text]).toEqual([404, absent.text])
+      expect((await neighbour.get(`/addresses/${id}`)).status).toBe(200)
+      expect((await get(`/addresses/${id}`)).status).toBe(200)
+    }
+  })
+
+  test("an address in nobody's book needs the shop, by its merchant or secret key, or a customer: 401 without a credential, 403 with a publishable key", async () => {
+    await using app = await testApp()
+    const { token, publishableKey, post } = await shopWithCustomer(app)
+    const { body: made, text } = await post('/addresses', whole)
+    expect((await app.call('GET', `/addresses/${made.id}`, { token })).text).toBe(text)
+    for (const [method, path] of [
+      ['POST', '/addresses'],
+      ['GET', `/addresses/${made.id}`],
+    ] as const) {
+      for (const [credential, status] of [
+        [{}, 401],
+        [{ key: 'sk_nonsense' }, 401],
+        [{ key: publishableKey }, 403],
+      ] as const) {
+        const answer = await app.call(method, path, { ...credential, ...(method === 'POST' ? { body: whole } : {}) })
+        expect([method, answer.status]).toEqual([method, status])
+        expect(answer.text).not.toContain('Springfield')
+      }
+    }
+  })
+
+  test(`customers enter ${addressesByCustomer.most} addresses an hour each, and then 429; the shop is not counted`, async () => {
+    await using app = await testApp()
+    const { shop, customer, post } = await shopWithCustomer(app)
+    for (let nth = 0; nth < addressesByCustomer.most; nth++) expect((await customer.post('/addresses', needed)).status).toBe(201)
+    const late = await customer.post('/addresses', needed)
+    expect([late.status, late.headers.get('retry-after')]).toEqual([429, '3600'])
+    expect((await (await customerIn(app, shop)).post('/addresses', needed)).status).toBe(201)
+    expect((await post('/addresses', needed)).status).toBe(201)
+    app.clock.advance(addressesByCustomer.windowMs)
+    const login = { shopName: shop.name, email: customer.email, password: customer.password }
+    const token = (await app.call('POST', '/customer/login', { body: login })).body.data.accessToken
+    expect((await app.call('POST', '/addresses', { token, body: needed })).status).toBe(201)
+  })
+})

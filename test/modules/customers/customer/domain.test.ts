@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test'
+import { addressOf, addressView, type Customer, customerView, type KnownAddress } from '../../../../src/modules/customers/customer/domain.ts'
+
+const needed = { name: 'Ann', line1: 'Here 1', city: 'Bonn', countryCode: 'DE' }
+const bare = { ...needed, company: null, line2: null, province: null, postalCode: null, phone: null }
+
+test('of an address what is left out or blank is null, and what is no field of it is left behind', () => {
+  expect(addressOf(needed)).toEqual(bare)
+  for (const blank of ['', ' \t', null, undefined])
+    expect(addressOf({ ...needed, company: blank, line2: blank, province: blank, postalCode: blank, phone: blank })).toEqual(bare)
+  const full = { ...needed, company: 'A', line2: ' b ', province: 'C', postalCode: 'D', phone: 'E' }
+  expect(addressOf({ ...full, ...{ isDefaultShipping: true } })).toEqual(full)
+})
+
+test('an address is answered without who entered it, and without what is no longer a field of it', () => {
+  const known: KnownAddress = {
+    id: 'addr_1',
+    shopId: 'shop_1',
+    customerId: 'cus_1',
+    enteredBy: 'cus_2',
+    address: { ...bare, ...{ fax: '1' } },
+    isDefaultShipping: true,
+    isDefaultBilling: false,
+    createdAt: 0,
+    updatedAt: 1,
+  }
+  expect(addressView(known)).toEqual({
+    ...bare,
+    id: 'addr_1',
+    shopId: 'shop_1',
+    customerId: 'cus_1',
+    isDefaultShipping: true,
+    isDefaultBilling: false,
+    createdAt: '1970-01-01T00:00:00.000Z',
+    updatedAt: '1970-01-01T00:00:00.001Z',
+  })
+})
+
+test('a customer is answered without their password, with all orders, and with what was spent in the currency of the shop', () => {
+  const shown = { id: 'cus_1', shopId: 'shop_1', email: 'a@example.com', name: 'Ann', phone: null, acceptsMarketing: false }
+  const times = { createdAt: '1970-01-01T00:00:00.000Z', updatedAt: '1970-01-01T00:00:00.001Z' }
+  const customer: Customer = { ...shown, passwordHash: 'hash', emailProvenAt: 1, erasedAt: null, createdAt: 0, updatedAt: 1 }
+  const totals = [
+    { currency: 'USD', orders: 1, spent: 100 },
+    { currency: 'EUR', orders: 2, spent: 250 },
+  ]
+  expect(customerView(customer, 'EUR', { addressIds: ['addr_1'], totals })).toEqual({
+    ...shown,
+    emailVerified: true,
+    erasedAt: null,
+    ...times,
+    addressIds: ['addr_1'],
+    ordersCount: 3,
+    totalSpent: { amount: 250, currency: 'EUR' },
+  })
+  const none = { addressIds: [], ordersCount: 0, totalSpent: { amount: 0, currency: 'EUR' } }
+  expect(customerView({ ...customer, emailProvenAt: null }, 'EUR')).toEqual({
+    ...shown,
+    emailVerified: false,
+    erasedAt: null,
+    ...times,
+    ...none,
+  })
+})

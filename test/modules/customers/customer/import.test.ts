@@ -1,0 +1,158 @@
+/** Customers out of a file. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { customerFindings } from '../../../../src/modules/customers/customer/index.ts'
+import { testApp } from '../../../support/app.ts'
+import { mailServer } from '../../../support/mail-server.ts'
+import { mailRows } from '../../../support/mails.ts'
+import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+/** As Shopify writes it now. */
+const header =
+  'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Default Address Company,Default Address Address1,Default Address Address2,Default Address City,Default Address Province Code,Default Address Country Code,Default Address Zip,Default Address Phone,Phone,Accepts SMS Marketing,Total Spent,Total Orders,Note,Tags,Tax Exempt'
+const rows = [
+  `'7001,Ann,"O'Hara",Ann@Example.com,yes,,1 Quay Street,Flat 2,Portland,ME,US,'04101,,'+12075550101,no,12.50,3,"likes ""blue"", early",vip,no`,
+  `'7002,,,bob@example.com,no,,,,,,,,,,no,0.00,0,,,no`,
+  `'7003,Cem,,cem@example.com,no,Cem Ltd,2 Road,,,,TR,,,,no,0.00,0,,,no`,
+  `'7004,Bad,One,not an address,no,,,,,,,,,,no,0.00,0,,,no`,
+  `'7005,Two,Times,ANN@example.com,no,,,,,,,,,,no,0.00,0,,,no`,
+]
+const file = (...lines: string[]) => [header, ...lines].join('\r\n')
+const send = (shop: Selling, raw: string, query = '') =>
+  shop.app.call('POST', `/customer/import${query}`, { key: shop.secretKey, raw, headers: { 'content-type': 'text/csv' } })
+const all = async (shop: Selling) => ok(await shop.get('/customer?limit=100')).body.data
+
+describe('an import of customers', () => {
+  test('makes them with their default address, names what it does not take, and leaves a bad row out', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await sellingIn(app)
+    const tried = await send(shop, file(...rows), '?dryRun=true')
+    expect(tried.body).toMatchObject({ dryRun: true, rows: 5, created: 3, skipped: 1, failed: 1 })
+    expect(await all(shop)).toEqual([])
+
+    const { status, body } = await send(shop, file(...rows))
+    expect([status, body.rows, body.created, body.skipped, body.failed, body.addresses]).toEqual([200, 5, 3, 1, 1, 1])
+    expect(body.errors).toEqual([{ row: 5, column: 'Email', message: 'must be an e-mail address' }])
+    expect(body.notices).toEqual([
+      {
+        row: 1,
+        message:
+          'not taken, as souk has no place for it: Customer ID, Accepts SMS Marketing, Total Spent, Total Orders, Note, Tags, Tax Exempt',
+      },
+      { row: 4, column: 'Default Address City', message: 'is blank: the address was left out' },
+    ])
+    const [cem, bob, ann] = await all(shop)
+    expect((await shop.get("/customer?q=O'Hara")).body.data).toEqual([ann])
+    expect(await Array.fromAsync(customerFindings(app.deps.db))).not.toContainEqual(
+      expect.objectContaining({ problems: [expect.anything()] }),
+    )
+    expect(ann).toMatchObject({
+      email: 'ann@example.com',
+      name: "Ann O'Hara",
+      phone: '+12075550101',
+      acceptsMarketing: true,
+      emailVerified: false,
+    })
+    expect([bob.name, cem.name, bob.addressIds]).toEqual(['', 'Cem', []])
+    expect(ok(await shop.get(`/addresses/${ann.addressIds[0]}`)).body).toMatchObject({
+      name: "Ann O'Hara",
+      line1: '1 Quay Street',
+      line2: 'Flat 2',
+      province: 'ME',
+      postalCode: '04101',
+      countryCode: 'US',
+      isDefaultShipping: true,
+      isDefaultBilling: true,
+    })
+    // Again: nothing twice, and nobody is told anything.
+    expect((await send(shop, file(...rows))).body).toMatchObject({ created: 0, skipped: 4, failed: 1 })
+    expect((await all(shop)).length).toBe(3)
+    expect(await mailRows(app)).toEqual([])
+    // And they are found by what they are called, as those are whom the shop makes one by one.
+    const found = async (query: string) => (await shop.get(`/customer?q=${query}`)).body.data.map(({ id }: { id: string }) => id)
+    expect([await found('hara'), await found('bob@example.com'), await found('cem')]).toEqual([[ann.id], [bob.id], [cem.id]])
+    const findings = await Array.fromAsync(customerFindings({ read: app.deps.db.read }))
+    expect(findings.flatMap(({ problems }) => problems)).toEqual([])
+  })
+
+  test('changes known ones with overwrite: blank clears, an absent column keeps, an address is added once', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    ok(await send(shop, file(...rows)))
+    const change = [
+      'Email,Phone,Accepts Marketing,Name,Address1,City,Country Code',
+      'ann@example.com,,no,Ann H,9 New Road,Bath,gb',
+      'new@example.com,1,yes,Neu,,,',
+    ]
+    for (const created of [1, 0])
+      expect((await send(shop, change.join('\n'), '?overwrite=true')).body).toMatchObject({ created, updated: 2 - created })
+    const ann = (await all(shop)).find(({ email }: { email: string }) => email === 'ann@example.com')
+    expect(ann).toMatchObject({ name: 'Ann H', phone: null, acceptsMarketing: false })
+    expect(ann.addressIds).toHaveLength(2)
+    ok(await send(shop, 'Email,First Name\nann@example.com,Anna\n', '?overwrite=true'))
+    expect((await all(shop)).find(({ id }: { id: string }) => id === ann.id)).toMatchObject({ name: 'Anna', phone: null })
+  })
+
+  test('reads names back as they were, which the list as CSV escapes', async () => {
+    await using app = await testApp()
+    const [from, to] = [await sellingIn(app), await sellingIn(app)]
+    const names = ['=1+1', '＝1', 'Ann;=cmd', 'Bob, -5', "'=quoted", "O'Hara"].map((name, at) => ({ email: `c${at}@example.com`, name }))
+    for (const body of names) ok(await app.call('POST', '/customer', { key: from.secretKey, body }))
+    const listed = await app.call('GET', '/customer', { key: from.secretKey, headers: { accept: 'text/csv' } })
+    expect(listed.text).not.toMatch(/(^|[,;])["\s]*[=＝+-]/m)
+    expect(ok(await send(to, listed.text)).body).toMatchObject({ created: names.length, failed: 0 })
+    const nameOf = async (shop: Selling) => (await all(shop)).map(({ name }: { name: string }) => name).sort()
+    expect(await nameOf(to)).toEqual(await nameOf(from))
+  })
+
+  test('refuses what is no file of customers, and what is too long, without a word of what it holds', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    for (const raw of ['', 'Handle,Title\na,b\n', 'Email,EMAIL\na@example.com,b@example.com\n', 'Email\n"open', 'Email\n\0@example.com\n'])
+      expect((await send(shop, raw)).status).toBe(400)
+    expect((await app.call('POST', '/customer/import', { key: shop.secretKey, body: {} })).status).toBe(415)
+    expect(
+      (await app.call('POST', '/customer/import', { key: shop.publishableKey, raw: 'Email', headers: { 'content-type': 'text/csv' } }))
+        .status,
+    ).toBe(403)
+    const long = await send(
+      shop,
+      `Email,First Name,Phone\nok@example.com,${'x'.repeat(201)},1\nx@y.example,a,b,c\nbreak@example.com,"Two\nlines",\n`,
+    )
+    expect(long.body.errors).toEqual([
+      { row: 2, column: 'First Name', message: 'must have at most 200 characters' },
+      { row: 3, message: 'has 4 cells, but the header has 3: put cells that contain the separator in quotes' },
+    ])
+    expect((await all(shop)).map(({ name }: { name: string }) => name)).toEqual(['Two lines'])
+    for (const address of ['a@example.com\r\nBcc: b@example.com', 'a"b@example.com', 'a@', `${'a'.repeat(65)}@example.com`]) {
+      const { body } = await send(shop, `Email\n"${address.replaceAll('"', '""')}"\n`)
+      expect([body.created, body.failed]).toEqual([0, 1])
+    }
+  })
+
+  test('two imports and a signup at the same time end with each address once', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const lines = Array.from({ length: 200 }, (_, nth) => `c${nth}@example.com`).join('\n')
+    const { importCustomers } = await import('../../../../src/modules/customers/customer/index.ts')
+    const context = { id: shop.shop.id, currency: 'USD', mode: 'TEST' as const }
+    const source = () => new Blob([`Email\n${lines}\n`]).stream() as unknown as AsyncIterable<Uint8Array>
+    const run = () => importCustomers(app.deps, { shop: context, actor: { id: 'system' } }, source, { dryRun: false, overwrite: false })
+    const [one, two] = await Promise.all([
+      run(),
+      run(),
+      ...[3, 77, 150].map((nth) =>
+        app.call('POST', '/customer/signup', {
+          body: { shopName: shop.shop.name, email: `c${nth}@example.com`, password: 'a password of theirs' },
+        }),
+      ),
+    ])
+    const found = await all(shop)
+    expect(found).toHaveLength(100)
+    expect(ok(await shop.get('/customer')).body.total).toBe(200)
+    expect((one as { rows: number }).rows + (two as { rows: number }).rows).toBe(400)
+  })
+})

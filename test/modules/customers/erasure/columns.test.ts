@@ -1,0 +1,32 @@
+/** Every column of every table is decided on: what is erased of it, or why it stays. */
+import { expect, test } from 'bun:test'
+import { getTableColumns, getTableName, is } from 'drizzle-orm'
+import { PgTable } from 'drizzle-orm/pg-core'
+import { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import * as schema from '../../../../db/schema/index.ts'
+import { type Columns, columnsOf, erasedElsewhere } from '../../../../src/modules/customers/erasure/columns.ts'
+import { erasers } from '../../../../src/modules/customers/erasure/tables-store.ts'
+
+const decided: Readonly<Record<string, Columns>> = columnsOf
+const words = (text = ''): string[] => text.split(' ').filter((word) => word !== '')
+const tables = Object.values(schema).filter((one) => is(one, SQLiteTable) || is(one, PgTable)) as unknown as SQLiteTable[]
+
+test('somebody has said of every column whether it is erased', () => {
+  const found = Object.fromEntries(
+    tables.map((table) => [
+      getTableName(table),
+      Object.values(getTableColumns(table))
+        .map(({ name }) => name)
+        .sort(),
+    ]),
+  )
+  const said = Object.fromEntries(
+    Object.entries(decided).map(([name, { erased, kept }]) => [name, [...words(erased), ...words(kept)].sort()]),
+  )
+  expect(said).toEqual(found)
+})
+
+test('what is to be erased is, and nothing else is touched', () => {
+  const toErase = Object.keys(decided).filter((name) => decided[name]?.erased !== undefined)
+  expect([...Object.keys(erasers), ...Object.keys(erasedElsewhere)].sort()).toEqual(toErase.sort())
+})

@@ -1,0 +1,422 @@
+/** Somebody who is erased: nothing of theirs stands anywhere, and the books stay. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { erasures } from '../../../../db/schema/erasures.ts'
+import { idempotencyKeys } from '../../../../db/schema/people.ts'
+import { carts, orders } from '../../../../db/schema/selling.ts'
+import { finishErasures } from '../../../../jobs/finish-erasures.ts'
+import { createFolderStore } from '../../../../src/clients/backups/folder.ts'
+import { AppError } from '../../../../src/core/errors.ts'
+import type { BackupPlace } from '../../../../src/modules/operations/backup/index.ts'
+import { lineOf, replayErasures } from '../../../../src/modules/customers/erasure/index.ts'
+import { answerSeal, keptText } from '../../../../src/modules/operations/idempotency/domain.ts'
+import { fillKpis, kpiFindings } from '../../../../src/modules/operations/kpi/index.ts'
+import { queueMail } from '../../../../src/modules/messaging/mail/index.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { booksOf, violationsOf } from '../../../support/books.ts'
+import { temporaryDir } from '../../../support/database.ts'
+import { mailServer } from '../../../support/mail-server.ts'
+import { mailRows, sendMails } from '../../../support/mails.ts'
+import { planted, plantedAddress, tracesInIndexes, tracesOf } from '../../../support/personal-data.ts'
+import { customerOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { endpointOf, loopbackAllowed, receiver } from '../../../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minute = 60_000
+const erase = (shop: Selling, id: string) => shop.post(`/customer/${id}/erase`, {})
+
+/** Somebody who has done all that a customer can do, and to whom all was done. */
+async function plant(app: TestApp, shop: Selling) {
+  const login = { shopName: shop.shop.name, email: planted.email, password: planted.password }
+  const { id } = ok(await app.call('POST', '/customer/signup', { body: { ...login, name: planted.name } })).body
+  const { token } = {
+    token: ok(await app.call('POST', '/customer/login', { body: login, headers: { 'user-agent': 'x' } })).body.data.accessToken,
+  }
+  const own = (method: string, path: string, body?: unknown) =>
+    app.call(method, path, { token, body, headers: { 'idempotency-key': randomUUID() } })
+  ok(await own('PATCH', '/customer/me', { phone: planted.phone, acceptsMarketing: true }))
+  ok(await own('POST', '/customer/me/addresses', plantedAddress))
+  ok(await own('POST', '/addresses', plantedAddress))
+  ok(await own('POST', '/customer/verify/send', {}), 204)
+  ok(await app.call('POST', '/auth/password/forgot', { body: { email: planted.email, shopName: shop.shop.name } }), 202)
+  const place = { shippingAddress: plantedAddress, billingAddress: plantedAddress }
+  // Sent, refunded in part, noted of, corrected.
+  const one = await shop.bought({ token, email: planted.email, ...place, quantity: 2 })
+  ok(await shop.post(`/v2/orders/${one.id}/notes`, { text: planted.note }))
+  const parcel = ok(await shop.post(`/v2/orders/${one.id}/fulfilments`, { trackingNumber: planted.tracking, carrier: 'DHL' }), 201).body
+  ok(
+    await app.call('PATCH', `/v2/orders/${one.id}/fulfilments/${parcel.id}`, {
+      key: shop.secretKey,
+      body: { trackingNumber: `${planted.tracking}9` },
+    }),
+  )
+  ok(await shop.refund(one.id, { amount: shop.money(300), reason: planted.reason }))
+  // Cancelled with a reason, declined, and bought as a guest.
+  const two = await shop.bought({ token, email: planted.email.toUpperCase(), ...place })
+  ok(await shop.post(`/v2/orders/${two.id}/cancel`, { reason: planted.reason }))
+  const guest = await shop.bought({ email: planted.email, ...place })
+  ok(await shop.post(`/v2/orders/${guest.id}/fulfil`, { trackingNumber: planted.tracking }))
+  // Carts that became nothing.
+  await shop.cart({ token, email: planted.email, ...place })
+  await shop.cart({ email: planted.email, ...place })
+  await shop.giftCard(500, { customerId: id, note: planted.note })
+  await app.deps.errands.idle()
+  return { id: String(id), token, orders: [one.id, two.id, guest.id] as string[], place }
+}
+
+describe('a customer who is erased', () => {
+  test('leaves nothing of theirs in any row; numbers, amounts, tax and the country stay', async () => {
+    await using server = await mailServer()
+    await using hook = await receiver()
+    await using app = await testApp({ ...server.settings, ...loopbackAllowed })
+    const shop = await sellingIn(app, { onHand: 50 })
+    await endpointOf(app, shop, hook.url, ['order.confirmed', 'order.cancelled', 'customer.erased'])
+    await fillKpis(app.deps)
+    const { id, token, orders } = await plant(app, shop)
+    const before = await Promise.all(orders.map(shop.order))
+    expect((await tracesOf(app)).length).toBeGreaterThan(20)
+    expect((await shop.get('/v2/orders?q=zyxandra')).body.total).toBeGreaterThan(0)
+    expect((await shop.get('/customer?q=quillf')).body.total).toBe(1)
+    // As they stand in an index, behind what they have in common with the word before.
+    const pieces = ['feather', 'lantedcompany']
+    expect((await tracesInIndexes(app, pieces)).sort()).toEqual([
+      'customer_words: feather',
+      ...pieces.map((piece) => `order_words: ${piece}`),
+    ])
+
+    const answer = await erase(shop, id)
+    expect([answer.status, answer.body.customerId]).toEqual([200, id])
+    expect(await tracesOf(app)).toEqual([])
+    // Nor are they found by what they were called.
+    for (const word of ['Zyxandra', 'zyx.quill', 'Quillf']) {
+      expect((await shop.get(`/v2/orders?q=${word}`)).body.total).toBe(0)
+      expect((await shop.get(`/customer?q=${word}`)).body.total).toBe(0)
+    }
+    expect(await violationsOf(await booksOf(app))).toEqual([])
+    if (engine === 'sqlite') {
+      // Not between the rows of the file either.
+      const file = `${app.database.dataDir}/souk.db`
+      using beside = new Sqlite(file)
+      beside.run('PRAGMA busy_timeout = 30000')
+      // Unlike a checkpoint of the app's own it waits for whoever is reading.
+      expect(beside.query('PRAGMA wal_checkpoint(TRUNCATE)').values()).toEqual([[0, 0, 0]])
+      const bytes = readFileSync(file).toString('latin1').toLowerCase()
+      expect(bytes.includes(shop.shop.name)).toBe(true)
+      expect(Object.values(planted).filter((value) => bytes.includes(value.toLowerCase()))).toEqual([])
+    }
+
+    const after = await Promise.all(orders.map(shop.order))
+    const kept = ({ number, total, taxTotal, lines, refundedTotal, status, createdAt, currency }: (typeof before)[number]) => ({
+      number,
+      total,
+      taxTotal,
+      lines,
+      refundedTotal,
+      status,
+      createdAt,
+      currency,
+    })
+    expect(after.map(kept)).toEqual(before.map(kept))
+    for (const order of after) {
+      expect(order.shippingAddress).toEqual({
+        name: '',
+        company: null,
+        line1: '',
+        line2: null,
+        city: '',
+        province: 'ME',
+        postalCode: null,
+        countryCode: 'US',
+        phone: null,
+      })
+      expect([order.email, order.customerId]).toEqual([`${id}@erased.invalid`, id])
+    }
+    const gone = (await shop.get(`/customer/${id}`)).body
+    expect(gone).toMatchObject({
+      name: '',
+      phone: null,
+      addressIds: [],
+      ordersCount: 3,
+      acceptsMarketing: false,
+      erasedAt: answer.body.erasedAt,
+    })
+    // Their token, their password and what was mailed are of no use any more.
+    expect((await app.call('GET', '/customer/me', { token })).status).toBe(401)
+    const login = { shopName: shop.shop.name, email: planted.email, password: planted.password }
+    expect((await app.call('POST', '/customer/login', { body: login })).status).toBe(401)
+
+    // Nothing is told to anybody but that they were.
+    await app.deps.webhooks.run()
+    await app.deps.webhooks.idle()
+    const told = hook.received.map(({ body }) => JSON.parse(body)).filter(({ type }) => type === 'customer.erased')
+    expect(told.map(({ data }) => data)).toEqual([{ customerId: id }])
+    await sendMails(app)
+    expect(server.received.flatMap(({ to }) => to)).not.toContain(planted.email)
+    expect((await mailRows(app)).filter(({ status }) => status === 'PENDING')).toEqual([])
+
+    // A second time is the same, and the list says it once.
+    const again = await erase(shop, id)
+    expect([again.status, again.body]).toEqual([200, answer.body])
+    const lines = (await app.deps.erasedList.read())?.map((line) => JSON.parse(line))
+    expect(lines?.map(({ customerId }) => customerId)).toEqual([id])
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    expect(await tracesOf(app)).toEqual([])
+    expect(await tracesInIndexes(app, pieces)).toEqual([])
+    expect(await Array.fromAsync(kpiFindings(app.deps.db.read))).toEqual([{ subject: 'figures of the dashboards', problems: [] }])
+    const trail = (await app.call('GET', '/admin/audit?action=customer.erased', { token: (await app.superAdmin()).token })).body
+    expect(trail.data.map(({ subject, after }: { subject: string; after: unknown }) => [subject, after])).toEqual([[id, { orders: 3 }]])
+  })
+
+  test('is waited for while something of theirs is open, and told what', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const { id, token } = await customerOf(app, shop.shop.name, planted.email)
+    const order = await shop.bought({ token, email: planted.email, shippingAddress: plantedAddress })
+    const refused = await erase(shop, id)
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `Nothing is erased while an order, a payment, a refund or a dispute of theirs is open: order #${order.number} (CONFIRMED)`,
+    ])
+    expect(await tracesOf(app, [planted.email])).toContain(`customers: ${planted.email}`)
+    // What a guest has open with that address counts, and is not theirs because of a refusal.
+    ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
+    const guest = await shop.bought({ email: planted.email })
+    expect((await erase(shop, id)).body.message).toContain(`order #${guest.number} (CONFIRMED)`)
+    expect((await shop.order(guest.id)).customerId).toBeNull()
+    ok(await shop.post(`/v2/orders/${guest.id}/cancel`, {}))
+    await app.deps.errands.idle()
+    expect((await erase(shop, id)).status).toBe(200)
+    expect(await tracesOf(app)).toEqual([])
+  })
+
+  test('may come back as somebody else, whom nothing of before belongs to', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const { id, orders } = await plant(app, shop)
+    ok(await erase(shop, id))
+    const next = await customerOf(app, shop.shop.name, planted.email)
+    expect(next.id).not.toBe(id)
+    expect((await app.call('GET', '/customer/me/orders', { token: next.token })).body.data).toEqual([])
+    const bought = await shop.bought({ token: next.token, email: planted.email })
+    // What they buy now is theirs: looking after the erasure once more does not touch it.
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    expect((await shop.order(bought.id)).email).toBe(planted.email)
+    expect((await shop.order(orders[0] ?? '')).email).toBe(`${id}@erased.invalid`)
+  })
+
+  test('is a guest too, once the shop has made a customer of the address', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const order = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
+    ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
+    const { id } = ok(await shop.post('/customer', { email: planted.email }, { 'idempotency-key': 'k' })).body
+    ok(await erase(shop, id))
+    expect(await tracesOf(app)).toEqual([])
+    // A key stays used, and its answer is gone.
+    const replayed = await shop.post('/customer', { email: planted.email }, { 'idempotency-key': 'k' })
+    expect([replayed.status, replayed.body.message]).toEqual([404, 'What this was about was erased'])
+  })
+
+  test('is whoever the shop drew up an order for, too: neither the draft nor a kept answer tells of them', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await sellingIn(app, { onHand: 50 })
+    const body = {
+      email: planted.email,
+      note: planted.note,
+      shippingAddress: plantedAddress,
+      lines: [{ variantId: shop.variantId, quantity: 1 }],
+    }
+    const draft = ok(await shop.post('/v2/orders/drafts', body, { 'idempotency-key': 'draft' }), 201).body
+    expect(await tracesOf(app, [planted.note])).toEqual([`draft_orders: ${planted.note}`, `idempotency_keys: ${planted.note}`])
+    const { id } = ok(await shop.post('/customer', { email: planted.email })).body
+    ok(await erase(shop, id))
+    expect(await tracesOf(app)).toEqual([])
+    expect((await shop.get(`/v2/orders/drafts/${draft.id}`)).body).toMatchObject({ email: null, note: null })
+    // As whoever read the address a moment before would leave it: found by the draft that it names.
+    const late = { key: 'order-draft:late', shopId: shop.shop.id, to: planted.email, template: 'order-draft' } as const
+    const data = { draftId: String(draft.id), lines: [], more: 0, total: shop.money(1) }
+    await app.deps.db.write((tx) => queueMail(tx, app.deps, { ...late, data }))
+    expect(await tracesOf(app)).toEqual([`mails: ${planted.email}`])
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    expect(await tracesOf(app)).toEqual([])
+  })
+
+  test('takes nothing any more, and is erased by their own shop alone', async () => {
+    await using app = await testApp()
+    const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+    const { id, token } = await customerOf(app, shop.shop.name, planted.email)
+    expect((await erase(other, id)).status).toBe(404)
+    expect((await app.call('POST', `/customer/${id}/erase`, { key: shop.publishableKey, body: {} })).status).toBe(403)
+    expect((await app.call('POST', `/customer/${id}/erase`, { token, body: {} })).status).toBe(403)
+    ok(await app.call('POST', `/customer/${id}/erase`, { token: shop.token, body: {} }))
+    expect((await shop.post(`/customer/${id}/addresses`, plantedAddress)).status).toBe(409)
+    const { id: loose } = ok(await shop.post('/addresses', { ...plantedAddress, name: 'Somebody else' })).body
+    expect((await shop.post(`/customer/${id}/addresses/add`, { addressId: loose })).status).toBe(409)
+    // Nothing is drawn up for an address that is nobody's, which no mail goes to.
+    const draft = { customerId: id, lines: [{ variantId: shop.variantId, quantity: 1 }] }
+    expect((await shop.post('/v2/orders/drafts', draft)).status).toBe(404)
+  })
+})
+
+describe('an erasure that does not come to its end', () => {
+  test('is gone on with: the list is written once the disk takes it, and an answer that was stored late is taken away', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
+    const { append } = app.deps.erasedList
+    let refusals = 0
+    app.deps.erasedList.append = async () => {
+      refusals++
+      throw new Error('no room')
+    }
+    ok(await erase(shop, id))
+    expect([refusals, await app.deps.erasedList.read()]).toEqual([1, undefined])
+    expect(app.logged.filter(({ event }) => event === 'erasures.not_listed')).toHaveLength(1)
+    app.deps.erasedList.append = append
+    await finishErasures(app.deps)
+    expect((await app.deps.erasedList.read())?.length).toBe(1)
+    // As a request would leave it that was under way: its answer comes after the erasure.
+    const [key] = await app.deps.db.read.select().from(idempotencyKeys).limit(1)
+    expect(key).toBeUndefined()
+    const late = { scope: `secret ${shop.shop.id} POST x`, key: 'late' }
+    const answer = app.deps.keyring.seal(keptText(201, { id, name: planted.name }), answerSeal(late.scope, late.key))
+    const row = { ...late, fingerprint: 'f', attempt: 'a', leaseUntil: 0, expiresAt: app.clock.now() + 60 * minute, sealedAnswer: answer }
+    await app.deps.db.write((tx) => tx.insert(idempotencyKeys).values(row))
+    expect(await tracesOf(app)).toEqual([`idempotency_keys: ${planted.name}`])
+    await finishErasures(app.deps)
+    expect(await tracesOf(app)).toHaveLength(1)
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    expect(await tracesOf(app)).toEqual([])
+    const [erasure] = await app.deps.db.read.select().from(erasures)
+    expect([erasure?.finishedAt, erasure?.otherIds]).toEqual([app.clock.now(), []])
+  })
+
+  test('waits for an order that was placed in that moment, looks through nothing meanwhile, and holds up no other', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const people: string[] = []
+    // More than are finished in one run.
+    for (let nth = 0; nth < 21; nth++) people.push(ok(await shop.post('/customer', { email: `a${nth}@example.com` })).body.id)
+    const stray = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
+    for (const id of people) ok(await erase(shop, id))
+    // As if the first of them had placed it in the moment of the erasure.
+    const [customerId = ''] = people
+    await app.deps.db.write(async (tx) => {
+      const [order] = await tx.update(orders).set({ customerId }).where(eq(orders.id, stray.id)).returning()
+      await tx
+        .update(carts)
+        .set({ customerId })
+        .where(eq(carts.id, order?.cartId ?? ''))
+    })
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    const open = async () =>
+      (await app.deps.db.read.select().from(erasures)).filter(({ finishedAt }) => finishedAt === null).map(({ customerId }) => customerId)
+    await finishErasures(app.deps)
+    expect(await open()).toEqual([customerId])
+    expect(await tracesOf(app, [planted.email])).toContain(`orders: ${planted.email}`)
+    let sealed = 0
+    const { unseal } = app.deps.keyring
+    ok(await shop.post('/customer', { email: 'other@example.com' }, { 'idempotency-key': 'other' }))
+    app.deps.keyring.unseal = (...given) => {
+      sealed++
+      return unseal(...given)
+    }
+    await finishErasures(app.deps)
+    app.deps.keyring.unseal = unseal
+    expect(sealed).toBe(0)
+    ok(await shop.post(`/v2/orders/${stray.id}/fulfil`, {}))
+    await finishErasures(app.deps)
+    expect(await open()).toEqual([])
+    expect(await tracesOf(app, [planted.email])).toEqual([])
+  })
+})
+
+describe('the list in the places for backups', () => {
+  test.skipIf(engine !== 'sqlite')('is in each that answers, whichever does not, once in each, and complete when all do', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    const shop = await sellingIn(app)
+    const dead = createFolderStore(join(temporaryDir(), 'dead'), app.clock.now)
+    let isDead = true
+    let puts = 0
+    const put: typeof dead.put = async (...given) => {
+      puts++
+      if (isDead) throw new AppError('UNAVAILABLE', 'no such disk')
+      return dead.put(...given)
+    }
+    const first: BackupPlace = { isNamed: true, store: { ...dead, put } }
+    const deps = { ...app.deps, backupPlaces: [first, ...app.deps.backupPlaces] }
+    const ids: string[] = []
+    for (let nth = 0; nth < 3; nth++) {
+      const { id } = ok(await shop.post('/customer', { email: `a${nth}@example.com` })).body
+      ok(await erase(shop, id))
+      ids.push(id)
+    }
+    await finishErasures(deps)
+    const names = () => readdirSync(join(folder, 'erased')).sort()
+    const listed = async () => (await app.deps.db.read.select().from(erasures)).filter(({ listedAt }) => listedAt !== null).length
+    const all = ids.map((id) => `${id}.json`).sort()
+    expect([names(), await listed(), puts]).toEqual([all, 0, 1])
+    rmSync(join(folder, 'erased', all[0] ?? ''))
+    isDead = false
+    await finishErasures(deps)
+    // What the good one had was not put there again.
+    expect([names(), await listed(), puts]).toEqual([all.slice(1), 3, 4])
+  })
+})
+
+test('the indexes of words are not rewritten all the time: what waits for that is looked through once', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
+  ok(await erase(shop, id))
+  app.clock.advance(3 * minute)
+  // As if the last time had taken long.
+  app.deps.wordsPurged.nextAt = app.clock.monotonic() + minute
+  await finishErasures(app.deps)
+  const found = async () => (await app.deps.db.read.select().from(erasures)).map(({ finishedAt, otherIds }) => [finishedAt, otherIds])
+  expect(await found()).toEqual([[null, []]])
+  ok(await shop.post('/customer', { email: 'other@example.com' }, { 'idempotency-key': 'other' }))
+  const { unseal } = app.deps.keyring
+  app.deps.keyring.unseal = () => {
+    throw new Error('was looked through again')
+  }
+  await finishErasures(app.deps)
+  app.clock.advance(minute)
+  await finishErasures(app.deps)
+  app.deps.keyring.unseal = unseal
+  expect(await found()).toEqual([[app.clock.now(), []]])
+  expect(await tracesInIndexes(app, ['feather'])).toEqual([])
+})
+
+describe('an older database', () => {
+  test('that did not know them yet has nothing of a guest either: the account was made to be erased', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const place = { shippingAddress: plantedAddress, billingAddress: plantedAddress }
+    const order = await shop.bought({ email: planted.email.toUpperCase(), ...place })
+    await shop.cart({ email: planted.email, ...place })
+    const other = await shop.bought({ email: 'stays@example.com' })
+    const customerId = app.deps.newId('customer')
+    const one = { customerId, shopId: shop.shop.id, at: app.clock.now(), orderIds: [order.id] }
+    await app.deps.erasedList.append([lineOf(one)])
+    expect(await replayErasures(app.deps)).toBe(1)
+    expect(await tracesOf(app)).toEqual([])
+    expect((await shop.order(order.id)).email).toBe(`${customerId}@erased.invalid`)
+    expect((await shop.order(other.id)).email).toBe('stays@example.com')
+    expect(await replayErasures(app.deps)).toBe(0)
+  })
+})

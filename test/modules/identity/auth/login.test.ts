@@ -1,0 +1,233 @@
+/** Logging in: who gets tokens, who is refused, and how often one may try. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { attempts, auditLog, refreshTokens, users } from '../../../../db/schema/people.ts'
+import type { Passwords } from '../../../../src/core/deps.ts'
+import { testApp } from '../../../support/app.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minute = 60_000
+const wrong = { email: 'merchant1@example.com', password: 'not the password' }
+const unknown = { email: 'nobody@example.com', password: 'not the password' }
+
+function countingPasswords() {
+  const verified: (string | undefined)[] = []
+  const passwords: Passwords = {
+    hash: async (password) => `hash of ${password}`,
+    verify: async (password, hash) => {
+      verified.push(hash)
+      return hash === `hash of ${password}`
+    },
+  }
+  return { passwords, verified }
+}
+
+describe('a login', () => {
+  test('a login with the right password answers tokens, in the envelope of the specification', async () => {
+    await using app = await testApp()
+    const { email, password, id } = await app.merchant()
+    for (const path of ['/merchant/login', '/api/v3/merchant/login']) {
+      const answer = await app.call('POST', path, { body: { email: ` ${email.toUpperCase()} `, password } })
+      expect(answer.status).toBe(200)
+      expect(Object.keys(answer.body)).toEqual(['data'])
+      expect(Object.keys(answer.body.data).sort()).toEqual(['accessToken', 'expiresIn', 'refreshToken', 'tokenType'])
+      expect([answer.body.data.tokenType, answer.body.data.expiresIn]).toEqual(['Bearer', 3600])
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      const me = await app.call('GET', '/merchant/me', { token: answer.body.data.accessToken })
+      expect(me.body.merchant).toMatchObject({ id, email })
+      expect(me.text).not.toContain('assword')
+    }
+    const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'session.started'))
+    expect(trail.filter(({ actor, subject, requestId }) => actor === id && subject === id && requestId !== null)).toHaveLength(2)
+  })
+
+  test('a login works with real argon2id, whose hash names its cost and holds nothing of the password', async () => {
+    await using app = await testApp({}, { realPasswords: true })
+    const { email, password, id } = await app.merchant()
+    const [user] = await app.deps.db.read.select().from(users).where(eq(users.id, id)).limit(1)
+    expect(user?.passwordHash).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$')
+    expect(user?.passwordHash).not.toContain(password)
+    expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
+    expect((await app.call('POST', '/merchant/login', { body: { email, password: `${password}x` } })).status).toBe(401)
+    expect((await app.call('POST', '/merchant/login', { body: unknown })).status).toBe(401)
+  })
+
+  test('a login is refused alike for an unknown account and a wrong password, after the same work', async () => {
+    const { passwords, verified } = countingPasswords()
+    await using app = await testApp({}, { passwords })
+    const { password } = await app.merchant()
+    verified.length = 0
+    const [known, nobody] = [
+      await app.call('POST', '/merchant/login', { body: wrong }),
+      await app.call('POST', '/merchant/login', { body: unknown }),
+    ]
+    expect(known.status).toBe(401)
+    expect(nobody.status).toBe(401)
+    expect(nobody.text).toBe(known.text)
+    const comparable = (headers: Headers) => [...headers].filter(([name]) => name !== 'x-request-id')
+    expect(comparable(nobody.headers)).toEqual(comparable(known.headers))
+    expect(verified).toEqual([`hash of ${password}`, undefined])
+    expect(known.text).not.toContain(wrong.email)
+  })
+
+  test('a login of a customer is refused alike for an unknown shop, an unknown customer and a wrong password', async () => {
+    const { passwords, verified } = countingPasswords()
+    await using app = await testApp({}, { passwords })
+    const { shop } = await app.merchant()
+    await app.call('POST', '/customer/signup', { body: { shopName: shop.name, email: 'c@example.com', password: 'right password' } })
+    const tries = [
+      { shopName: shop.name, email: 'c@example.com', password: 'wrong password' },
+      { shopName: shop.name, email: 'nobody@example.com', password: 'wrong password' },
+      { shopName: 'no-such-shop', email: 'c@example.com', password: 'right password' },
+    ]
+    const answers = []
+    for (const body of tries) answers.push(await app.call('POST', '/customer/login', { body }))
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401])
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(verified).toHaveLength(3)
+    const right = await app.call('POST', '/customer/login', { body: { ...tries[0], password: 'right password' } })
+    expect(right.status).toBe(200)
+  })
+
+  test("a login of a super admin goes the same way, and opens nothing that is a merchant's", async () => {
+    await using app = await testApp()
+    const { email, password } = await app.superAdmin()
+    const { body } = await app.call('POST', '/merchant/login', { body: { email, password } })
+    expect((await app.call('GET', '/shops/v2', { token: body.data.accessToken })).status).toBe(403)
+  })
+
+  test('a login never stores a refresh token as it is', async () => {
+    await using app = await testApp()
+    const { refreshToken } = await app.merchant()
+    const rows = await app.deps.db.read.select().from(refreshTokens)
+    expect(rows).toHaveLength(1)
+    expect(JSON.stringify(rows)).not.toContain(refreshToken)
+    expect(rows[0]?.hash).toMatch(/^[0-9a-f]{64}$/)
+  })
+})
+
+describe('failed logins', () => {
+  test('failed logins are ten for an account from an address within 15 minutes; then 429 says when to come back, even to the right password', async () => {
+    await using app = await testApp()
+    const { email, password } = await app.merchant()
+    for (let nth = 0; nth < 10; nth++) {
+      expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(401)
+      app.clock.advance(1_000)
+    }
+    const limited = await app.call('POST', '/merchant/login', { body: { email, password } })
+    expect(limited.status).toBe(429)
+    expect(limited.body).toEqual({ statusCode: 429, message: 'Too many attempts: try again later', error: 'Too Many Requests' })
+    expect(Number(limited.headers.get('retry-after'))).toBe(15 * 60 - 10)
+    // From elsewhere, and for another account, the door is open.
+    expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '203.0.113.9' })).status).toBe(200)
+    expect((await app.call('POST', '/merchant/login', { body: unknown })).status).toBe(401)
+    // The window slides: when the oldest failure has left it there is room for one.
+    app.clock.advance(15 * minute - 10_000)
+    expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(401)
+    expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(429)
+    app.clock.advance(15 * minute)
+    expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
+  })
+
+  test('failed logins are counted alike for accounts that do not exist', async () => {
+    await using app = await testApp()
+    for (let nth = 0; nth < 10; nth++) expect((await app.call('POST', '/merchant/login', { body: unknown })).status).toBe(401)
+    expect((await app.call('POST', '/merchant/login', { body: unknown })).status).toBe(429)
+    // Case and blanks make no new account.
+    expect((await app.call('POST', '/merchant/login', { body: { ...unknown, email: ' NOBODY@example.com ' } })).status).toBe(429)
+  })
+
+  test('failed logins are fifty from an address, whatever the account', async () => {
+    await using app = await testApp()
+    const { email, password } = await app.merchant()
+    for (let nth = 0; nth < 50; nth++) {
+      expect((await app.call('POST', '/merchant/login', { body: { email: `user${nth}@example.com`, password: 'wrong' } })).status).toBe(401)
+    }
+    const limited = await app.call('POST', '/merchant/login', { body: { email, password } })
+    expect(limited.status).toBe(429)
+    expect(Number(limited.headers.get('retry-after'))).toBe(15 * 60)
+    expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '203.0.113.9' })).status).toBe(200)
+    // All of an IPv6 caller's /64 is one address.
+    for (let nth = 0; nth < 50; nth++)
+      await app.call('POST', '/merchant/login', {
+        body: { email: `user${nth}@example.com`, password: 'wrong' },
+        from: `2001:db8::${nth.toString(16)}`,
+      })
+    expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '2001:db8::ffff' })).status).toBe(429)
+    expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '2001:db8:0:1::1' })).status).toBe(200)
+  })
+
+  test('failed logins do not include those who succeed', async () => {
+    await using app = await testApp()
+    const { email, password } = await app.merchant()
+    for (let nth = 0; nth < 60; nth++) expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
+    expect(await app.deps.db.read.select().from(attempts)).toEqual([])
+    for (let nth = 0; nth < 9; nth++) await app.call('POST', '/merchant/login', { body: wrong })
+    expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
+    expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(401)
+    expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(429)
+  })
+
+  test('failed logins of 64 at once are let through ten at most', async () => {
+    const { passwords, verified } = countingPasswords()
+    await using app = await testApp({}, { passwords })
+    await app.merchant()
+    verified.length = 0
+    const answers = await Promise.all(Array.from({ length: 64 }, () => app.call('POST', '/merchant/login', { body: wrong })))
+    const counts = Object.groupBy(answers, ({ status }) => status)
+    expect(Object.keys(counts)).toEqual(['401', '429'])
+    expect(counts[401]).toHaveLength(10)
+    expect(verified).toHaveLength(10)
+  })
+
+  test('failed logins from many addresses slow an account down, and never lock it out', async () => {
+    await using app = await testApp()
+    const { email, password } = await app.merchant()
+    for (let nth = 0; nth < 10; nth++) await app.call('POST', '/merchant/login', { body: wrong, from: `198.51.100.${nth}` })
+    expect(app.slept).toEqual([])
+    expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '203.0.113.9' })).status).toBe(200)
+    expect(app.slept).toEqual([1_000])
+    app.clock.advance(15 * minute)
+    expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '203.0.113.9' })).status).toBe(200)
+    expect(app.slept).toEqual([1_000])
+  })
+
+  test('failed logins from many /64 of an IPv6 /48 are refused together, an account sixteen times as late, and other sites are let in', async () => {
+    await using app = await testApp()
+    const { email, password } = await app.merchant()
+    const from = (nth: number) =>
+      app.call('POST', '/merchant/login', { body: { email, password: 'wrong password' }, from: `2001:db8:7:${nth.toString(16)}::1` })
+    for (let nth = 0; nth < 160; nth++) expect((await from(nth)).status).toBe(401)
+    expect((await from(160)).status).toBe(429)
+    expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '2001:db8:8::1' })).status).toBe(200)
+  })
+
+  test('failed logins cannot be spread by made-up forwarding headers', async () => {
+    await using app = await testApp()
+    for (let nth = 0; nth < 10; nth++)
+      await app.call('POST', '/merchant/login', { body: wrong, headers: { 'x-forwarded-for': `198.51.100.${nth}` } })
+    expect((await app.call('POST', '/merchant/login', { body: wrong, headers: { 'x-forwarded-for': '198.51.100.99' } })).status).toBe(429)
+  })
+
+  test('failed logins are counted by the address that a trusted proxy names', async () => {
+    await using app = await testApp({ TRUSTED_PROXIES: '10.0.0.1' })
+    const tryFrom = (address: string) =>
+      app.call('POST', '/merchant/login', { body: wrong, from: '10.0.0.1', headers: { 'x-forwarded-for': address } })
+    for (let nth = 0; nth < 10; nth++) expect((await tryFrom('198.51.100.1')).status).toBe(401)
+    expect((await tryFrom('198.51.100.1')).status).toBe(429)
+    expect((await tryFrom('198.51.100.2')).status).toBe(401)
+  })
+
+  test('failed logins survive a restart, and are forgotten by the job when no window holds them any more', async () => {
+    await using app = await testApp()
+    const { forget } = await import('../../../../jobs/remove-expired.ts')
+    for (let nth = 0; nth < 10; nth++) await app.call('POST', '/merchant/login', { body: wrong })
+    await forget(app.deps)
+    expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(429)
+    app.clock.advance(61 * minute)
+    await forget(app.deps)
+    expect(await app.deps.db.read.select().from(attempts)).toEqual([])
+  })
+})

@@ -1,0 +1,67 @@
+/** Several processes on one database: what is said of two pages and of the first run holds whichever answers. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { users } from '../../../../db/schema/people.ts'
+import { issueSetupToken } from '../../../../src/modules/identity/console-session/index.ts'
+import { testApp } from '../../../support/app.ts'
+import { heldBy, here, post, resume } from '../../../support/console.ts'
+import { testDatabase } from '../../../support/database.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+async function twoProcesses() {
+  const database = await testDatabase()
+  const [one, two] = [await testApp({}, { database }), await testApp({}, { database })]
+  return {
+    one,
+    two,
+    async [Symbol.asyncDispose]() {
+      await one.close()
+      await two.close()
+      await database.drop()
+    },
+  }
+}
+
+describe.skipIf(engine === 'sqlite')('of two processes', () => {
+  test('one cookie sent to both at once is traded for the same one, and the session lives in both', async () => {
+    await using s = await twoProcesses()
+    const { email, password } = await s.one.merchant()
+    let cookie = heldBy(await post(s.one, { email, password }))
+    for (let round = 0; round < 5; round++) {
+      const answers = await Promise.all([s.one, s.two, s.one, s.two].map((app) => resume(app, cookie)))
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+      expect(new Set(answers.map(heldBy)).size).toBe(1)
+      for (const { body } of answers) expect((await s.two.call('GET', '/merchant/me', { token: body.accessToken })).status).toBe(200)
+      ;[cookie = ''] = answers.map(heldBy)
+    }
+  })
+
+  test('a session that one process ends is over in the other', async () => {
+    await using s = await twoProcesses()
+    const { email, password } = await s.one.merchant()
+    const answer = await post(s.one, { email, password })
+    const ended = await s.two.call('DELETE', '/console/session', { headers: { ...here, cookie: heldBy(answer) } })
+    expect(ended.status).toBe(204)
+    expect((await resume(s.one, heldBy(answer))).status).toBe(401)
+    expect((await s.one.call('GET', '/merchant/me', { token: answer.body.accessToken })).status).toBe(401)
+  })
+
+  test('with the tokens that each has printed, used at once, one of them makes the super admin', async () => {
+    await using s = await twoProcesses()
+    const tokens = [await issueSetupToken(s.one.deps), await issueSetupToken(s.two.deps)]
+    const answers = await Promise.all(
+      [s.two, s.one, s.two, s.one].map((app, nth) =>
+        app.call('POST', '/console/setup', {
+          body: { token: tokens[nth % 2], email: `root${nth}@example.com`, password: 'password-of-root' },
+          headers: here,
+        }),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    for (const { status } of answers) expect([201, 401, 409]).toContain(status)
+    expect(await s.one.deps.db.read.select().from(users).where(eq(users.role, 'SUPER_ADMIN'))).toHaveLength(1)
+  })
+})

@@ -1,0 +1,434 @@
+/** The console's session: a refresh token that lives in a cookie alone, for pages that this program has served. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { auditLog, refreshTokens } from '../../../../db/schema/people.ts'
+import { system } from '../../../../src/core/command-context.ts'
+import { startSession } from '../../../../src/modules/identity/auth/service.ts'
+import { type Answer, type CallOptions, type TestApp, testApp } from '../../../support/app.ts'
+import { cookieOf, end, heldBy, here, path, post, removed, resume } from '../../../support/console.ts'
+import { streamIn } from '../../../support/events.ts'
+import { sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { codeAt, confirmedTotp } from '../../../support/totp.ts'
+
+setDefaultTimeout(longTestMs)
+
+const me = async (app: TestApp, token: string) => (await app.call('GET', '/merchant/me', { token })).status
+const actions = async (app: TestApp, subject: string) =>
+  (await app.deps.db.read.select({ action: auditLog.action }).from(auditLog).where(eq(auditLog.subject, subject))).map(
+    ({ action }) => action,
+  )
+
+async function loggedIn(settings: Record<string, string> = {}, headers: Record<string, string> = {}) {
+  const app = await testApp(settings)
+  await app.superAdmin()
+  const { id, email, password, shop, token: apiToken } = await app.merchant()
+  const answer = await post(app, { email, password }, headers)
+  return {
+    app,
+    id,
+    email,
+    password,
+    shop,
+    apiToken,
+    answer,
+    cookie: heldBy(answer),
+    token: String(answer.body.accessToken),
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  }
+}
+
+describe('a login', () => {
+  test('a merchant is told of their shops, and the refresh token is in the cookie alone', async () => {
+    await using s = await loggedIn()
+    expect([s.answer.status, s.answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
+    expect(Object.keys(s.answer.body).sort()).toEqual(['accessToken', 'expiresIn', 'roles', 'shops'])
+    expect(s.answer.body).toMatchObject({
+      expiresIn: 3600,
+      roles: ['MERCHANT'],
+      shops: [{ id: s.shop.id, name: s.shop.name, role: 'OWNER' }],
+    })
+    expect(s.answer.body.shops).toEqual((await s.app.call('GET', '/merchant/me', { token: s.token })).body.shops)
+    const { name, value, rest } = cookieOf(s.answer)
+    expect({ name, rest }).toEqual({ name: 'souk_console_80', rest: `Path=${path}; Max-Age=7200; HttpOnly; SameSite=Strict` })
+    expect(value).toMatch(/^[\w-]{43,}$/)
+    expect(s.answer.text).not.toContain(value)
+    expect(await me(s.app, s.token)).toBe(200)
+  })
+
+  test('the answer says where streams of events stand: what happens from then on is told by one that begins later', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { email, password } = shop
+    await shop.bought()
+    const begun = await post(app, { email, password })
+    await shop.bought()
+    const renewed = await resume(app, heldBy(begun))
+    await shop.bought()
+    await app.deps.liveNotes.idle()
+    for (const [answer, numbers] of [
+      [begun, [2, 3]],
+      [renewed, [3]],
+    ] as const) {
+      const lastEventId = answer.headers.get('last-event-id') ?? ''
+      const stream = await streamIn(app, '/v2/events', { token: shop.token, lastEventId })
+      await stream.until(() => stream.told.some(({ event, data }) => event === 'order.confirmed' && data['number'] === 3))
+      await stream.close()
+      expect(stream.told.filter(({ event }) => event === 'order.placed').map(({ data }) => Number(data['number']))).toEqual([...numbers])
+      expect(stream.told.map(({ event }) => event)).not.toContain('resync')
+    }
+  })
+
+  test('a super admin has no shops', async () => {
+    await using app = await testApp()
+    const { email, password } = await app.superAdmin()
+    const { status, body } = await post(app, { email, password })
+    expect({ status, roles: body.roles, shops: body.shops }).toEqual({ status: 200, roles: ['SUPER_ADMIN'], shops: [] })
+    expect((await app.call('GET', '/admin/audit', { token: body.accessToken })).status).toBe(200)
+  })
+
+  test('a wrong password, an unknown account and a customer are refused alike, as POST /merchant/login refuses, and no cookie is touched', async () => {
+    await using s = await loggedIn()
+    const customer = { shopName: s.shop.name, email: 'ann@example.com', password: 'password-of-ann' }
+    expect((await s.app.call('POST', '/customer/signup', { body: customer })).status).toBe(201)
+    const bodies = [
+      { email: s.email, password: 'wrong-password' },
+      { email: 'nobody@example.com', password: 'wrong-password' },
+      { email: customer.email, password: customer.password },
+    ]
+    for (const body of bodies) {
+      const answer = await post(s.app, body, { cookie: s.cookie })
+      expect([answer.status, answer.body, answer.headers.has('set-cookie')]).toEqual([
+        401,
+        (await s.app.call('POST', '/merchant/login', { body })).body,
+        false,
+      ])
+    }
+    expect((await resume(s.app, s.cookie)).status).toBe(200)
+  })
+
+  test('a login counts against the limits of POST /merchant/login, and is refused by them', async () => {
+    await using s = await loggedIn()
+    const wrong = { email: s.email, password: 'wrong-password' }
+    for (let nth = 0; nth < 5; nth++) {
+      expect((await post(s.app, wrong)).status).toBe(401)
+      expect((await s.app.call('POST', '/merchant/login', { body: wrong })).status).toBe(401)
+    }
+    const refused = await post(s.app, { email: s.email, password: s.password })
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+    expect((await resume(s.app, s.cookie)).status).toBe(200)
+  })
+
+  test('a second factor is asked for, and taken', async () => {
+    await using s = await loggedIn()
+    const { secret } = await confirmedTotp(s.app, s)
+    const { email, password } = s
+    const asked = await post(s.app, { email, password })
+    expect([asked.status, asked.body.error, asked.headers.has('set-cookie')]).toEqual([401, 'TOTP_REQUIRED', false])
+    s.app.clock.advance(60_000)
+    const passed = await post(s.app, { email, password, code: codeAt(secret, s.app.clock.now()) })
+    expect([passed.status, passed.body.roles]).toEqual([200, ['MERCHANT']])
+    expect((await resume(s.app, heldBy(passed))).status).toBe(200)
+  })
+
+  test('a login over another session ends that one', async () => {
+    await using s = await loggedIn()
+    const other = await s.app.merchant()
+    const next = await post(s.app, { email: other.email, password: other.password }, { cookie: s.cookie })
+    expect([next.status, next.body.shops[0].id]).toEqual([200, other.shop.id])
+    expect([await me(s.app, s.token), await me(s.app, s.apiToken)]).toEqual([401, 200])
+    expect((await resume(s.app, s.cookie)).status).toBe(401)
+  })
+
+  test.each([
+    [{ email: 'a@example.com' }],
+    [{ password: 'password-of-1' }],
+    [{ code: '123456' }],
+    [{ email: 'a@example.com', code: '123456' }],
+  ])('%j is neither a login nor the cookie alone', async (body) => {
+    await using s = await loggedIn()
+    const answer = await post(s.app, body, { cookie: s.cookie })
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('password (body)')])
+    expect((await resume(s.app, s.cookie)).status).toBe(200)
+  })
+})
+
+describe('the cookie alone', () => {
+  test('the session goes on with a new cookie each time, with an empty body or an empty object, and the access tokens of before live on', async () => {
+    await using s = await loggedIn()
+    s.app.clock.advance(60_000)
+    const second = await resume(s.app, s.cookie)
+    const third = await post(s.app, {}, { cookie: heldBy(second) })
+    expect([second.status, third.status, new Set([s.cookie, heldBy(second), heldBy(third)]).size]).toEqual([200, 200, 3])
+    expect(second.body).toMatchObject({ expiresIn: 3600, roles: ['MERCHANT'], shops: [{ id: s.shop.id }] })
+    expect(cookieOf(third).rest).toBe(`Path=${path}; Max-Age=7200; HttpOnly; SameSite=Strict`)
+    for (const token of [s.token, second.body.accessToken, third.body.accessToken]) expect(await me(s.app, token)).toBe(200)
+  })
+
+  test('a session that lies idle for two hours is over, though it may live for thirty days; one that is used goes on', async () => {
+    await using s = await loggedIn()
+    let { cookie } = s
+    for (let nth = 0; nth < 30; nth++) {
+      s.app.clock.advance(7_199_000)
+      const answer = await resume(s.app, cookie)
+      expect(answer.status).toBe(200)
+      cookie = heldBy(answer)
+    }
+    s.app.clock.advance(7_200_000)
+    const over = await resume(s.app, cookie)
+    expect([over.status, removed(over), over.body.error]).toEqual([401, true, 'Unauthorized'])
+    expect(await actions(s.app, s.id)).not.toContain('session.revoked')
+  })
+
+  test('the cookie never outlives the session', async () => {
+    await using s = await loggedIn({ REFRESH_TOKEN_SECONDS: '9000' })
+    s.app.clock.advance(7_000_000)
+    const answer = await resume(s.app, s.cookie)
+    expect(cookieOf(answer).rest).toContain('Max-Age=2000;')
+    s.app.clock.advance(2_000_000)
+    expect((await resume(s.app, heldBy(answer))).status).toBe(401)
+    await using short = await loggedIn({ REFRESH_TOKEN_SECONDS: '600' })
+    expect(cookieOf(short.answer).rest).toContain('Max-Age=600;')
+  })
+
+  test('two pages that ask at once both go on, with the same cookie, and the session lives', async () => {
+    await using s = await loggedIn()
+    const answers = await Promise.all(Array.from({ length: 6 }, () => resume(s.app, s.cookie)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200))
+    expect(new Set(answers.map(heldBy)).size).toBe(1)
+    for (const { body } of answers) expect(await me(s.app, body.accessToken)).toBe(200)
+    expect((await resume(s.app, heldBy(answers[0] as Answer))).status).toBe(200)
+    const { value } = cookieOf(answers[0] as Answer)
+    const rows = await s.app.deps.db.read.select().from(refreshTokens)
+    expect([rows.length, JSON.stringify(rows).includes(value)]).toEqual([5, false])
+  })
+
+  test('an answer that was lost is given again for ten seconds; later, the cookie of before ends the session', async () => {
+    await using s = await loggedIn()
+    const lost = await resume(s.app, s.cookie)
+    s.app.clock.advance(9_999)
+    const again = await resume(s.app, s.cookie)
+    expect([again.status, heldBy(again)]).toEqual([200, heldBy(lost)])
+    s.app.clock.advance(1)
+    const reused = await resume(s.app, s.cookie)
+    expect([reused.status, removed(reused)]).toEqual([401, true])
+    expect((await resume(s.app, heldBy(again))).status).toBe(401)
+    for (const token of [s.token, again.body.accessToken]) expect(await me(s.app, token)).toBe(401)
+    expect(await actions(s.app, s.id)).toContain('session.revoked')
+  })
+
+  test('a clock that is set back makes the ten seconds no longer', async () => {
+    await using s = await loggedIn()
+    await resume(s.app, s.cookie)
+    s.app.clock.advance(-9_999)
+    expect((await resume(s.app, s.cookie)).status).toBe(200)
+    s.app.clock.advance(-1)
+    expect((await resume(s.app, s.cookie)).status).toBe(401)
+  })
+
+  test('a late request with the cookie of before, once the new one was used, is told an access token and no cookie', async () => {
+    await using s = await loggedIn()
+    const second = await resume(s.app, s.cookie)
+    const third = await resume(s.app, heldBy(second))
+    const late = await resume(s.app, s.cookie)
+    expect([late.status, late.headers.has('set-cookie'), await me(s.app, late.body.accessToken)]).toEqual([200, false, 200])
+    expect((await resume(s.app, heldBy(third))).status).toBe(200)
+  })
+
+  test('whoever stole a cookie and used it in time shares it with its owner, and the second to use it later ends the session', async () => {
+    await using s = await loggedIn()
+    const owner = heldBy(await resume(s.app, s.cookie))
+    const thief = heldBy(await resume(s.app, s.cookie))
+    s.app.clock.advance(600_000)
+    expect((await resume(s.app, thief)).status).toBe(200)
+    s.app.clock.advance(600_000)
+    expect((await resume(s.app, owner)).status).toBe(401)
+    expect(await actions(s.app, s.id)).toContain('session.revoked')
+  })
+
+  test('POST /auth/refresh gives the same token as the cookie does within the grace, and ends the session after it', async () => {
+    await using s = await loggedIn()
+    const refresh = () => s.app.call('POST', '/auth/refresh', { body: { refreshToken: cookieOf(s.answer).value } })
+    const next = await resume(s.app, s.cookie)
+    const { status, body } = await refresh()
+    expect([status, body.data.refreshToken]).toEqual([200, cookieOf(next).value])
+    expect([body.data.accessToken, next.body.accessToken]).toEqual([
+      next.body.accessToken,
+      (await resume(s.app, s.cookie)).body.accessToken,
+    ])
+    s.app.clock.advance(10_000)
+    expect((await refresh()).status).toBe(401)
+    expect((await resume(s.app, heldBy(next))).status).toBe(401)
+  })
+
+  test('a token of the console that POST /auth/refresh trades stays good for two hours, and no longer', async () => {
+    await using s = await loggedIn()
+    const refresh = (refreshToken: string) => s.app.call('POST', '/auth/refresh', { body: { refreshToken } })
+    const { data } = (await refresh(cookieOf(s.answer).value)).body
+    s.app.clock.advance(7_200_000)
+    expect((await refresh(data.refreshToken)).status).toBe(401)
+  })
+
+  test('a cookie that is made up, cut, empty, of another name or there twice is 401 and removed, where it was one', async () => {
+    await using s = await loggedIn()
+    const { name, value } = cookieOf(s.answer)
+    for (const made of ['x', value.slice(0, -1), 'a'.repeat(64)]) {
+      const answer = await resume(s.app, `${name}=${made}`)
+      expect([answer.status, removed(answer), answer.headers.get('cache-control')]).toEqual([401, true, 'no-store'])
+    }
+    const strange = [`${name}=`, `other=${value}`, `__Secure-souk_console=${value}`, `${name}="${value}"`]
+    for (const cookie of strange) {
+      const answer = await resume(s.app, cookie)
+      expect([cookie, answer.status, answer.headers.has('set-cookie')]).toEqual([cookie, 401, false])
+    }
+    expect((await post(s.app)).status).toBe(401)
+    expect((await resume(s.app, `a=b; ${s.cookie};c=d`)).status).toBe(200)
+  })
+
+  test('a cookie that is there twice counts as none, and all of that name are removed, of every path and domain it may have come from', async () => {
+    await using s = await loggedIn()
+    const { name, value } = cookieOf(s.answer)
+    const twice = `${name}=${value}; ${name}=x`
+    const refused = await resume(s.app, twice)
+    const paths = ['/', '/console', '/console/', '/console/session']
+    const expected = paths.map((one) => `${name}=; Path=${one}; Max-Age=0; HttpOnly; SameSite=Strict`)
+    expect([refused.status, refused.headers.getSetCookie()]).toEqual([401, expected])
+    // The session was not spent; a login sets its own behind what removes the others, and ends what it replaces.
+    const { email, password } = s
+    const again = await post(s.app, { email, password }, { cookie: twice })
+    expect([again.status, again.headers.getSetCookie().slice(0, -1)]).toEqual([200, expected])
+    expect(again.headers.getSetCookie().at(-1)).toStartWith(`${name}=`)
+    expect(again.headers.getSetCookie().at(-1)).toContain('Max-Age=7200')
+    expect((await resume(s.app, s.cookie)).status).toBe(401)
+    expect((await resume(s.app, String(again.headers.getSetCookie().at(-1)?.split(';')[0]))).status).toBe(200)
+  })
+
+  test('a login beside one cookie that something else has set removes that, so that there are not two from then on', async () => {
+    await using s = await loggedIn()
+    const { name } = cookieOf(s.answer)
+    const again = await post(s.app, { email: s.email, password: s.password }, { cookie: `${name}=x` })
+    expect(again.headers.getSetCookie().map((one) => one.split(';')[1])).toEqual(
+      ['/', '/console', '/console/', path, path].map((one) => ` Path=${one}`),
+    )
+  })
+
+  test('who logs out with a cookie that is there twice is out, and all of them are gone', async () => {
+    await using s = await loggedIn()
+    const { name, value } = cookieOf(s.answer)
+    const gone = await end(s.app, `${name}=x; ${name}=${value}`)
+    expect([gone.status, gone.headers.getSetCookie().length]).toEqual([204, 5])
+    expect((await resume(s.app, s.cookie)).status).toBe(401)
+  })
+
+  test('by TLS what a site beside us has set for the whole domain is removed, too', async () => {
+    await using s = await loggedIn()
+    const headers = { origin: 'https://souk.shop.example', host: 'souk.shop.example' }
+    const refused = await resume(s.app, '__Secure-souk_console=a; __Secure-souk_console=b', headers)
+    const ofRoot = (domain: string) => `__Secure-souk_console=; Path=/;${domain} Max-Age=0; HttpOnly; SameSite=Strict; Secure`
+    expect(refused.status).toBe(401)
+    expect(refused.headers.getSetCookie()).toHaveLength(12)
+    expect(refused.headers.getSetCookie().slice(0, 3)).toEqual(['', ' Domain=souk.shop.example;', ' Domain=shop.example;'].map(ofRoot))
+  })
+
+  test('an access token and a customer’s refresh token are no cookie, and the customer’s session stays', async () => {
+    await using s = await loggedIn()
+    const { name } = cookieOf(s.answer)
+    const { data } = await startSession(s.app.deps, { id: 'cus_x', role: 'CUSTOMER', shopId: s.shop.id }, system)
+    const refused = await resume(s.app, `${name}=${data.refreshToken}`)
+    expect([refused.status, removed(refused)]).toEqual([401, true])
+    expect((await end(s.app, `${name}=${data.refreshToken}`)).status).toBe(204)
+    expect((await s.app.call('POST', '/auth/refresh', { body: { refreshToken: data.refreshToken } })).status).toBe(200)
+    expect((await resume(s.app, `${name}=${s.token}`)).status).toBe(401)
+  })
+
+  test('a session that was ended elsewhere, by a new password or by DELETE /auth/sessions, is over at the next request, and the cookie removed', async () => {
+    await using s = await loggedIn()
+    expect((await s.app.call('DELETE', '/auth/sessions', { token: s.apiToken })).status).toBe(204)
+    const over = await resume(s.app, s.cookie)
+    expect([over.status, removed(over)]).toEqual([401, true])
+
+    await using other = await loggedIn()
+    const changed = { current: other.password, password: 'quite-another-password' }
+    const answer = await other.app.call('POST', '/auth/password', { token: other.apiToken, body: changed })
+    expect([answer.status, answer.text]).toEqual([204, ''])
+    expect((await resume(other.app, other.cookie)).status).toBe(401)
+  })
+
+  test('what somebody is in a shop is told as it stands: a role that was changed, a shop that was left', async () => {
+    await using s = await loggedIn()
+    const member = await s.app.merchant()
+    const { db, memberStore } = s.app.deps
+    const blank = {
+      name: null,
+      invitedAt: null,
+      invitedByMail: false,
+      acceptedBy: null,
+      joinedAt: 1,
+      createdAt: 1,
+      updatedAt: 1,
+      email: null,
+      version: 1,
+    } as const
+    const row = { ...blank, id: s.app.deps.newId('staff'), shopId: s.shop.id, userId: member.id, role: 'READ_ONLY' as const }
+    await db.write((tx) => memberStore.insert(tx, row))
+    const { email, password } = member
+    const first = await post(s.app, { email, password })
+    const rolesOf = ({ body }: Answer) => Object.fromEntries(body.shops.map(({ id, role }: { id: string; role: string }) => [id, role]))
+    expect(rolesOf(first)).toEqual({ [member.shop.id]: 'OWNER', [s.shop.id]: 'READ_ONLY' })
+    expect((await s.app.call('PATCH', `/shops/v2/staff/${row.id}`, { token: s.token, body: { role: 'MANAGER' } })).status).toBe(200)
+    const second = await resume(s.app, heldBy(first))
+    expect(rolesOf(second)).toEqual({ [member.shop.id]: 'OWNER', [s.shop.id]: 'MANAGER' })
+    expect((await s.app.call('DELETE', `/shops/v2/staff/${row.id}`, { token: s.token })).status).toBe(204)
+    expect(rolesOf(await resume(s.app, heldBy(second)))).toEqual({ [member.shop.id]: 'OWNER' })
+  })
+
+  test('a shop that was suspended is told with that', async () => {
+    await using s = await loggedIn()
+    const { token } = await s.app.superAdmin()
+    const suspended = await s.app.call('PATCH', `/admin/shops/${s.shop.id}`, { token, body: { status: 'SUSPENDED' } })
+    expect(suspended.status).toBe(200)
+    expect((await resume(s.app, s.cookie)).body.shops).toMatchObject([{ id: s.shop.id, status: 'SUSPENDED' }])
+  })
+
+  test('it is listed among one’s own sessions, and where it was renewed from', async () => {
+    await using s = await loggedIn()
+    const answer = await post(s.app, undefined, { cookie: s.cookie, 'user-agent': 'Console/1' }, { from: '203.0.113.9' })
+    const { data } = (await s.app.call('GET', '/auth/sessions', { token: answer.body.accessToken })).body
+    expect(data.find(({ current }: { current: boolean }) => current)).toMatchObject({ address: '203.0.113.9', agent: 'Console/1' })
+  })
+})
+
+describe('the end', () => {
+  test('it ends the session with its access tokens, removes the cookie, and asks for none', async () => {
+    await using s = await loggedIn()
+    for (let nth = 0; nth < 2; nth++) {
+      const ended = await end(s.app, s.cookie)
+      expect([ended.status, ended.text, removed(ended)]).toEqual([204, '', true])
+    }
+    expect((await s.app.call('DELETE', path, { headers: here })).status).toBe(204)
+    expect([await me(s.app, s.token), await me(s.app, s.apiToken)]).toEqual([401, 200])
+    expect((await resume(s.app, s.cookie)).status).toBe(401)
+    expect((await actions(s.app, s.id)).filter((action) => action === 'session.ended')).toHaveLength(1)
+  })
+})
+
+describe('the console off', () => {
+  test('CONSOLE_ENABLED off: there is nothing at its paths, whatever is sent', async () => {
+    await using app = await testApp({ CONSOLE_ENABLED: 'false' })
+    const { email, password } = await app.merchant()
+    const nothing = { statusCode: 404, message: 'There is nothing at this path', error: 'Not Found' }
+    for (const [method, at] of [
+      ['POST', path],
+      ['DELETE', path],
+      ['GET', path],
+      ['POST', '/console/setup'],
+      ['OPTIONS', path],
+    ] as const) {
+      for (const options of [{}, { body: { email, password }, headers: here }, { raw: 'x', headers: { 'content-type': 'text/plain' } }]) {
+        if (method === 'GET' && 'raw' in options) continue
+        const { body: _, raw: __, ...bare } = options as CallOptions
+        expect((await app.call(method, at, method === 'GET' ? bare : options)).body).toEqual(nothing)
+      }
+    }
+  })
+})

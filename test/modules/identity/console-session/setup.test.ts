@@ -1,0 +1,133 @@
+/** The first run: whoever has the token that the server has printed makes the first super admin. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { oneTimeTokens } from '../../../../db/schema/mail.ts'
+import { auditLog, users } from '../../../../db/schema/people.ts'
+import { issueSetupToken } from '../../../../src/modules/identity/console-session/index.ts'
+import { createSuperAdmin } from '../../../../src/modules/identity/merchant/index.ts'
+import { type CallOptions, type TestApp, testApp } from '../../../support/app.ts'
+import { cookieOf, heldBy, here, post, resume } from '../../../support/console.ts'
+import { testDatabase } from '../../../support/database.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const root = { email: 'root@example.com', password: 'password-of-root' }
+const setUp = (app: TestApp, body: unknown, more: CallOptions = {}) => app.call('POST', '/console/setup', { body, headers: here, ...more })
+async function tokenOf(app: TestApp): Promise<string> {
+  const token = await issueSetupToken(app.deps)
+  if (token === undefined) throw new Error('no token was made')
+  return token
+}
+const admins = (app: TestApp) => app.deps.db.read.select().from(users).where(eq(users.role, 'SUPER_ADMIN'))
+
+describe('the first run', () => {
+  test('the page is told that it is one, makes the super admin by the token, and is logged in as that', async () => {
+    await using app = await testApp()
+    const before = await post(app)
+    expect([before.status, before.body.error]).toEqual([401, 'SETUP_REQUIRED'])
+    const token = await tokenOf(app)
+    const made = await setUp(app, { token, ...root, email: 'Root@Example.com' }, { headers: { ...here, 'x-request-id': 'first-run' } })
+    expect([made.status, made.headers.get('cache-control')]).toEqual([201, 'no-store'])
+    expect(made.body).toEqual({ accessToken: expect.any(String), expiresIn: 3600, roles: ['SUPER_ADMIN'], shops: [] })
+    expect(cookieOf(made).rest).toBe('Path=/console/session; Max-Age=7200; HttpOnly; SameSite=Strict')
+    expect((await app.call('GET', '/admin/audit', { token: made.body.accessToken })).status).toBe(200)
+    expect((await resume(app, heldBy(made))).body.roles).toEqual(['SUPER_ADMIN'])
+    expect((await post(app, root)).status).toBe(200)
+    expect((await post(app)).body.error).toBe('Unauthorized')
+    const [user] = await admins(app)
+    expect(user).toMatchObject({ email: root.email })
+    const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'super_admin.created'))
+    expect(rows).toMatchObject([{ actor: user?.id, subject: user?.id, requestId: 'first-run' }])
+    expect(JSON.stringify(rows)).not.toContain(token)
+  })
+
+  test('a merchant who has opened a shop before goes on with their session; the others are told of the first run', async () => {
+    await using app = await testApp()
+    const { email, password } = await app.merchant()
+    const answer = await post(app, { email, password })
+    expect([answer.status, (await resume(app, heldBy(answer))).status]).toEqual([200, 200])
+    expect((await resume(app, 'souk_console_80=x')).body.error).toBe('SETUP_REQUIRED')
+    expect((await post(app, { email, password: 'wrong-password' })).body.error).toBe('Unauthorized')
+  })
+
+  test('the token is kept as its hash alone', async () => {
+    await using app = await testApp()
+    const token = await tokenOf(app)
+    const rows = await app.deps.db.read.select().from(oneTimeTokens)
+    expect([rows.length, JSON.stringify(rows).includes(token), token.length]).toEqual([1, false, 43])
+  })
+
+  test('a token works once, and as soon as there is a super admin all of them are useless, whatever they are', async () => {
+    await using app = await testApp()
+    const [first, second] = [await tokenOf(app), await tokenOf(app)]
+    expect((await setUp(app, { token: second, ...root })).status).toBe(201)
+    for (const token of [first, second, 'a'.repeat(43)]) {
+      const again = await setUp(app, { token, ...root, email: 'other@example.com' })
+      expect([again.status, again.headers.has('set-cookie')]).toEqual([409, false])
+    }
+    expect(await admins(app)).toHaveLength(1)
+    expect(await issueSetupToken(app.deps)).toBeUndefined()
+  })
+
+  test('a super admin whom `souk setup` made ends the first run, too', async () => {
+    await using app = await testApp()
+    const token = await tokenOf(app)
+    await createSuperAdmin(app.deps, root)
+    expect((await setUp(app, { token, ...root, email: 'other@example.com' })).status).toBe(409)
+    expect(await admins(app)).toHaveLength(1)
+  })
+
+  test('a token that is wrong, of another purpose or older than a day is 401, and fifty tries of an address are 429', async () => {
+    await using app = await testApp()
+    const token = await tokenOf(app)
+    const of = (text: string, from: string) => setUp(app, { token: text, ...root }, { from })
+    expect((await of(`${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`, '203.0.113.1')).status).toBe(401)
+    expect((await of(token.slice(1), '203.0.113.1')).status).toBe(400)
+    for (let nth = 0; nth < 50; nth++) expect((await of('a'.repeat(43), '203.0.113.9')).status).toBe(401)
+    const limited = await of(token, '203.0.113.9')
+    expect([limited.status, Number(limited.headers.get('retry-after')) > 0]).toEqual([429, true])
+    app.clock.advance(24 * 60 * 60 * 1000)
+    expect((await of(token, '203.0.113.1')).status).toBe(401)
+    expect(await admins(app)).toEqual([])
+    expect((await of(await tokenOf(app), '203.0.113.1')).status).toBe(201)
+  })
+
+  test('what is wrong with the rest leaves the token good: a common password, an e-mail address that is taken', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const token = await tokenOf(app)
+    expect((await setUp(app, { token, ...root, password: 'password123' })).status).toBe(400)
+    expect((await setUp(app, { token, ...root, password: 'short' })).status).toBe(400)
+    expect((await setUp(app, { token, ...root, email: 'nobody' })).status).toBe(400)
+    expect((await setUp(app, { token, ...root, email: merchant.email })).status).toBe(409)
+    expect(await admins(app)).toEqual([])
+    expect((await setUp(app, { token, ...root })).status).toBe(201)
+  })
+
+  test('of many at once, with one token or with those of several processes, one makes the super admin', async () => {
+    await using app = await testApp()
+    const tokens = [await tokenOf(app), await tokenOf(app), await tokenOf(app)]
+    const answers = await Promise.all(
+      Array.from({ length: 9 }, (_, nth) => setUp(app, { token: tokens[nth % 3], ...root, email: `root${nth}@example.com` })),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    for (const { status } of answers) expect([201, 401, 409]).toContain(status)
+    expect(await admins(app)).toHaveLength(1)
+  })
+
+  test('a token is good in another process, and after a restart, beside the one that is printed then', async () => {
+    const database = await testDatabase()
+    let token: string
+    {
+      await using first = await testApp({}, { database })
+      token = await tokenOf(first)
+    }
+    {
+      await using next = await testApp({}, { database })
+      await tokenOf(next)
+      expect((await setUp(next, { token, ...root })).status).toBe(201)
+    }
+    await database.drop()
+  })
+})

@@ -1,0 +1,194 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { eq, getTableColumns, is, sql } from 'drizzle-orm'
+import { PgTable } from 'drizzle-orm/pg-core'
+import { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import * as schema from '../../../../db/schema/index.ts'
+import { apiKeys, auditLog, encryptionKeys, idempotencyKeys, processorAccounts } from '../../../../db/schema/index.ts'
+import { parseConfig } from '../../../../src/config.ts'
+import { createKeyring } from '../../../../src/keys.ts'
+import { sealedBy } from '../../../../src/lib/seal.ts'
+import { answerSeal } from '../../../../src/modules/operations/idempotency/domain.ts'
+import { countSealed, faultySeals, resealSecrets } from '../../../../src/modules/identity/master-key/service.ts'
+import { sealedColumns } from '../../../../src/modules/identity/master-key/store.ts'
+import { accountSeal } from '../../../../src/modules/payments/processor-account/domain.ts'
+import { contextOf, custodyWallet, readPrivateKey } from '../../../../src/modules/shop/shop/service.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const newSecret = 'the-new-encryption-key-of-the-test-00'
+const answers = 450
+
+/** The same instance with a new first encryption key in its settings. */
+function withNewKey(app: TestApp) {
+  const { dataDir, databaseUrl, jwtSecrets, encryptionKeys: old, integrationApiKey } = app.deps.config
+  const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, JWT_SECRET: jwtSecrets[0], INTEGRATION_API_KEY: integrationApiKey }
+  const both = createKeyring(parseConfig({ ...env, ENCRYPTION_KEY: `${newSecret},${old[0]}` }), false)
+  const alone = createKeyring(parseConfig({ ...env, ENCRYPTION_KEY: newSecret }), false)
+  return { ...app.deps, keyring: both, onlyNew: alone }
+}
+
+/** Keys of a shop's own at a processor. */
+function accountOf({ deps }: TestApp, shopId: string): typeof processorAccounts.$inferInsert {
+  const id = 'pacc_1'
+  const which = { id, shopId, processor: 'stripe' } as const
+  const sealedSettings = deps.keyring.seal('{"secretKey":"sk_test_a"}', accountSeal(which))
+  const times = { checkedAt: 0, createdAt: 0, retiredAt: null }
+  return { ...which, accountId: id, mode: 'TEST', publishable: {}, sealedSettings, names: ['secretKey'], version: 1, ...times }
+}
+
+/** A secret in every table that holds any, and more idempotent answers than one page of the work. */
+async function fill(app: TestApp) {
+  const { shop, secretKey } = await app.merchant()
+  await custodyWallet(app.deps, { shop: contextOf(shop), actor: { id: 'test' } })
+  const rows = Array.from({ length: answers }, (_, at) => {
+    const [scope, key] = [`principal${at % 3} POST /carts`, `key-${at}`]
+    return {
+      scope,
+      key,
+      fingerprint: 'f',
+      attempt: 'a',
+      leaseUntil: 0,
+      expiresAt: 1,
+      sealedAnswer: at % 10 === 0 ? null : app.deps.keyring.seal(`answer ${at}`, answerSeal(scope, key)),
+    }
+  })
+  await app.deps.db.write(async (tx) => void (await tx.insert(idempotencyKeys).values(rows)))
+  await app.deps.db.write(async (tx) => void (await tx.insert(processorAccounts).values(accountOf(app, shop.id))))
+  return { shop, secretKey }
+}
+
+const keysOf = async (app: TestApp) => app.deps.db.read.select().from(encryptionKeys).orderBy(encryptionKeys.createdAt)
+
+test('every column of the schema that holds something sealed is sealed anew by a rotation', () => {
+  const found: string[] = []
+  for (const [name, table] of Object.entries<unknown>(schema)) {
+    if (!is(table, SQLiteTable) && !is(table, PgTable)) continue
+    for (const column of Object.values(getTableColumns(table as SQLiteTable)))
+      if (/^sealed/.test(column.name)) found.push(`${name}.${column.name}`)
+  }
+  const camel = (text: string) => text.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+  expect(found.sort()).toEqual(
+    Object.entries(sealedColumns)
+      .map(([table, { sealed }]) => `${camel(table)}.${sealed}`)
+      .sort(),
+  )
+})
+
+test('every secret opens under the new key alone afterwards, and the old one is retired with an audit row', async () => {
+  await using app = await testApp()
+  const { shop, secretKey } = await fill(app)
+  const deps = withNewKey(app)
+  const total = await countSealed(app.deps.db)
+  expect(total).toBe(answers * 0.9 + 3)
+  const [old] = await keysOf(app)
+  app.clock.advance(1_000)
+
+  const seen: number[] = []
+  const { resealed, retired } = await resealSecrets(deps, (rows) => seen.push(rows))
+
+  expect(resealed).toBe(total)
+  expect(retired).toEqual([old?.version ?? ''])
+  expect(Math.max(...seen)).toBe(total)
+  expect(await faultySeals({ db: app.deps.db, keyring: deps.onlyNew })).toEqual({ closed: [], outdated: [] })
+  expect(await readPrivateKey({ ...deps, keyring: deps.onlyNew }, { shop: contextOf(shop), actor: { id: 'test' } })).toBe(secretKey)
+  const [row] = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, 'key-7'))
+  expect(deps.onlyNew.unseal(row?.sealedAnswer ?? '', answerSeal(row?.scope ?? '', 'key-7'))).toBe('answer 7')
+  const current = deps.keyring.encryption()[0]?.version
+  expect(await keysOf(app)).toMatchObject([
+    { version: old?.version, retiredAt: app.clock.now() },
+    { version: current, retiredAt: null },
+  ])
+  const audited = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'encryption_key.rotated'))
+  expect(audited).toMatchObject([{ actor: 'system', subject: current }])
+  for (const secret of app.deps.config.encryptionKeys) expect(JSON.stringify(audited)).not.toContain(secret)
+})
+
+test('what a server seals under the old key meanwhile is sealed anew too before that key is retired', async () => {
+  await using app = await testApp()
+  await fill(app)
+  const late = ['late 1', 'late 2']
+  // The pause between two passes is where a server's last writes under the old key land.
+  const sleep = async () => {
+    const shopName = late.shift()
+    if (shopName) await app.merchant({ shopName: shopName.replace(' ', '-') })
+  }
+  const { retired } = await resealSecrets({ ...withNewKey(app), sleep })
+  expect(retired).toHaveLength(1)
+  expect(late).toEqual([])
+  expect(await faultySeals({ db: app.deps.db, keyring: withNewKey(app).onlyNew })).toEqual({ closed: [], outdated: [] })
+})
+
+test('the old key stays in use while a server goes on sealing under it', async () => {
+  await using app = await testApp()
+  const sleep = async () => void (await app.merchant())
+  await expect(resealSecrets({ ...withNewKey(app), sleep })).rejects.toThrow('A server still seals under another key')
+  expect((await keysOf(app)).map(({ retiredAt }) => retiredAt)).toEqual([null, null])
+})
+
+test('cut short at any write, it goes on where it was', async () => {
+  await using app = await testApp()
+  await fill(app)
+  const deps = withNewKey(app)
+  let finished = false
+  for (let writesLeft = 1; !finished; writesLeft += 3) {
+    let writes = 0
+    const db = {
+      ...deps.db,
+      write: ((work) => (++writes > writesLeft ? Promise.reject(new Error('killed')) : deps.db.write(work))) as typeof deps.db.write,
+    }
+    finished = await resealSecrets({ ...deps, db }).then(
+      () => true,
+      (error: Error) => {
+        expect(error.message).toBe('killed')
+        return false
+      },
+    )
+    expect((await faultySeals({ db: app.deps.db, keyring: deps.keyring })).closed).toEqual([])
+  }
+  expect(await faultySeals({ db: app.deps.db, keyring: deps.onlyNew })).toEqual({ closed: [], outdated: [] })
+  expect((await keysOf(app)).filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
+})
+
+test('run again with nothing left to do, it changes nothing', async () => {
+  await using app = await testApp()
+  await fill(app)
+  const deps = withNewKey(app)
+  await resealSecrets(deps)
+  const before = await app.deps.db.read.select().from(apiKeys)
+  expect(await resealSecrets(deps)).toEqual({ resealed: 0, retired: [] })
+  expect(await app.deps.db.read.select().from(apiKeys)).toEqual(before)
+})
+
+test('a secret that does not open is told, and keeps the old keys in use', async () => {
+  await using app = await testApp()
+  const { shop } = await fill(app)
+  // Bound to its shop: under another shop's name it must not open.
+  await app.deps.db.write(
+    async (tx) =>
+      void (await tx.rows(
+        sql`update wallets set sealed_key = (select sealed from api_keys where shop_id = ${shop.id} and sealed is not null)`,
+      )),
+  )
+  expect(await faultySeals({ db: app.deps.db, keyring: app.deps.keyring })).toEqual({
+    closed: [{ table: 'wallets', rows: 1 }],
+    outdated: [],
+  })
+  await expect(resealSecrets(withNewKey(app))).rejects.toThrow('A secret in wallets does not open')
+  expect((await keysOf(app)).map(({ retiredAt }) => retiredAt)).toEqual([null, null])
+})
+
+test('a secret under a retired key is told, and the next rotation seals it anew', async () => {
+  await using app = await testApp()
+  await fill(app)
+  const deps = withNewKey(app)
+  await resealSecrets(deps)
+  await app.merchant({ shopName: 'late-one' })
+  expect(await faultySeals({ db: app.deps.db, keyring: deps.keyring })).toEqual({ closed: [], outdated: [{ table: 'api_keys', rows: 1 }] })
+  expect((await resealSecrets(deps)).resealed).toBe(1)
+  const rows = await app.deps.db.read.select({ sealed: apiKeys.sealed }).from(apiKeys)
+  expect(new Set(rows.flatMap(({ sealed }) => (sealed ? [sealedBy(sealed)] : [])))).toEqual(
+    new Set([deps.keyring.encryption()[0]?.version ?? '']),
+  )
+})

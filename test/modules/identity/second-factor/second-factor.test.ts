@@ -1,0 +1,436 @@
+/** The second factor of merchants and operators: begun, confirmed, asked for at logins, taken once, removed. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { attempts, auditLog } from '../../../../db/schema/people.ts'
+import { secondFactors } from '../../../../db/schema/second-factor.ts'
+import { faultySeals } from '../../../../src/modules/identity/master-key/index.ts'
+import { removeSecondFactor, resetUserPassword } from '../../../../src/modules/identity/merchant/index.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { customerIn } from '../../../support/customers.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { begunTotp, codeAt, confirmedTotp } from '../../../support/totp.ts'
+
+setDefaultTimeout(longTestMs)
+
+type Person = { id: string; email: string; password: string; token: string }
+const step = 30_000
+const minute = 60_000
+const enough = 15 * minute
+
+const logIn = (app: TestApp, { email, password }: Pick<Person, 'email' | 'password'>, code?: unknown, from = '127.0.0.1') =>
+  app.call('POST', '/merchant/login', { body: { email, password, ...(code === undefined ? {} : { code }) }, from })
+const remove = (app: TestApp, { token }: Person, body: unknown) => app.call('DELETE', '/auth/totp', { token, body })
+const actions = async (app: TestApp, action: string) =>
+  app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(auditLog.id)
+const rowOf = async (app: TestApp, { id }: Person) =>
+  (await app.deps.db.read.select().from(secondFactors).where(eq(secondFactors.userId, id)))[0]
+/** The code of a step that was not used yet. */
+const next = (app: TestApp, secret: string): string => {
+  app.clock.advance(step)
+  return codeAt(secret, app.clock.now())
+}
+/** Six digits that are no code of the steps around. */
+const wrong = (app: TestApp, secret: string): string => {
+  const near = [-2, -1, 0, 1, 2].map((steps) => codeAt(secret, app.clock.now(), steps))
+  return ['000000', '111111', '222222', '333333', '444444', '555555'].find((code) => !near.includes(code)) ?? ''
+}
+
+describe('beginning a second factor', () => {
+  test('what was begun is shown once, sealed at rest, and asked for by no login before it is confirmed', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const { status, body, headers } = await app.call('POST', '/auth/totp', { token: merchant.token, body: { password: merchant.password } })
+    expect([status, headers.get('cache-control')]).toEqual([201, 'no-store'])
+    expect(body).toEqual({
+      secret: expect.stringMatching(/^[A-Z2-7]{32}$/),
+      otpauthUri: `otpauth://totp/souk:merchant1%40example.com?secret=${body.secret}&issuer=souk&algorithm=SHA1&digits=6&period=30`,
+    })
+    expect((await logIn(app, merchant)).status).toBe(200)
+    expect((await logIn(app, merchant, 'anything')).status).toBe(200)
+    const row = await rowOf(app, merchant)
+    expect(row?.sealedSecret.startsWith(`${app.deps.keyring.encryption()[0]?.version}.`)).toBe(true)
+    expect(JSON.stringify([row, await app.deps.db.read.select().from(auditLog), app.logged])).not.toContain(body.secret)
+  })
+
+  test('a secret opens for its owner alone, and souk check sees where it does not', async () => {
+    await using app = await testApp()
+    const [merchant, other] = [await app.merchant(), await app.merchant()]
+    await confirmedTotp(app, merchant)
+    await confirmedTotp(app, other)
+    expect(await faultySeals(app.deps)).toEqual({ closed: [], outdated: [] })
+    const sealedSecret = (await rowOf(app, other))?.sealedSecret ?? ''
+    await app.deps.db.write((tx) => tx.update(secondFactors).set({ sealedSecret }).where(eq(secondFactors.userId, merchant.id)))
+    expect(await faultySeals(app.deps)).toEqual({ closed: [{ table: 'second_factors', rows: 1 }], outdated: [] })
+    expect((await logIn(app, merchant, '123456')).status).toBe(500)
+  })
+
+  test('needs the password; a wrong one begins nothing and counts like a failed login', async () => {
+    await using app = await testApp()
+    const { token, email, password } = await app.merchant()
+    const begin = (body: object) => app.call('POST', '/auth/totp', { token, body })
+    const { status, body } = await begin({})
+    expect([status, body.message]).toEqual([400, expect.stringMatching(/^password \(body\): /)])
+    for (let nth = 0; nth < 10; nth++) {
+      const wrong = await begin({ password: `wrong ${nth}` })
+      expect([wrong.status, wrong.body.message, wrong.body.error]).toEqual([401, 'The password is wrong', 'Unauthorized'])
+    }
+    expect((await begin({ password })).status).toBe(429)
+    expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(429)
+    expect(await app.deps.db.read.select().from(secondFactors)).toEqual([])
+  })
+
+  test('beginning again replaces the secret, and only the last one confirms', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const { token, password } = merchant
+    const [first, second] = [await begunTotp(app, merchant), await begunTotp(app, merchant)]
+    const confirm = (secret: string) => app.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, app.clock.now()) } })
+    expect([first === second, (await confirm(first)).status, (await confirm(second)).status]).toEqual([false, 401, 200])
+    expect((await app.call('POST', '/auth/totp', { token, body: { password } })).status).toBe(409)
+    expect((await confirm(second)).status).toBe(409)
+  })
+
+  test('it is confirmed with the six digits that the app shows, and nothing else does it', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const { token } = merchant
+    const confirm = (code: unknown) => app.call('POST', '/auth/totp/confirm', { token, body: { code } })
+    expect((await confirm('123456')).status).toBe(409)
+    const secret = await begunTotp(app, merchant)
+    const good = codeAt(secret, app.clock.now())
+    const arabic = [...good].map((digit) => String.fromCharCode(0x660 + Number(digit))).join('')
+    for (const code of [wrong(app, secret), `${good}0`, `0${good}`, good.slice(1), arabic, ' ', `${good}\n`])
+      expect([code, (await confirm(code)).status]).toEqual([code, 401])
+    for (const code of ['', 123456, null, ['1'], 'x'.repeat(65)]) expect([code, (await confirm(code)).status]).toEqual([code, 400])
+    expect((await confirm(good)).status).toBe(200)
+  })
+
+  test('what was begun an hour ago is not confirmed any more', async () => {
+    await using app = await testApp({ ACCESS_TOKEN_SECONDS: '86400' })
+    const merchant = await app.merchant()
+    const { token } = merchant
+    const secret = await begunTotp(app, merchant)
+    app.clock.advance(60 * minute)
+    const late = await app.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, app.clock.now()) } })
+    expect([late.status, late.body.message]).toEqual([409, 'No second factor was begun within the hour: begin one'])
+  })
+
+  test('confirming ends the sessions that were begun without it, but for the one that asks', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const other = (await logIn(app, merchant)).body.data
+    await confirmedTotp(app, merchant)
+    const look = async (token: string) => (await app.call('GET', '/merchant/me', { token })).status
+    expect([await look(merchant.token), await look(other.accessToken)]).toEqual([200, 401])
+    expect((await app.call('POST', '/auth/refresh', { body: { refreshToken: other.refreshToken } })).status).toBe(401)
+  })
+
+  test('two who confirm at once get one set of recovery codes', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const { token } = merchant
+    const code = codeAt(await begunTotp(app, merchant), app.clock.now())
+    const answers = await Promise.all([1, 2].map(() => app.call('POST', '/auth/totp/confirm', { token, body: { code } })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+
+  for (const who of ['merchant', 'superAdmin'] as const)
+    test(`a ${who} is told whether it is on, and how many recovery codes are left`, async () => {
+      await using app = await testApp()
+      const person: Person = await app[who]()
+      const told = async (token = person.token) => (await app.call('GET', '/auth/totp', { token })).body
+      const off = { enabled: false, recoveryCodesLeft: 0 }
+      expect(await told()).toEqual(off)
+      await begunTotp(app, person)
+      expect(await told()).toEqual(off)
+      const { recoveryCodes } = await confirmedTotp(app, person)
+      expect(await told()).toEqual({ enabled: true, recoveryCodesLeft: 10 })
+      const { body } = await logIn(app, person, recoveryCodes[0])
+      expect(await told(body.data.accessToken)).toEqual({ enabled: true, recoveryCodesLeft: 9 })
+      expect(await told((await app.merchant()).token)).toEqual(off)
+      expect((await app.call('GET', '/auth/totp', {})).status).toBe(401)
+      expect((await remove(app, person, { password: person.password, code: recoveryCodes[1] })).status).toBe(204)
+      expect(await told()).toEqual(off)
+    })
+
+  test('customers and keys have none', async () => {
+    await using app = await testApp()
+    const { shop, secretKey } = await app.merchant()
+    const { token } = await customerIn(app, shop)
+    for (const [method, path] of [
+      ['GET', '/auth/totp'],
+      ['POST', '/auth/totp'],
+      ['POST', '/auth/totp/confirm'],
+      ['DELETE', '/auth/totp'],
+    ] as const) {
+      expect((await app.call(method, path, { token, body: {} })).status).toBe(403)
+      expect((await app.call(method, path, { key: secretKey, body: {} })).status).toBe(401)
+    }
+  })
+})
+
+describe('logging in with a second factor', () => {
+  for (const who of ['merchant', 'superAdmin'] as const)
+    test(`a ${who} is asked for the code after the password, and a code is taken once`, async () => {
+      await using app = await testApp()
+      const person: Person = await app[who]()
+      const { secret } = await confirmedTotp(app, person)
+      const asked = await logIn(app, person)
+      expect([asked.status, asked.body]).toEqual([
+        401,
+        {
+          statusCode: 401,
+          message: 'Send the code of your authenticator app, or a recovery code, as `code`',
+          error: 'TOTP_REQUIRED',
+        },
+      ])
+      const used = codeAt(secret, app.clock.now())
+      expect((await logIn(app, person, used)).body).toMatchObject({ statusCode: 401, error: 'TOTP_REQUIRED' })
+      const code = next(app, secret)
+      expect((await logIn(app, person, code)).status).toBe(200)
+      expect((await logIn(app, person, code)).status).toBe(401)
+      const spaced = next(app, secret).replace(/^.../, '$& ')
+      expect((await logIn(app, person, spaced)).status).toBe(200)
+      expect(
+        (await app.call('POST', '/api/v3/merchant/login', { body: { email: person.email, password: person.password } })).body.error,
+      ).toBe('TOTP_REQUIRED')
+    })
+
+  test('a wrong password is answered as ever, with or without a code, for those with a factor, without, and for nobody', async () => {
+    await using app = await testApp()
+    const [merchant, other] = [await app.merchant(), await app.merchant()]
+    const { secret } = await confirmedTotp(app, merchant)
+    const code = next(app, secret)
+    const emails = [merchant.email, other.email, 'nobody@example.com']
+    const answers = await Promise.all(
+      emails.flatMap((email) => [undefined, code, 'x'].map((sent) => logIn(app, { email, password: 'not the password' }, sent))),
+    )
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    expect(answers[0]?.body.error).toBe('Unauthorized')
+    expect((await logIn(app, merchant, code)).status).toBe(200)
+  })
+
+  test('a code of the step before or after is taken, and after it none from before', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const { secret } = await confirmedTotp(app, merchant)
+    app.clock.advance(10 * step)
+    const code = (steps: number) => codeAt(secret, app.clock.now(), steps)
+    expect((await logIn(app, merchant, code(-2))).status).toBe(401)
+    expect((await logIn(app, merchant, code(2))).status).toBe(401)
+    expect((await logIn(app, merchant, code(-1))).status).toBe(200)
+    expect((await logIn(app, merchant, code(1))).status).toBe(200)
+    expect((await logIn(app, merchant, code(0))).status).toBe(401)
+    expect((await logIn(app, merchant, code(1))).status).toBe(401)
+  })
+
+  test('the code of somebody else, seven digits, digits of other scripts and no text at all are wrong', async () => {
+    await using app = await testApp()
+    const [merchant, other] = [await app.merchant(), await app.merchant()]
+    const { secret } = await confirmedTotp(app, merchant)
+    const { secret: others, recoveryCodes } = await confirmedTotp(app, other)
+    const good = next(app, secret)
+    const arabic = [...good].map((digit) => String.fromCharCode(0x660 + Number(digit))).join('')
+    const fullWidth = [...good].map((digit) => String.fromCharCode(0xff10 + Number(digit))).join('')
+    for (const code of [codeAt(others, app.clock.now()), `${good}1`, arabic, fullWidth, recoveryCodes[0], "' or 1=1 --"])
+      expect([code, (await logIn(app, merchant, code)).status]).toEqual([code, 401])
+    for (const code of [Number(good), '', null, {}, [good], 'x'.repeat(65)])
+      expect([code, (await logIn(app, merchant, code)).status]).toEqual([code, 400])
+    expect((await rowOf(app, merchant))?.wrongCodes).toBe(6)
+    expect((await logIn(app, merchant, good)).status).toBe(200)
+    expect((await rowOf(app, merchant))?.wrongCodes).toBe(0)
+  })
+
+  test('one code sent many times at once lets one in', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const { secret } = await confirmedTotp(app, merchant)
+    const code = next(app, secret)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => logIn(app, merchant, code)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(401)])
+  })
+
+  test('one code sent to two processes at once lets one in', async () => {
+    await using app = await testApp()
+    await using second = await testApp({}, { database: app.database, startAt: app.clock.now(), as: 'command' })
+    const merchant = await app.merchant()
+    const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
+    second.clock.advance(step)
+    for (const code of [next(app, secret), recoveryCodes[3]]) {
+      const answers = await Promise.all([app, second, app, second].map((one) => logIn(one, merchant, code)))
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
+    }
+  })
+})
+
+describe('wrong codes', () => {
+  test('after ten wrong ones after a right password the account answers 429 for 15 minutes, from wherever and with whatever', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const other = await app.merchant()
+    const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
+    app.clock.advance(step)
+    for (let nth = 0; nth < 10; nth++) {
+      expect((await logIn(app, merchant)).body.error).toBe('TOTP_REQUIRED')
+      expect((await logIn(app, merchant, wrong(app, secret), `203.0.113.${nth}`)).status).toBe(401)
+    }
+    const limited = await logIn(app, merchant, codeAt(secret, app.clock.now()), '198.51.100.1')
+    expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '900'])
+    expect((await logIn(app, merchant, recoveryCodes[0])).status).toBe(429)
+    expect((await logIn(app, merchant)).status).toBe(429)
+    expect((await remove(app, merchant, { password: merchant.password, code: recoveryCodes[0] })).status).toBe(429)
+    expect((await logIn(app, { ...merchant, password: 'not the password' })).status).toBe(401)
+    expect((await logIn(app, other)).status).toBe(200)
+    // Who is logged in stays so.
+    expect((await app.call('GET', '/merchant/me', { token: merchant.token })).status).toBe(200)
+    expect((await actions(app, 'totp.shut')).map(({ actor, subject, after }) => [actor, subject, after])).toEqual([
+      [merchant.id, merchant.id, { wrongCodes: 10, minutes: 15 }],
+    ])
+    const failures = (await actions(app, 'login.failed')).filter(({ subject }) => subject === merchant.id)
+    expect(failures.length).toBeGreaterThanOrEqual(5)
+  })
+
+  test('the 15 minutes end to the millisecond, and ten more are told then', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const { secret } = await confirmedTotp(app, merchant)
+    const guess = async () => (await logIn(app, merchant, wrong(app, secret))).status
+    for (let nth = 0; nth < 10; nth++) expect(await guess()).toBe(401)
+    app.clock.advance(enough - 1)
+    expect(await guess()).toBe(429)
+    app.clock.advance(1)
+    for (let nth = 0; nth < 9; nth++) expect(await guess()).toBe(401)
+    expect((await logIn(app, merchant, codeAt(secret, app.clock.now()))).status).toBe(200)
+    expect((await rowOf(app, merchant))?.wrongCodes).toBe(0)
+  })
+
+  test('many at once do not slip under the limit, in two processes either', async () => {
+    await using app = await testApp()
+    await using second = await testApp({}, { database: app.database, startAt: app.clock.now(), as: 'command' })
+    const merchant = await app.merchant()
+    const { secret } = await confirmedTotp(app, merchant)
+    const code = wrong(app, secret)
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, nth) => logIn(nth % 2 ? app : second, merchant, code)))
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
+  })
+
+  test('they are no failed logins of the address, and logins without a code count as nothing', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const { secret } = await confirmedTotp(app, merchant)
+    for (let nth = 0; nth < 60; nth++) expect((await logIn(app, merchant)).status).toBe(401)
+    for (let nth = 0; nth < 5; nth++) await logIn(app, merchant, wrong(app, secret))
+    expect(await app.deps.db.read.select().from(attempts)).toHaveLength(0)
+    expect((await rowOf(app, merchant))?.wrongCodes).toBe(5)
+  })
+})
+
+describe('recovery codes', () => {
+  test('there are ten, kept as hashes, and each lets in once, however it is written', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const { recoveryCodes } = await confirmedTotp(app, merchant)
+    expect([recoveryCodes.length, new Set(recoveryCodes).size]).toEqual([10, 10])
+    for (const code of recoveryCodes) expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}$/)
+    const kept = JSON.stringify([await rowOf(app, merchant), await app.deps.db.read.select().from(auditLog)])
+    for (const code of recoveryCodes) expect(kept.includes(code) || kept.includes(code.replaceAll('-', ''))).toBe(false)
+    const [first = '', second = '', third = ''] = recoveryCodes
+    for (const code of [
+      first,
+      second.toUpperCase().replaceAll('-', ' '),
+      third.replaceAll('-', '').replaceAll('0', 'O').replaceAll('1', 'l'),
+    ]) {
+      expect([code, (await logIn(app, merchant, code)).status]).toEqual([code, 200])
+      expect([code, (await logIn(app, merchant, code)).status]).toEqual([code, 401])
+    }
+    expect((await rowOf(app, merchant))?.recoveryHashes).toHaveLength(7)
+    expect((await actions(app, 'totp.recovery_code_used')).map(({ subject, after }) => [subject, after])).toEqual(
+      [9, 8, 7].map((recoveryCodes) => [merchant.id, { recoveryCodes }]),
+    )
+  })
+
+  test('when all are used, the app still lets in', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
+    for (const code of recoveryCodes) expect((await logIn(app, merchant, code)).status).toBe(200)
+    expect((await logIn(app, merchant, recoveryCodes[9])).status).toBe(401)
+    expect((await logIn(app, merchant, next(app, secret))).status).toBe(200)
+  })
+})
+
+describe('what goes around it', () => {
+  test('neither a new password nor a reset does', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const { secret } = await confirmedTotp(app, merchant)
+    const [changed, given] = ['another long password', 'yet another password']
+    const body = { current: merchant.password, password: changed }
+    expect((await app.call('POST', '/auth/password', { token: merchant.token, body })).status).toBe(204)
+    expect((await logIn(app, { ...merchant, password: changed })).body.error).toBe('TOTP_REQUIRED')
+    await resetUserPassword(app.deps, { email: merchant.email, password: given })
+    expect((await logIn(app, { ...merchant, password: given })).body.error).toBe('TOTP_REQUIRED')
+    expect((await logIn(app, { ...merchant, password: given }, next(app, secret))).status).toBe(200)
+  })
+
+  test('removing needs the password and a code; a stolen token alone removes nothing', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    expect((await remove(app, merchant, { password: merchant.password, code: '123456' })).status).toBe(409)
+    const { secret } = await confirmedTotp(app, merchant)
+    const { password } = merchant
+    for (const body of [{}, { password }, { code: next(app, secret) }]) expect((await remove(app, merchant, body)).status).toBe(400)
+    expect((await remove(app, merchant, { password: 'not the password', code: codeAt(secret, app.clock.now()) })).body.error).toBe(
+      'Unauthorized',
+    )
+    expect((await remove(app, merchant, { password, code: wrong(app, secret) })).body.error).toBe('TOTP_REQUIRED')
+    expect((await rowOf(app, merchant))?.wrongCodes).toBe(1)
+    const removed = await remove(app, merchant, { password, code: codeAt(secret, app.clock.now()) })
+    expect([removed.status, removed.text]).toEqual([204, ''])
+    expect(await rowOf(app, merchant)).toBeUndefined()
+    expect((await logIn(app, merchant)).status).toBe(200)
+    const again = await confirmedTotp(app, merchant)
+    expect(again.secret).not.toBe(secret)
+    expect((await remove(app, merchant, { password, code: again.recoveryCodes[0] })).status).toBe(204)
+    expect((await actions(app, 'totp.removed')).map(({ actor }) => actor)).toEqual([merchant.id, merchant.id])
+  })
+
+  test('the operator removes it on their word, also one that was only begun; other accounts keep theirs', async () => {
+    await using app = await testApp()
+    const [merchant, other] = [await app.merchant(), await app.merchant()]
+    await confirmedTotp(app, merchant)
+    await confirmedTotp(app, other)
+    expect(await removeSecondFactor(app.deps, 'nobody@example.com')).toBeUndefined()
+    expect((await removeSecondFactor(app.deps, merchant.email.toUpperCase()))?.id).toBe(merchant.id)
+    expect(await removeSecondFactor(app.deps, merchant.email)).toBeUndefined()
+    expect([(await logIn(app, merchant)).status, (await logIn(app, other)).status]).toEqual([200, 401])
+    await begunTotp(app, merchant)
+    expect((await removeSecondFactor(app.deps, merchant.email))?.id).toBe(merchant.id)
+    expect((await actions(app, 'totp.removed')).map(({ actor, subject }) => [actor, subject])).toEqual([
+      ['system', merchant.id],
+      ['system', merchant.id],
+    ])
+  })
+
+  test('a login that is under way while it is turned on does not begin a session without a code', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const secret = await begunTotp(app, merchant)
+    const find = app.deps.secondFactorStore.find
+    const code = codeAt(secret, app.clock.now())
+    let confirmed: number | undefined
+    // The look at the factor finds none; before the session is written, another process turns one on.
+    app.deps.secondFactorStore.find = async (id, from) => {
+      const found = await find(id, from)
+      if (confirmed !== undefined || from !== undefined) return found
+      confirmed = 0
+      confirmed = (await app.call('POST', '/auth/totp/confirm', { token: merchant.token, body: { code } })).status
+      return found
+    }
+    const answer = await logIn(app, merchant)
+    app.deps.secondFactorStore.find = find
+    expect([confirmed, answer.status, answer.body.error]).toEqual([200, 401, 'TOTP_REQUIRED'])
+    expect((await app.call('GET', '/auth/sessions', { token: merchant.token })).body.total).toBe(1)
+  })
+})

@@ -1,0 +1,83 @@
+import { expect, test } from 'bun:test'
+import { AppError } from '../../../../src/core/errors.ts'
+import { documentationOf, withoutUploaded, withUploaded } from '../../../../src/modules/lending/application/documentation.ts'
+
+const refusal = (sent: object): string => {
+  try {
+    documentationOf(sent as Record<string, unknown>)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'INVALID') return error.message
+    throw error
+  }
+  return 'taken'
+}
+const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) })
+
+test('documents are kept as they were said to be: with anything beside the items, and in them', () => {
+  const said = { items: [{ key: 'owner_id', status: 'UPLOADED', note: { by: ['me', 1, null] } }], reviewedBy: 'Accountant', n: [1, 2] }
+  expect(documentationOf(said)).toBe(said as never)
+  for (const empty of [{}, { items: [] }]) expect(documentationOf(empty)).toEqual(empty)
+})
+
+test('items that are none are refused, by their place', () => {
+  const item = { key: 'owner_id', status: 'UPLOADED' }
+  for (const [items, message] of [
+    [{}, 'documentationCompleted.items (body): Expected array'],
+    [null, 'documentationCompleted.items (body): Expected array'],
+    ['owner_id', 'documentationCompleted.items (body): Expected array'],
+    [['owner_id'], 'documentationCompleted.items.0 (body): Expected object'],
+    [[item, null], 'documentationCompleted.items.1 (body): Expected object'],
+    [[item, [item]], 'documentationCompleted.items.1 (body): Expected object'],
+    [[{ status: 'UPLOADED' }], 'documentationCompleted.items.0.key (body): Expected string'],
+    [[{ ...item, key: 1 }], 'documentationCompleted.items.0.key (body): Expected string'],
+    [[{ key: 'owner_id' }], 'documentationCompleted.items.0.status (body): Expected string'],
+    [[{ ...item, status: true }], 'documentationCompleted.items.0.status (body): Expected string'],
+    [[item, { key: 'lease', status: '' }, { ...item, status: 'PENDING' }], 'documentationCompleted.items.2.key (body): each key once'],
+  ] as const)
+    expect([items, refusal({ items })]).toEqual([items, message])
+})
+
+test('documents are taken of 64 KB and of five levels, and not of a byte or a level more', () => {
+  const of = (bytes: number) => ({ text: 'é'.repeat(1) + 'x'.repeat(bytes - JSON.stringify({ text: '' }).length - 2) })
+  expect([refusal(of(65_536)), refusal(of(65_537))]).toEqual(['taken', 'documentationCompleted (body): larger than 64 KB'])
+  const deep = 'documentationCompleted (body): nested deeper than 5 levels'
+  expect([refusal(nested(4)), refusal(nested(5)), refusal({ items: [], a: [[[[[]]]]] })]).toEqual(['taken', deep, deep])
+  expect(refusal({ items: [{ key: 'a', status: 'b', more: [{}] }] })).toBe('taken')
+  expect(refusal({ items: [{ key: 'a', status: 'b', more: [{ a: {} }] }] })).toBe(deep)
+})
+
+test('what there is a file of stays UPLOADED, whatever is said of it, and all else stays as it is', () => {
+  expect(withUploaded(null, [])).toBeNull()
+  const said = {
+    items: [
+      { key: 'owner_id', status: 'PENDING', note: 'blurred' },
+      { key: 'lease_agreement', status: 'PENDING' },
+    ],
+    by: 'me',
+  }
+  expect(withUploaded(said, [])).toBe(said)
+  expect(withUploaded(said, ['owner_id', 'ein_letter'])).toEqual({
+    items: [
+      { key: 'owner_id', status: 'UPLOADED', note: 'blurred' },
+      { key: 'lease_agreement', status: 'PENDING' },
+      { key: 'ein_letter', status: 'UPLOADED' },
+    ],
+    by: 'me',
+  })
+  for (const nothing of [null, {}, { items: [] }])
+    expect(withUploaded(nothing, ['owner_id'])).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
+})
+
+test('taking a document back leaves all else that is said of documents as it was', () => {
+  const said = {
+    note: 'mine',
+    items: [
+      { key: 'a', status: 'UPLOADED', at: 1 },
+      { key: 'b', status: 'UPLOADED' },
+      { key: 'c', status: 'LATER' },
+    ],
+  }
+  expect(withoutUploaded(said, 'a')).toEqual({ note: 'mine', items: [{ key: 'a', status: 'REMOVED', at: 1 }, ...said.items.slice(1)] })
+  expect(withoutUploaded(said, 'c')).toEqual(said)
+  expect(withoutUploaded(null, 'a')).toBeNull()
+})

@@ -1,0 +1,68 @@
+/** What becomes of an application, a document or a repayment is one write: a stop at any moment leaves all of it or nothing. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { business } from '../../../support/kyb.ts'
+import { completed, drafted, lendingApp, path, submitted } from '../../../support/lending.ts'
+import { pathOf, png } from '../../../support/lending-documents.ts'
+import { instalment, lenderIn, recorded } from '../../../support/repayments.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+test('each verb of lending, lenders and repayments makes its change, its event and its row of the audit trail in one write', async () => {
+  await using lending = await lendingApp()
+  const { app, merchant, operator } = lending
+  const { db } = app.deps
+  const write = db.write
+  let writes = 0
+  Object.assign(db, {
+    write: (...args: Parameters<typeof write>) => {
+      writes++
+      return write(...args)
+    },
+  })
+  const other = await app.merchant()
+  const lenderId = await lenderIn(app, operator)
+  const id = await recorded(app, operator, { merchantId: merchant.id, lenderId })
+  const draft = async () => (await drafted(app, merchant)).id
+  const handedIn = async () => (await submitted(app, merchant)).id
+  const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 10_000, verifiedCollateralUsd: 20_000, operationalRisk: 'LOW' }
+  const file = { raw: png, headers: { 'content-type': 'image/png' } }
+  const withFile = await draft()
+  const one = instalment({ merchantId: merchant.id, lenderId })
+  const line = `${merchant.id},${lenderId},tape,DEFAULT,1,2025-10-01,`
+  const tape = `merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\n${line}\n${line.replace('tape', 'tape-2')}\n`
+  const decision = async (name: string, more: object = {}) =>
+    ['POST', `/admin${path(await handedIn(), '/decision')}`, { body: { decision: name, ...more } }] as const
+  const verbs: (readonly [method: string, path: string, sent: object])[] = [
+    ['POST', '/kyb', { body: business, token: other.token }],
+    ['POST', '/lending-application', { body: {} }],
+    ['POST', '/lending-application', { body: { merchantId: merchant.id }, token: operator.token }],
+    ['PATCH', path(await draft()), { body: { requestedTermMonths: 12 } }],
+    ['POST', path((await completed(app, merchant)).id, '/submit'), {}],
+    ['POST', path(await draft(), '/withdraw'), {}],
+    ['POST', path(await handedIn(), '/withdraw'), { body: { reason: 'Found another' } }],
+    await decision('APPROVED', { assessment: figures }),
+    await decision('REJECTED', { reason: 'No' }),
+    await decision('UNDER_REVIEW'),
+    ['PUT', pathOf(withFile, 'owner_id'), file],
+    ['PUT', pathOf(withFile, 'owner_id'), file],
+    ['GET', `/admin${pathOf(withFile, 'owner_id')}`, {}],
+    ['DELETE', pathOf(withFile, 'owner_id'), {}],
+    ['POST', '/admin/lenders', { body: { displayName: 'Another' } }],
+    ['PATCH', `/admin/lenders/${lenderId}`, { body: { status: 'ACTIVE' } }],
+    ['POST', '/admin/repayments', { body: one }],
+    ['POST', `/admin/repayments/${id}/reverse`, { body: { reason: 'Twice' } }],
+    ['POST', '/admin/repayments/import', { raw: tape, headers: { 'content-type': 'text/csv' } }],
+  ]
+  for (const [method, called, sent] of verbs) {
+    const { token } = called.startsWith('/admin') ? operator : merchant
+    writes = 0
+    const { status } = await app.call(method, called, { token, ...sent })
+    expect([method, called, status < 300, writes]).toEqual([method, called, true, 1])
+  }
+  const kyb = ok(await app.call('GET', '/kyb', { token: other.token })).body
+  writes = 0
+  ok(await app.call('POST', `/admin/kyb/${kyb.id}/decision`, { token: operator.token, body: { decision: 'APPROVED' } }))
+  expect(writes).toBe(1)
+})

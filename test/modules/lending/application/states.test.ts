@@ -1,0 +1,147 @@
+/** Who may do what with an application in which state; and of many at once, who wins. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { and, eq } from 'drizzle-orm'
+import { lendingApplications, lendingDecisions, lendingEvents } from '../../../../db/schema/lending.ts'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { lendingStatuses } from '../../../../src/modules/lending/application/domain.ts'
+import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
+import { approved } from '../../../support/kyb.ts'
+import { completed, decide, inState, lendingApp, path, submitted } from '../../../support/lending.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const triggers = ['update', 'submit', 'withdraw', 'APPROVED', 'REJECTED', 'UNDER_REVIEW'] as const
+type Trigger = (typeof triggers)[number]
+
+/** What the application is after each of them; everything else is 409, and leaves it as it was. */
+const expected: Partial<Record<string, string>> = {
+  'DRAFT update': 'DRAFT',
+  'DRAFT submit': 'SUBMITTED',
+  'DRAFT withdraw': 'WITHDRAWN',
+  'SUBMITTED withdraw': 'WITHDRAWN',
+  'SUBMITTED APPROVED': 'APPROVED',
+  'SUBMITTED REJECTED': 'REJECTED',
+  'SUBMITTED UNDER_REVIEW': 'UNDER_REVIEW',
+  'UNDER_REVIEW withdraw': 'WITHDRAWN',
+  'UNDER_REVIEW APPROVED': 'APPROVED',
+  'UNDER_REVIEW REJECTED': 'REJECTED',
+  'UNDER_REVIEW UNDER_REVIEW': 'UNDER_REVIEW',
+}
+
+function pull(app: TestApp, trigger: Trigger, { token }: { token: string }, id: string): Promise<Answer> {
+  if (trigger === 'update') return app.call('PATCH', path(id), { token, body: { requestedTermMonths: 24 } })
+  if (trigger === 'submit' || trigger === 'withdraw') return app.call('POST', path(id, `/${trigger}`), { token })
+  return decide(app, { token }, id, trigger)
+}
+const statusOf = async (app: TestApp, id: string) =>
+  (await app.deps.db.read.select().from(lendingApplications).where(eq(lendingApplications.id, id)))[0]?.status
+
+test('in each state each role may do just what the table says: who may not learns nothing, and what the state does not allow is 409', async () => {
+  await using lending = await lendingApp({ cohort: 'MN_SOLE' })
+  const { app, merchant, operator } = lending
+  const other = await app.merchant()
+  await approved(app, other, operator)
+  for (const state of lendingStatuses)
+    for (const trigger of triggers) {
+      const { id } = await inState(app, merchant, operator, state)
+      const isDecision = trigger === trigger.toUpperCase()
+      const strangers: [token: string, status: number][] = isDecision
+        ? [
+            [merchant.token, 403],
+            [other.token, 403],
+          ]
+        : [
+            [operator.token, 403],
+            [other.token, 404],
+          ]
+      for (const [token, status] of strangers) {
+        const answer = await pull(app, trigger, { token }, id)
+        expect([state, trigger, answer.status]).toEqual([state, trigger, status])
+      }
+      expect([state, trigger, await statusOf(app, id)]).toEqual([state, trigger, state])
+      const answer = await pull(app, trigger, isDecision ? operator : merchant, id)
+      const after = expected[`${state} ${trigger}`]
+      const found: unknown[] = [state, trigger, answer.status, await statusOf(app, id)]
+      expect(found).toEqual([state, trigger, after ? 200 : 409, after ?? state])
+    }
+})
+
+describe('at once', () => {
+  /** The same database, as another process sees it. */
+  const beside = (app: TestApp) => testApp({ LENDING_PLATFORM_ENABLED: 'true' }, { database: app.database, as: 'command' })
+  const many = <T>(apps: readonly TestApp[], times: number, ask: (app: TestApp, nth: number) => Promise<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: times }, (_, nth) => ask(apps[nth % apps.length] as TestApp, nth)))
+  const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort()
+  async function trailOf({ deps: { db } }: TestApp, id: string) {
+    const events = await db.read.select().from(lendingEvents).where(eq(lendingEvents.applicationId, id))
+    const rows = await db.read.select().from(auditLog).where(eq(auditLog.subject, id))
+    return {
+      events: events.sort((a, b) => a.position - b.position).map(({ type, toStatus }) => `${type} ${toStatus}`),
+      audited: rows.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ action }) => action),
+    }
+  }
+
+  test('of many who submit a draft at once, through two processes, one does, and the trail tells of one', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant } = lending
+    await using second = await beside(app)
+    const { id } = await completed(app, merchant)
+    const answers = await many([app, second], 10, (one) => pull(one, 'submit', merchant, id))
+    expect(statuses(answers)).toEqual([200, ...Array(9).fill(409)])
+    expect(await trailOf(app, id)).toEqual({
+      events: ['CREATED DRAFT', 'UPDATED DRAFT', 'SUBMITTED SUBMITTED'],
+      audited: ['lending.drafted', 'lending.changed', 'lending.submitted'],
+    })
+  })
+
+  test('of many decisions at once, through two processes, one stands, beside its own reason, and the others are 409', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    await using second = await beside(app)
+    const { id } = await submitted(app, merchant)
+    const answers = await many([app, second], 10, (one, nth) =>
+      decide(one, operator, id, nth % 4 < 2 ? 'APPROVED' : 'REJECTED', { reason: `Decision ${nth}` }),
+    )
+    expect(statuses(answers)).toEqual([200, ...Array(9).fill(409)])
+    const winner = answers.findIndex(({ status }) => status === 200)
+    const read = ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body
+    expect(read).toEqual(answers[winner]?.body)
+    expect([read.status, read.reason]).toEqual([winner % 4 < 2 ? 'APPROVED' : 'REJECTED', `Decision ${winner}`])
+    expect(await app.deps.db.read.select().from(lendingDecisions)).toHaveLength(1)
+    expect((await trailOf(app, id)).audited).toHaveLength(4)
+  })
+
+  test('of a withdrawal and decisions at once, through two processes, one stands', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    await using second = await beside(app)
+    for (let round = 0; round < 3; round++) {
+      const { id } = await submitted(app, merchant)
+      const answers = await many([app, second], 6, (one, nth) =>
+        nth % 3 === 0 ? pull(one, 'withdraw', merchant, id) : pull(one, 'APPROVED', operator, id),
+      )
+      expect(statuses(answers)).toEqual([200, ...Array(5).fill(409)])
+      const winner = answers.find(({ status }) => status === 200)
+      expect(await statusOf(app, id)).toBe(winner?.body.status)
+      const ends = and(eq(lendingEvents.applicationId, id), eq(lendingEvents.position, 4))
+      expect(await app.deps.db.read.select().from(lendingEvents).where(ends)).toHaveLength(1)
+    }
+  })
+
+  test('changes of one draft at once are all kept, one after the other, and a change beside a submission comes before it or not at all', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    await using second = await beside(app)
+    const { id } = await completed(app, merchant)
+    const change = (one: TestApp, requestedTermMonths: number) =>
+      one.call('PATCH', path(id), { token: merchant.token, body: { requestedTermMonths } })
+    expect(statuses(await many([app, second], 8, (one, nth) => change(one, nth + 1)))).toEqual(Array(8).fill(200))
+    const answers = await many([app, second], 6, (one, nth) => (nth === 2 ? pull(one, 'submit', merchant, id) : change(one, nth + 20)))
+    const changed = answers.filter(({ status, body }) => status === 200 && body.status === 'DRAFT').length
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(5 - changed)
+    const { events, status } = ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body
+    expect([status, events.length, events.at(-1).type]).toEqual(['SUBMITTED', 2 + 8 + changed + 1, 'SUBMITTED'])
+  })
+})

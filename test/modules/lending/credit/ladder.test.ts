@@ -1,0 +1,80 @@
+/** Where a merchant stands by repayment alone. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { creditTiers, rungs, type Signals } from '../../../../src/modules/lending/credit/domain.ts'
+import { effectiveTierOf, standingOf, windowStart } from '../../../../src/modules/lending/credit/ladder.ts'
+
+const signals = (totalSettledOnTime: number, totalDefaults = 0, trailingTwelveMonthDefaults = 0): Signals => ({
+  totalSettledOnTime,
+  totalLate: 7,
+  totalDefaults,
+  trailingTwelveMonthDefaults,
+  lenderCount: 1,
+  mostRecentSettlementAt: 0,
+})
+/** Where somebody stands, in short: the tier, and of each gap its target, what is needed and what is in the way. */
+const standing = (of: Signals) => {
+  const { observedTier, nextTierGap, topTierGap } = standingOf(of)
+  return [
+    observedTier,
+    ...[nextTierGap, topTierGap].map((gap) => gap && [gap.targetTier, gap.onTimeSettlementsNeeded, gap.blockingDefaultCount].join(' ')),
+  ]
+}
+
+test('without a default the rungs begin at three and at ten on-time settlements', () => {
+  expect(standing(signals(0))).toEqual(['T1', 'T2 3 0', 'T3 10 0'])
+  expect(standing(signals(2))).toEqual(['T1', 'T2 1 0', 'T3 8 0'])
+  expect(standing(signals(3))).toEqual(['T2', 'T3 7 0', 'T3 7 0'])
+  expect(standing(signals(9))).toEqual(['T2', 'T3 1 0', 'T3 1 0'])
+  expect(standing(signals(10))).toEqual(['T3', null, null])
+  expect(standing(signals(100_000))).toEqual(['T3', null, null])
+})
+
+test('each rung is judged by its own row: a default of a lifetime closes T2 for good, one of the last twelve months T3', () => {
+  // Ten on time and one default two years ago.
+  expect(standing(signals(10, 1, 0))).toEqual(['T3', null, null])
+  expect(standing(signals(9, 1, 0))).toEqual(['T1', 'T2 0 1', 'T3 1 0'])
+  expect(standing(signals(10, 1, 1))).toEqual(['T1', 'T2 0 1', 'T3 0 1'])
+  expect(standing(signals(2, 4, 1))).toEqual(['T1', 'T2 1 4', 'T3 8 1'])
+})
+
+test('the guidance says what is needed and what is in the way, and that a rung which is closed for good stays closed', () => {
+  const guidance = (of: Signals) => [standingOf(of).nextTierGap?.guidance, standingOf(of).topTierGap?.guidance]
+  expect(guidance(signals(1))).toEqual(['On-time settlements still needed for T2: 2.', 'On-time settlements still needed for T3: 9.'])
+  expect(guidance(signals(9, 2, 1))).toEqual([
+    'Defaults on record: 2. T2 is for merchants who never had one, so it stays closed; T3 is not, it looks at the last 12 months.',
+    'Defaults within the last 12 months: 1. T3 opens once there is none; each stops counting after 12 months. On-time settlements still needed for T3: 1.',
+  ])
+})
+
+test('a rung is above where somebody stands exactly while something is needed or in the way', () => {
+  const count = fc.nat({ max: 14 })
+  fc.assert(
+    fc.property(count, count, count, (onTime, lifetime, trailing) => {
+      const { observedTier, nextTierGap, topTierGap } = standingOf(signals(onTime, Math.max(lifetime, trailing), trailing))
+      expect(topTierGap?.targetTier ?? 'none').toBe(observedTier === 'T3' ? 'none' : 'T3')
+      expect(nextTierGap?.targetTier).toBe(observedTier === 'T3' ? undefined : observedTier === 'T2' ? 'T3' : 'T2')
+      for (const gap of [nextTierGap, topTierGap])
+        if (gap)
+          expect([gap.onTimeSettlementsNeeded + gap.blockingDefaultCount > 0, gap.guidance]).toEqual([
+            true,
+            expect.stringMatching(/^[^{}]+\.$/),
+          ])
+    }),
+  )
+})
+
+test('the window begins twelve months before now, to the millisecond, at the month’s last day where that is shorter', () => {
+  const startOf = (now: string) => new Date(windowStart(Date.parse(now))).toISOString()
+  expect(startOf('2026-01-06T12:00:00.001Z')).toBe('2025-01-06T12:00:00.001Z')
+  expect(startOf('2028-02-29T12:00:00.000Z')).toBe('2027-02-28T12:00:00.000Z')
+})
+
+test('the effective tier is the higher of base and earned, but nothing is earned out of T0', () => {
+  expect(creditTiers.map((base) => rungs.map((earned) => effectiveTierOf(base, earned)).join())).toEqual([
+    'T0,T0,T0',
+    'T1,T2,T3',
+    'T2,T2,T3',
+    'T3,T3,T3',
+  ])
+})

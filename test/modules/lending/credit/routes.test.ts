@@ -1,0 +1,213 @@
+/** What operators and the public are told of a merchant's credit. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { lenderIn, previewOf, recorded } from '../../../support/repayments.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const on = { LENDING_PLATFORM_ENABLED: 'true' }
+const path = '/admin/lending-application/credit-tier/preview'
+const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 10_000, verifiedCollateralUsd: 20_000, operationalRisk: 'LOW' }
+const publicPath = '/v2/merchant/credit-tier/upgrade-preview/'
+const eligibility = (merchantId: string, query = '') => `/admin/lending-application/credit-tier/upgrade-eligibility/${merchantId}${query}`
+
+describe('the credit-tier preview', () => {
+  test('answers the envelope and nothing else, at both its paths, and writes nothing at all', async () => {
+    await using app = await testApp(on)
+    const { token } = await app.superAdmin()
+    const { writes, commits } = app.deps.db.stats
+    for (const at of [path, `/api/v3${path}`]) {
+      const { status, body, headers } = await app.call('POST', at, { token, body: { ...figures, hardComplianceFlags: [] } })
+      expect([status, body, headers.get('cache-control')]).toEqual([200, { tier: 'T1', ceilingUsd: 23_000, reason: 'FORMULA' }, 'no-store'])
+    }
+    expect((await app.call('POST', path, { token, body: { ...figures, hardComplianceFlags: ['PEP'] } })).body.tier).toBe('T0')
+    expect((await app.call('POST', path, { token, body: { ...figures, monthlyAvgRevenueUsd: 0.125 } })).status).toBe(400)
+    expect([app.deps.db.stats.writes, app.deps.db.stats.commits]).toEqual([writes, commits])
+  })
+
+  test('what breaks its rule is refused and named', async () => {
+    await using app = await testApp(on)
+    const { token } = await app.superAdmin()
+    const wrong: [change: object, message: RegExp][] = [
+      [{ cohort: 'MARS_LTD' }, /^cohort \(body\): Expected one of UAE_MAINLAND, /],
+      [{ cohort: undefined }, /^cohort \(body\)/],
+      [{ monthlyAvgRevenueUsd: -0.01 }, /^monthlyAvgRevenueUsd \(body\)/],
+      [{ monthlyAvgRevenueUsd: '10000' }, /^monthlyAvgRevenueUsd \(body\)/],
+      [{ monthlyAvgRevenueUsd: 10_000.005 }, /^monthlyAvgRevenueUsd \(body\): .* at most two decimals$/],
+      [{ verifiedCollateralUsd: 1e13 }, /^verifiedCollateralUsd \(body\)/],
+      [{ verifiedCollateralUsd: null }, /^verifiedCollateralUsd \(body\)/],
+      [{ operationalRisk: 'low' }, /^operationalRisk \(body\): Expected one of LOW, MEDIUM, HIGH$/],
+      [{ hardComplianceFlags: 'PEP' }, /^hardComplianceFlags \(body\)/],
+      [{ hardComplianceFlags: [1] }, /^hardComplianceFlags\.0 \(body\)/],
+      [{ hardComplianceFlags: Array(51).fill('A') }, /^hardComplianceFlags \(body\)/],
+      [{ hardComplianceFlag: ['PEP'] }, /^unknown field: hardComplianceFlag$/],
+    ]
+    for (const [change, message] of wrong) {
+      const { status, body } = await app.call('POST', path, { token, body: { ...figures, ...change } })
+      expect([change, status, body.message]).toEqual([change, 400, expect.stringMatching(message)])
+    }
+  })
+
+  test('a figure that no number of two decimals is, is refused also where a JSON number could not tell it from one', async () => {
+    await using app = await testApp(on)
+    const { token } = await app.superAdmin()
+    const ask = async (revenue: string) => {
+      const raw = JSON.stringify({ ...figures, monthlyAvgRevenueUsd: 0 }).replace(
+        '"monthlyAvgRevenueUsd":0',
+        `"monthlyAvgRevenueUsd":${revenue}`,
+      )
+      const { status, body } = await app.call('POST', path, { token, raw, headers: { 'content-type': 'application/json' } })
+      return [revenue, status, body.message ?? body.ceilingUsd]
+    }
+    for (const exact of ['10000', '10000.00', '1e4', '1.00E+4', '100000e-1', '9999999999999.99', '1000000000000000e-10'])
+      expect(await ask(exact)).toEqual([exact, 200, expect.any(Number)])
+    for (const inexact of ['10000.000000000000001', '9999999999999.990000001', '0.1000000000000000055511151231257827', '1e-400'])
+      expect(await ask(inexact)).toEqual([inexact, 400, expect.stringMatching(/^monthlyAvgRevenueUsd \(body\)/)])
+  })
+
+  test('while lending is switched off there is no such path, whoever asks, and the public preview is there all the same', async () => {
+    await using app = await testApp()
+    const { token } = await app.superAdmin()
+    const merchant = await app.merchant()
+    for (const prefix of ['', '/api/v3'])
+      for (const given of [{}, { token }, { token: merchant.token }]) {
+        const posted = await app.call('POST', prefix + path, { ...given, body: {} })
+        const read = await app.call('GET', prefix + eligibility(merchant.id), given)
+        expect([posted.status, posted.body.message, read.status, read.body.message]).toEqual([
+          404,
+          'There is nothing at this path',
+          404,
+          'There is nothing at this path',
+        ])
+      }
+    expect((await previewOf(app, merchant.id)).status).toBe(200)
+    expect((await app.call('GET', '/admin/lenders', { token })).status).toBe(200)
+  })
+})
+
+async function world(app: TestApp) {
+  const operator = await app.superAdmin()
+  const { id: merchantId } = await app.merchant()
+  const lenderId = await lenderIn(app, operator)
+  return {
+    operator,
+    merchantId,
+    lenderId,
+    add: (outcome: string, day: string, times = 1) =>
+      Promise.all(
+        Array.from({ length: times }, () => recorded(app, operator, { merchantId, lenderId, outcome, dueAt: day, settledAt: day })),
+      ),
+  }
+}
+
+test('the public preview shows signals, tier and gaps of any merchant, cached as public reads are, and writes nothing', async () => {
+  await using app = await testApp()
+  const { operator, merchantId, add } = await world(app)
+  const fresh = await previewOf(app, merchantId)
+  expect([fresh.status, fresh.headers.get('cache-control'), fresh.headers.get('access-control-allow-origin')]).toEqual([
+    200,
+    'public, max-age=0, s-maxage=60',
+    '*',
+  ])
+  expect(fresh.body).toEqual({
+    merchantId,
+    signals: {
+      totalSettledOnTime: 0,
+      totalLate: 0,
+      totalDefaults: 0,
+      trailingTwelveMonthDefaults: 0,
+      lenderCount: 0,
+      mostRecentSettlementAt: null,
+    },
+    observedTier: 'T1',
+    nextTierGap: {
+      targetTier: 'T2',
+      onTimeSettlementsNeeded: 3,
+      blockingDefaultCount: 0,
+      guidance: 'On-time settlements still needed for T2: 3.',
+    },
+    topTierGap: {
+      targetTier: 'T3',
+      onTimeSettlementsNeeded: 10,
+      blockingDefaultCount: 0,
+      guidance: 'On-time settlements still needed for T3: 10.',
+    },
+  })
+  expect((await previewOf(app, merchantId, { 'if-none-match': fresh.headers.get('etag') ?? '' })).status).toBe(304)
+  await add('ON_TIME', '2025-06-01T00:00:00.000Z', 3)
+  const { writes } = app.deps.db.stats
+  expect((await previewOf(app, merchantId)).body).toMatchObject({
+    observedTier: 'T2',
+    nextTierGap: { targetTier: 'T3' },
+    topTierGap: { targetTier: 'T3' },
+  })
+  expect((await app.call('GET', `/api/v3/v2/merchant/credit-tier/upgrade-preview/${merchantId}`)).body.observedTier).toBe('T2')
+  for (const nobody of ['mer_00000000000000000000000000', operator.id, 'x']) {
+    const { status, body } = await previewOf(app, nobody)
+    expect([status, body.message]).toEqual([404, 'No such merchant'])
+  }
+  expect(app.deps.db.stats.writes).toBe(writes)
+})
+
+test('a default stops closing T3 exactly twelve months after it, to the millisecond, and at the month’s end where the day is not there', async () => {
+  await using app = await testApp({}, { startAt: Date.parse('2027-02-28T12:00:00.000Z') })
+  const { merchantId, add } = await world(app)
+  await add('ON_TIME', '2026-01-01T00:00:00.000Z', 10)
+  await add('DEFAULT', '2027-02-28T12:00:00.000Z')
+  const at = async (time: string) => {
+    app.clock.set(Date.parse(time))
+    // What is answered by the clock alone is kept for a second: under a path of its own it is not.
+    const { observedTier, signals, topTierGap } = (await app.call('GET', `${publicPath}${merchantId}?${time}`)).body
+    return [signals.trailingTwelveMonthDefaults, observedTier, topTierGap?.blockingDefaultCount]
+  }
+  expect(await at('2027-02-28T12:00:00.000Z')).toEqual([1, 'T1', 1])
+  expect(await at('2028-02-28T11:59:59.999Z')).toEqual([1, 'T1', 1])
+  // Not within (now − 12 months, now] any more.
+  expect(await at('2028-02-28T12:00:00.000Z')).toEqual([0, 'T3', undefined])
+  // The day before the leap day is its twelve months, too.
+  expect(await at('2028-02-29T11:59:59.999Z')).toEqual([1, 'T1', 1])
+  expect(await at('2028-02-29T12:00:00.000Z')).toEqual([0, 'T3', undefined])
+  // What is dated after now does not count, wherever the clock was.
+  expect(await at('2027-02-28T11:59:59.999Z')).toEqual([0, 'T3', undefined])
+})
+
+test('a default is dated by its settlement, else by its due date, and counted by day the same as by hand', async () => {
+  await using app = await testApp({}, { startAt: Date.parse('2026-06-15T10:30:00.000Z') })
+  const { operator, merchantId, lenderId } = await world(app)
+  const moments = [
+    '2025-06-15T10:30:00.000Z',
+    '2025-06-15T10:30:00.001Z',
+    '2025-06-15T23:59:59.999Z',
+    '2025-06-16T00:00:00.000Z',
+    '2026-06-14T23:59:59.999Z',
+    '2026-06-15T00:00:00.000Z',
+    '2026-06-15T10:30:00.000Z',
+  ]
+  for (const dueAt of moments) await recorded(app, operator, { merchantId, lenderId, outcome: 'DEFAULT', dueAt, settledAt: null })
+  // Due long before, and settled within.
+  await recorded(app, operator, {
+    merchantId,
+    lenderId,
+    outcome: 'DEFAULT',
+    dueAt: '2024-01-01T00:00:00.000Z',
+    settledAt: '2026-01-01T00:00:00.000Z',
+  })
+  const { signals } = (await previewOf(app, merchantId)).body
+  expect([signals.totalDefaults, signals.trailingTwelveMonthDefaults]).toEqual([8, 7])
+})
+
+test('eligibility is the higher of what a lender gives and what was earned, and nothing is earned out of T0', async () => {
+  await using app = await testApp(on)
+  const { operator, merchantId, add } = await world(app)
+  await add('ON_TIME', '2025-06-01T00:00:00.000Z', 3)
+  const { token } = operator
+  const ask = async (query: string) => (await app.call('GET', eligibility(merchantId, query), { token })).body
+  const { merchantId: _, observedTier, ...preview } = (await previewOf(app, merchantId)).body
+  expect(await ask('')).toEqual({ merchantId, baseTier: 'T1', earnedTier: observedTier, effectiveTier: 'T2', ...preview })
+  expect((await ask('?baseTier=T0')).effectiveTier).toBe('T0')
+  expect((await ask('?baseTier=T3')).effectiveTier).toBe('T3')
+  for (const query of ['?baseTier=T4', '?tier=T1'])
+    expect((await app.call('GET', eligibility(merchantId, query), { token })).status).toBe(400)
+  expect((await app.call('GET', eligibility('mer_00000000000000000000000000'), { token })).status).toBe(404)
+})

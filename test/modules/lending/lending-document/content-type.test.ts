@@ -1,0 +1,147 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { AppError } from '../../../../src/core/errors.ts'
+import { checkedFile } from '../../../../src/modules/lending/lending-document/content-type.ts'
+import { csv, docxTypes, jpeg, pdf, png, sheet, workbookTypes, xlsx, xlsxType, zip } from '../../../support/lending-documents.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const identity = ['application/pdf', 'image/jpeg', 'image/png']
+const accounts = ['application/pdf', xlsxType, 'text/csv']
+
+async function taken(type: string, bytes: Uint8Array, size = 1_000): Promise<Buffer | string> {
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+  }
+  const accepted = accounts.includes(type) ? accounts : identity
+  try {
+    const out: Uint8Array[] = []
+    for await (const piece of checkedFile({ type, accepted }, pieces())) out.push(piece)
+    return Buffer.concat(out)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return error.code
+  }
+}
+
+test('a file of the type that it is declared as passes as it is, in whatever pieces it comes', async () => {
+  const files: [string, Buffer][] = [
+    ['application/pdf', pdf()],
+    ['application/pdf', pdf(300_000)],
+    ['image/jpeg', jpeg],
+    ['image/png', png],
+    [xlsxType, xlsx],
+    ['text/csv', csv],
+    ['text/csv', Buffer.concat(Array.from({ length: 5_000 }, () => csv))],
+    ['text/csv', Buffer.concat([Buffer.from('\ufeff'), csv])],
+  ]
+  for (const [type, bytes] of files)
+    for (const size of [1, 7, 70_000, 1_000_000].filter((one) => bytes.length / one < 50_000)) {
+      const out = await taken(type, bytes, size)
+      expect([type, bytes.length, size, Buffer.isBuffer(out) && out.equals(bytes)]).toEqual([type, bytes.length, size, true])
+    }
+})
+
+test('a file is refused under any type but its own, and before a byte of it is let through', async () => {
+  const files: Record<string, Buffer> = { 'application/pdf': pdf(), 'image/jpeg': jpeg, 'image/png': png, [xlsxType]: xlsx }
+  const others = {
+    exe: Buffer.concat([Buffer.from('MZ'), randomBytes(500)]),
+    html: Buffer.from('<!doctype html><script>'),
+    zip: zip([{ name: 'a.txt', content: csv }]),
+    docx: zip([docxTypes, { name: 'word/document.xml', content: csv }]),
+    gif: Buffer.from('GIF89a..........'),
+    noise: Buffer.alloc(500, 7),
+  }
+  for (const type of [...Object.keys(files), 'text/csv']) {
+    for (const [what, bytes] of Object.entries({ ...files, ...others })) {
+      // A page of HTML is text, and so a CSV as far as anybody can tell: it is never shown.
+      if (what === type || (type === 'text/csv' && (what === 'html' || what === 'gif' || what === 'noise'))) continue
+      expect([type, what, await taken(type, bytes)]).toEqual([type, what, 'UNSUPPORTED_MEDIA'])
+    }
+  }
+  expect(await taken('application/pdf', Buffer.alloc(0))).toBe('INVALID')
+})
+
+test('a disguise is told by what a file begins with: polyglots are what they begin as, and a sign further in counts for nothing', async () => {
+  const pdfThenZip = Buffer.concat([pdf(), xlsx])
+  expect(await taken('application/pdf', pdfThenZip)).toEqual(pdfThenZip)
+  expect(await taken(xlsxType, pdfThenZip)).toBe('UNSUPPORTED_MEDIA')
+  expect(await taken('application/pdf', Buffer.concat([xlsx, pdf()]))).toBe('UNSUPPORTED_MEDIA')
+  expect(await taken('application/pdf', Buffer.concat([Buffer.alloc(10), pdf()]))).toBe('UNSUPPORTED_MEDIA')
+  expect(await taken('text/csv', pdf())).toBe('UNSUPPORTED_MEDIA')
+})
+
+test('a CSV is UTF-8 to its end and holds no NUL, wherever in it that is', async () => {
+  const long = Buffer.alloc(200_000, 'a,b\n')
+  for (const [what, wrong] of [
+    ['NUL', Buffer.from([0])],
+    ['latin1', Buffer.from([0x5a, 0xfc, 0x72, 0x69])],
+    ['half a character', Buffer.from([0xe2, 0x82])],
+    ['UTF-16', Buffer.from('a,b', 'utf16le')],
+    ['surrogate', Buffer.from([0xed, 0xa0, 0x80])],
+  ] as const) {
+    for (const at of [0, 100, 150_000, 200_000])
+      expect([
+        what,
+        at,
+        await taken('text/csv', Buffer.concat([long.subarray(0, at), wrong, ...(what === 'half a character' ? [] : [long.subarray(at)])])),
+      ]).toEqual([what, at, 'UNSUPPORTED_MEDIA'])
+  }
+})
+
+test('a text that begins like some other format is a CSV all the same', async () => {
+  for (const start of ['BM,1\n', 'ID3,1\n', 'OTTO,1\n', 'II*,1\n', '<?xml,1\n', 'Rar!,1\n']) {
+    const bytes = Buffer.from(`${start}${csv}`)
+    expect([start, await taken('text/csv', bytes)]).toEqual([start, bytes])
+  }
+})
+
+test('an xlsx is one by its entries, in the order in which any program writes them, and a bomb in it is not unpacked', async () => {
+  const rels = { name: '_rels/.rels', content: Buffer.from('<Relationships/>') }
+  const big = { name: 'xl/worksheets/sheet1.xml', content: randomBytes(400_000), store: true as const }
+  const bomb = { name: 'xl/worksheets/sheet1.xml', content: Buffer.alloc(64 * 1024 * 1024) }
+  for (const entries of [
+    [workbookTypes, rels, sheet],
+    [rels, workbookTypes, sheet],
+    [rels, sheet, workbookTypes],
+    [rels, big, workbookTypes],
+    [workbookTypes, big],
+    [workbookTypes, bomb],
+  ]) {
+    const bytes = zip(entries)
+    const names = entries.map(({ name }) => name)
+    expect([names, Buffer.isBuffer(await taken(xlsxType, bytes, 16_000))]).toEqual([names, true])
+  }
+  // One that would unpack to more than it says, in the only entry that is looked into.
+  const lying = zip([{ name: '[Content_Types].xml', content: Buffer.alloc(256 * 1024 * 1024), declared: 500 }, sheet])
+  const before = process.memoryUsage().rss
+  expect(['UNSUPPORTED_MEDIA', lying]).toContainEqual(await taken(xlsxType, lying, 64_000))
+  expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024)
+}, 900_000)
+
+test('no bytes whatever make the look at a file fail otherwise than by a refusal', async () => {
+  const starts = [
+    pdf(20),
+    png.subarray(0, 20),
+    jpeg.subarray(0, 20),
+    xlsx.subarray(0, 60),
+    Buffer.from('PK\x03\x04'),
+    Buffer.from('\x1f\x8b\x08'),
+    Buffer.from('II*\0'),
+    Buffer.from('ID3'),
+  ]
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...starts),
+      fc.uint8Array({ maxLength: 400 }),
+      fc.constantFrom(...accounts, ...identity),
+      async (start, rest, type) => {
+        const out = await taken(type, Buffer.concat([start, rest]))
+        expect(Buffer.isBuffer(out) || out === 'UNSUPPORTED_MEDIA').toBe(true)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,105 @@
+/** Copies of the files of documents, as backups and restores make them. */
+import { expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createFileStore } from '../../../../src/clients/documents/files.ts'
+import { type DocumentStore, documentName } from '../../../../src/core/documents.ts'
+import { AppError } from '../../../../src/core/errors.ts'
+import { sealedLength } from '../../../../src/lib/sealed-stream.ts'
+import { copyFiles } from '../../../../src/modules/lending/lending-document/copy-documents.ts'
+import { temporaryDir } from '../../../support/database.ts'
+
+/** Two documents of a thousand bytes in a directory, and an empty one. */
+async function world() {
+  const [source, directory] = [createFileStore(temporaryDir()), temporaryDir()]
+  const names = [documentName(randomBytes), documentName(randomBytes)] as const
+  const bytes = randomBytes(sealedLength(1_000))
+  async function* whole() {
+    yield bytes
+  }
+  for (const name of names) await source.put(name, whole())
+  const files = names.map((storageName) => ({ store: 'FILES' as const, storageName, size: 1_000 }))
+  const target = createFileStore(directory)
+  const copy = (from: DocumentStore = source, replacedTo?: DocumentStore) =>
+    copyFiles(files, { from: { of: () => from }, to: { of: () => target }, ...(replacedTo ? { replacedTo } : {}) })
+  return { source, directory, names, bytes, copy }
+}
+
+test('a copy goes on over what one before it left half-way when it was killed', async () => {
+  const { directory, names, bytes, copy } = await world()
+  writeFileSync(join(directory, `${names[0]}.tmp`), bytes.subarray(0, 100))
+  writeFileSync(join(directory, names[1]), bytes.subarray(0, 100))
+  expect(await copy()).toMatchObject({ files: 2, missing: [] })
+  expect(readdirSync(directory).sort()).toEqual([...names].sort())
+  for (const name of names) expect(readFileSync(join(directory, name)).equals(bytes)).toBe(true)
+})
+
+test('a document that is removed just before it is read is missing from a copy, and the others are in it', async () => {
+  const { source, directory, names, copy } = await world()
+  const from: DocumentStore = {
+    ...source,
+    get: async (name) => {
+      const file = await source.get(name)
+      if (name === names[0]) await source.delete(name)
+      return file
+    },
+  }
+  expect(await copy(from)).toMatchObject({ files: 1, missing: [names[0]] })
+  expect(readdirSync(directory)).toEqual([names[1]])
+})
+
+test('where it is to be compared, what has its length and other bytes is replaced and kept apart, and what the copy lacks stays', async () => {
+  const { source, directory, names, bytes, copy } = await world()
+  const altered = Buffer.from(bytes)
+  altered[500] = (altered[500] ?? 0) ^ 1
+  for (const name of names) writeFileSync(join(directory, name), altered)
+  await source.delete(names[1])
+  expect(await copy()).toMatchObject({ files: 2, missing: [] })
+  expect(readFileSync(join(directory, names[0])).equals(altered)).toBe(true)
+  const keptIn = temporaryDir()
+  for (const _ of ['once', 'again']) {
+    expect(await copy(source, createFileStore(keptIn))).toMatchObject({ files: 2, missing: [] })
+    expect(names.map((name) => readFileSync(join(directory, name)).equals(altered))).toEqual([false, true])
+    expect(readFileSync(join(directory, names[0])).equals(bytes)).toBe(true)
+    expect(readdirSync(keptIn)).toEqual([names[0]])
+    expect(readFileSync(join(keptIn, names[0])).equals(altered)).toBe(true)
+  }
+})
+
+test('a document that cannot be read is missing from a copy and the others are in it, a store that does not answer is asked once, and a full target ends it', async () => {
+  const { source, directory, names, copy } = await world()
+  const failing: DocumentStore = {
+    ...source,
+    get: async (name) => {
+      const file = await source.get(name)
+      async function* chunks(): AsyncGenerator<Uint8Array> {
+        yield new Uint8Array(10)
+        throw Object.assign(new Error('i/o error'), { code: 'EIO' })
+      }
+      return file && name === names[0] ? { ...file, chunks } : file
+    },
+  }
+  expect(await copy(failing)).toMatchObject({ files: 1, missing: [names[0]] })
+  expect(readdirSync(directory)).toEqual([names[1]])
+  let asked = 0
+  const silent: DocumentStore = {
+    ...source,
+    get: async () => {
+      asked++
+      throw new AppError('UNAVAILABLE', 'silent')
+    },
+  }
+  const nowhere = temporaryDir()
+  const files = names.map((storageName) => ({ store: 'S3' as const, storageName, size: 1_000 }))
+  const target = createFileStore(nowhere)
+  const copied = await copyFiles(files, { from: { of: () => silent }, to: { of: () => target } })
+  expect([copied.files, copied.missing, asked, readdirSync(nowhere)]).toEqual([0, [...names], 1, []])
+  const full: DocumentStore = {
+    ...target,
+    put: async () => {
+      throw new AppError('UNAVAILABLE', 'The disk is full')
+    },
+  }
+  await expect(copyFiles(files, { from: { of: () => source }, to: { of: () => full } })).rejects.toThrow('The disk is full')
+})

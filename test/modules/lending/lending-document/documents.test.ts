@@ -1,0 +1,530 @@
+/** Documents of lending applications over HTTP: who may hand them in, take them back and read them, and what becomes of the application. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
+import { lendingApplications, lendingDocuments, lendingEvents } from '../../../../db/schema/lending.ts'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { startS3 } from '../../../clients/documents/s3-server.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { borrower, csv, draftOf, jpeg, lendingOn, pathOf, pdf, png, saidOf, xlsx, xlsxType } from '../../../support/lending-documents.ts'
+import { rawConnection, serveTestApp } from '../../../support/server.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const mb = 1024 * 1024
+const type = 'application/pdf'
+const filesOf = ({ database }: TestApp) => {
+  const directory = join(database.dataDir, 'documents')
+  return existsSync(directory) ? readdirSync(directory) : []
+}
+const rowsOf = ({ deps }: TestApp) => deps.db.read.select().from(lendingDocuments)
+const statusTo = (app: TestApp, id: string, status: (typeof lendingApplications.$inferSelect)['status']) =>
+  app.deps.db.write(async (tx) => void (await tx.update(lendingApplications).set({ status }).where(eq(lendingApplications.id, id))))
+
+type Put = { type?: string; name?: string; headers?: Record<string, string> }
+const put = (app: TestApp, token: string, id: string, key: string, raw: Uint8Array, { type: declared = type, name, headers }: Put = {}) =>
+  app.call('PUT', pathOf(id, key), {
+    token,
+    raw,
+    headers: { 'content-type': declared, ...(name ? { 'content-disposition': `attachment; filename="${name}"` } : {}), ...headers },
+  })
+async function fetched(app: TestApp, token: string, path: string) {
+  const response = await app.edge.fetch(new Request(`http://localhost${path}`, { headers: { authorization: `Bearer ${token}` } }))
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
+}
+
+test('what was handed in is told by its key, to its owner alone, and as it is now', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, operator, id } = await borrower(app)
+  const list = (token: string, of = id) => app.call('GET', `/lending-application/${of}/documents`, { token })
+  expect((await list(merchant.token)).body).toEqual({ data: [], page: 1, limit: 100, total: 0, pages: 0 })
+  const lease = (await put(app, merchant.token, id, 'proof_of_address', png, { type: 'image/png', name: 'first.png' })).body
+  const passport = (await put(app, merchant.token, id, 'owner_id', jpeg, { type: 'image/jpeg' })).body
+  expect((await list(merchant.token)).body).toEqual({ data: [passport, lease], page: 1, limit: 100, total: 2, pages: 1 })
+  const paged = await app.call('GET', `/lending-application/${id}/documents?limit=1&page=2`, { token: merchant.token })
+  expect(paged.body).toEqual({ data: [lease], page: 2, limit: 1, total: 2, pages: 2 })
+  const csv = await app.call('GET', `/lending-application/${id}/documents?limit=1`, {
+    token: merchant.token,
+    headers: { accept: 'text/csv' },
+  })
+  expect(csv.text.split('\r\n').map((line) => line.split(',')[2])).toEqual(['key', 'owner_id', 'proof_of_address', undefined])
+  const another = (await put(app, merchant.token, id, 'proof_of_address', pdf(), { name: 'second.pdf' })).body
+  expect((await list(merchant.token)).body.data.map(({ originalName }: { originalName: string | null }) => originalName)).toEqual([
+    null,
+    'second.pdf',
+  ])
+  expect((await list(merchant.token)).body.data[1]).toEqual(another)
+  await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })
+  expect((await list(merchant.token)).body.data).toEqual([another])
+  expect((await list((await borrower(app)).merchant.token)).status).toBe(404)
+  expect((await list(merchant.token, 'loan_none')).status).toBe(404)
+  expect((await list(operator.token)).status).toBe(403)
+})
+
+const stores = {
+  'the data directory': async () => ({ settings: {}, [Symbol.asyncDispose]: async () => undefined }),
+  'an S3-compatible store': async () => startS3(),
+}
+for (const [where, open] of Object.entries(stores)) {
+  test(`a document that was handed in is marked, and comes back as it was, as an attachment, to its owner and to operators alone; kept in ${where}`, async () => {
+    await using store = await open()
+    await using app = await testApp({ ...lendingOn, ...store.settings })
+    const { merchant, operator, id } = await borrower(app)
+    const files: [key: string, type: string, bytes: Buffer, name: string | undefined, shown: string][] = [
+      ['owner_id', 'image/jpeg', jpeg, 'passport.jpg', 'passport.jpg'],
+      ['proof_of_address', 'image/png', png, undefined, 'proof_of_address.png'],
+      ['ein_letter', type, pdf(6 * mb), '../letter.pdf', 'letter.pdf'],
+      ['bank_statements_12m', xlsxType, xlsx, 'statements', 'statements.xlsx'],
+      ['debt_schedule', 'text/csv', csv, 'debts.csv', 'debts.csv'],
+    ]
+    for (const [key, declared, bytes, name, shown] of files) {
+      const made = await put(app, merchant.token, id, key, bytes, { type: declared, ...(name ? { name } : {}) })
+      expect([key, made.status]).toEqual([key, 200])
+      expect(made.body).toMatchObject({
+        applicationId: id,
+        key,
+        mimeType: declared,
+        size: bytes.length,
+        originalName: name ? shown.replace('statements.xlsx', 'statements') : null,
+      })
+      expect(Object.keys(made.body)).toEqual(['id', 'applicationId', 'key', 'mimeType', 'size', 'originalName', 'uploadedAt'])
+      for (const [token, path] of [
+        [merchant.token, pathOf(id, key)],
+        [merchant.token, `/api/v3${pathOf(id, key)}`],
+        [operator.token, `/admin${pathOf(id, key)}`],
+      ] as const) {
+        const { status, headers, bytes: got } = await fetched(app, token, path)
+        expect([key, status, got.equals(bytes)]).toEqual([key, 200, true])
+        expect(headers.get('content-type')).toBe(declared)
+        expect(headers.get('content-disposition')).toStartWith(`attachment; filename="${shown}"`)
+        expect(headers.get('content-length')).toBe(String(bytes.length))
+        expect(headers.get('cache-control')).toBe('no-store')
+        expect(headers.get('x-content-type-options')).toBe('nosniff')
+      }
+    }
+    expect(await saidOf(app, id)).toEqual({ items: files.map(([key]) => ({ key, status: 'UPLOADED' })) })
+    expect((await rowsOf(app)).length).toBe(5)
+    const other = await app.merchant()
+    for (const [method, token, path, status] of [
+      ['GET', other.token, pathOf(id, 'owner_id'), 404],
+      ['GET', operator.token, pathOf(id, 'owner_id'), 403],
+      ['GET', merchant.token, `/admin${pathOf(id, 'owner_id')}`, 403],
+      ['GET', undefined, pathOf(id, 'owner_id'), 401],
+      ['GET', merchant.token, pathOf(id, 'lease_agreement'), 404],
+      ['GET', merchant.token, pathOf(id, 'nonsense'), 404],
+      ['GET', operator.token, `/admin${pathOf('loan_x', 'owner_id')}`, 404],
+    ] as const)
+      expect([path, (await app.call(method, path, token ? { token } : {})).status]).toEqual([path, status])
+  })
+}
+
+test('on the disk there is nothing of a document but its sealed bytes under a random name, and its key is sealed in the row', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, id } = await borrower(app)
+  await put(app, merchant.token, id, 'ein_letter', pdf(200_000), { name: 'planted.pdf' })
+  const [row] = await rowsOf(app)
+  expect(filesOf(app)).toEqual([row?.storageName ?? ''])
+  expect(row?.storageName).toMatch(/^[0-9a-f]{40}$/)
+  const bytes = readFileSync(join(app.database.dataDir, 'documents', row?.storageName ?? ''))
+  for (const text of ['%PDF', 'text text', 'planted', merchant.id, id, 'ein_letter'])
+    expect([text, bytes.includes(text)]).toEqual([text, false])
+  expect(row?.sealedKey).toStartWith(app.deps.keyring.encryption()[0]?.version ?? '?')
+  expect(row?.hash).toMatch(/^[0-9a-f]{64}$/)
+  const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'lending_document.uploaded'))
+  expect(trail.map(({ actor, subject, before, after }) => ({ actor, subject, before, after }))).toEqual([
+    {
+      actor: merchant.id,
+      subject: id,
+      before: null,
+      after: { key: 'ein_letter', store: 'FILES', mimeType: type, size: 200_000, originalName: '[redacted]' },
+    },
+  ])
+})
+
+test('another file takes the place of the one before, in the row, on the disk and in what is said of it', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, id } = await borrower(app)
+  const first = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
+  const second = await put(app, merchant.token, id, 'owner_id', jpeg, { type: 'image/jpeg' })
+  expect(second.body.id).not.toBe(first.body.id)
+  const rows = await rowsOf(app)
+  expect(rows.map((row) => row.id)).toEqual([second.body.id])
+  expect(filesOf(app)).toEqual(rows.map(({ storageName }) => storageName))
+  expect((await fetched(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(jpeg)).toBe(true)
+  expect(await saidOf(app, id)).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
+})
+
+test('what else is said of documents stays, and a document that was only acknowledged is marked by its file', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant } = await borrower(app)
+  const documentationCompleted = {
+    by: 'me',
+    items: [
+      { key: 'owner_id', status: 'LATER', why: 'at the bank' },
+      { key: 'ein_letter', status: 'UPLOADED' },
+    ],
+  }
+  const id = await draftOf(app, merchant, { documentationCompleted })
+  await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
+  expect(await saidOf(app, id)).toEqual({
+    by: 'me',
+    items: [
+      { key: 'owner_id', status: 'UPLOADED', why: 'at the bank' },
+      { key: 'ein_letter', status: 'UPLOADED' },
+    ],
+  })
+})
+
+test('a document is taken back while the application is a draft: its row, its file and its mark go together, on record', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, id } = await borrower(app)
+  await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
+  expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(204)
+  expect(await rowsOf(app)).toEqual([])
+  expect(filesOf(app)).toEqual([])
+  expect(await saidOf(app, id)).toEqual({ items: [{ key: 'owner_id', status: 'REMOVED' }] })
+  expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
+  expect((await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
+  const events = await app.deps.db.read
+    .select()
+    .from(lendingEvents)
+    .where(eq(lendingEvents.applicationId, id))
+    .orderBy(lendingEvents.position)
+  expect(
+    events.map(({ position, type: what, actor, subject, fromStatus, toStatus }) => [position, what, actor, subject, fromStatus, toStatus]),
+  ).toEqual([
+    [2, 'DOCUMENT_UPLOADED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
+    [3, 'DOCUMENT_REMOVED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
+  ])
+})
+
+test('once submitted, documents may be added until a decision, and none replaced or taken back', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, id } = await borrower(app)
+  await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
+  for (const [nth, status] of (['SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAWN'] as const).entries()) {
+    await statusTo(app, id, status)
+    const key = ['lease_agreement', 'business_plan'][nth] ?? 'special_licence'
+    expect([status, (await put(app, merchant.token, id, key, png, { type: 'image/png' })).status]).toEqual([status, nth < 2 ? 200 : 409])
+    expect([status, (await put(app, merchant.token, id, 'owner_id', jpeg, { type: 'image/jpeg' })).status]).toEqual([status, 409])
+    expect([status, (await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })).status]).toEqual([status, 409])
+    expect([status, (await fetched(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(png)]).toEqual([status, true])
+  }
+  expect(filesOf(app).length).toBe(3)
+})
+
+test('a document is refused by who sends it, where, as what, how large and when, and leaves nothing behind', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, operator, id } = await borrower(app)
+  const unknown = await app.merchant()
+  const theirs = await draftOf(app, unknown)
+  const large = (bytes: number, what = pdf) => what(bytes)
+  const cases: [what: string, status: number, token: string | undefined, id: string, key: string, bytes: Uint8Array, type: string][] = [
+    ['nobody', 401, undefined, id, 'owner_id', png, 'image/png'],
+    ['an operator', 403, operator.token, id, 'owner_id', png, 'image/png'],
+    ['without KYB', 403, unknown.token, theirs, 'owner_id', png, 'image/png'],
+    ['of another', 404, merchant.token, theirs, 'owner_id', png, 'image/png'],
+    ['of none', 404, merchant.token, 'loan_00000000000000000000000000', 'owner_id', png, 'image/png'],
+    ['a key of another cohort', 404, merchant.token, id, 'trade_licence', png, 'image/png'],
+    ['a key of nothing', 404, merchant.token, id, '__proto__', png, 'image/png'],
+    ['a key of a partner that was not chosen', 404, merchant.token, id, 'title_search', png, 'image/png'],
+    ['no type', 415, merchant.token, id, 'owner_id', png, ''],
+    ['a type of no document', 415, merchant.token, id, 'owner_id', png, 'application/zip'],
+    ['a type of another class', 415, merchant.token, id, 'owner_id', csv, 'text/csv'],
+    ['a picture as a statement', 415, merchant.token, id, 'bank_statements_12m', png, 'image/png'],
+    ['a type of nothing', 415, merchant.token, id, 'owner_id', png, 'application/octet-stream'],
+    ['a disguise', 415, merchant.token, id, 'owner_id', png, 'application/pdf'],
+    ['nothing', 400, merchant.token, id, 'owner_id', new Uint8Array(), 'image/png'],
+    ['too large an identity', 413, merchant.token, id, 'owner_id', large(5 * mb + 1), type],
+    ['too large a legal one', 413, merchant.token, id, 'ein_letter', large(10 * mb + 1), type],
+    ['too large a statement', 413, merchant.token, id, 'bank_statements_12m', large(25 * mb + 1), type],
+  ]
+  for (const [what, status, token, application, key, bytes, declared] of cases) {
+    const answer = await app.call('PUT', pathOf(application, key), {
+      ...(token ? { token } : {}),
+      raw: bytes,
+      headers: declared === '' ? {} : { 'content-type': declared },
+    })
+    expect([what, answer.status]).toEqual([what, status])
+    expect(Object.keys(answer.body)).toEqual(['statusCode', 'message', 'error'])
+    if (what === 'a type of nothing') expect(answer.body.message).toBe('Send the file as application/pdf or image/jpeg or image/png')
+  }
+  for (const [header, value, status] of [
+    ['content-range', `bytes 0-44/${png.length}`, 400],
+    ['content-encoding', 'gzip', 415],
+  ] as const) {
+    const answer = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png', headers: { [header]: value } })
+    expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(`without ${header}`)])
+  }
+  expect(await rowsOf(app)).toEqual([])
+  expect(filesOf(app)).toEqual([])
+  expect(await saidOf(app, id)).toBeNull()
+  expect((await put(app, merchant.token, id, 'owner_id', large(5 * mb))).status).toBe(200)
+  expect((await put(app, merchant.token, id, 'ein_letter', large(10 * mb))).status).toBe(200)
+  expect((await put(app, merchant.token, id, 'bank_statements_12m', large(25 * mb))).status).toBe(200)
+})
+
+test('the refusal of too large a file names the limit of its document, whether its length was declared or not, and no byte is kept', async () => {
+  await using app = await testApp(lendingOn)
+  await using server = serveTestApp(app)
+  const { merchant, id } = await borrower(app)
+  const head = (key: string, more: string) =>
+    `PUT ${pathOf(id, key)} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${merchant.token}\r\ncontent-type: ${type}\r\n${more}\r\n\r\n`
+  for (const [key, length, limit] of [
+    ['owner_id', 5 * mb + 1, 5],
+    ['ein_letter', 20 * mb, 10],
+    ['bank_statements_12m', 25 * mb + 1, 25],
+  ] as const) {
+    const connection = await rawConnection(server.port)
+    connection.send(head(key, `content-length: ${length}`))
+    const answer = await connection.answer()
+    expect([key, answer.status, JSON.parse(answer.body).message]).toEqual([key, 413, `The body is larger than ${limit} MB`])
+    expect(answer.headers.get('connection')).toBe('close')
+    connection.close()
+  }
+  const connection = await rawConnection(server.port)
+  connection.send(head('owner_id', 'transfer-encoding: chunked'))
+  const piece = Buffer.concat([Buffer.from('100000\r\n'), pdf(mb), Buffer.from('\r\n')])
+  for (let nth = 0; nth < 6; nth++) connection.send(piece)
+  const answer = await connection.answer()
+  expect([answer.status, JSON.parse(answer.body).message]).toEqual([413, 'The body is larger than 5 MB'])
+  connection.close()
+  expect(filesOf(app)).toEqual([])
+  expect(await rowsOf(app)).toEqual([])
+})
+
+test('over a real connection the largest document comes back byte by byte, though others come and go beside it', async () => {
+  await using app = await testApp(lendingOn)
+  await using server = serveTestApp(app)
+  const { merchant, id } = await borrower(app)
+  const authorization = `Bearer ${merchant.token}`
+  const files = ['bank_statements_12m', 'tax_returns_3y', 'debt_schedule'].map((key) => ({
+    key,
+    bytes: Buffer.concat([pdf(9), randomBytes(25 * mb - 9)]),
+  }))
+  const sent = files.map(({ key, bytes }) =>
+    fetch(`${server.url}${pathOf(id, key)}`, {
+      method: 'PUT',
+      headers: { authorization, 'content-type': type },
+      body: new Uint8Array(bytes),
+    }),
+  )
+  expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200])
+  const got = files.map(async ({ key, bytes }) => {
+    const answer = await fetch(`${server.url}${pathOf(id, key)}`, { headers: { authorization } })
+    return [answer.status, Buffer.from(await answer.arrayBuffer()).equals(bytes)]
+  })
+  expect(await Promise.all(got)).toEqual(files.map(() => [200, true]))
+})
+
+test('a client that leaves half-way leaves nothing, and the application is as it was', async () => {
+  await using app = await testApp(lendingOn)
+  await using server = serveTestApp(app)
+  const { merchant, id } = await borrower(app)
+  await put(app, merchant.token, id, 'ein_letter', pdf(100), { name: 'before.pdf' })
+  const before = await rowsOf(app)
+  const connection = await rawConnection(server.port)
+  connection.send(
+    `PUT ${pathOf(id, 'ein_letter')} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${merchant.token}\r\ncontent-type: ${type}\r\ncontent-length: ${mb}\r\n\r\n`,
+  )
+  connection.send(pdf(mb / 2))
+  while (filesOf(app).length < 2) await new Promise((resume) => setImmediate(resume))
+  connection.close()
+  while (filesOf(app).length > 1) await new Promise((resume) => setImmediate(resume))
+  expect(await rowsOf(app)).toEqual(before)
+  expect((await fetched(app, merchant.token, pathOf(id, 'ein_letter'))).bytes.length).toBe(100)
+})
+
+test('whoever leaves while a document is sent ends the reading of it', async () => {
+  await using app = await testApp(lendingOn)
+  await using server = serveTestApp(app)
+  const { merchant, id } = await borrower(app)
+  await put(app, merchant.token, id, 'bank_statements_12m', pdf(25 * mb))
+  const openFiles = () =>
+    readdirSync('/proc/self/fd')
+      .flatMap((fd) => linkOf(fd))
+      .filter((path) => path.includes(app.database.dataDir) && path.includes('/documents/')).length
+  const connection = await rawConnection(server.port)
+  connection.send(`GET ${pathOf(id, 'bank_statements_12m')} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${merchant.token}\r\n\r\n`)
+  while (openFiles() === 0) await new Promise((resume) => setImmediate(resume))
+  connection.close()
+  while (openFiles() > 0) await new Promise((resume) => setImmediate(resume))
+  for (let nth = 0; nth < 5; nth++)
+    await fetch(`${server.url}${pathOf(id, 'bank_statements_12m')}`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${merchant.token}` },
+    })
+  // A file that stays open keeps this test from its end.
+  while (openFiles() > 0) await new Promise((resume) => setImmediate(resume))
+  expect(openFiles()).toBe(0)
+})
+
+test('an operator’s reading is on record before the document is sent; a refused one is not', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, operator, id } = await borrower(app)
+  await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
+  await fetched(app, operator.token, `/admin${pathOf(id, 'owner_id')}`)
+  await fetched(app, operator.token, `/admin${pathOf(id, 'ein_letter')}`)
+  await fetched(app, merchant.token, pathOf(id, 'owner_id'))
+  const read = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'lending_document.read'))
+  expect(read.map(({ actor, subject, after }) => [actor, subject, after])).toEqual([[operator.id, id, { key: 'owner_id' }]])
+})
+
+test('If-Match is the version of the application: one that was changed since takes no document and loses none', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, id } = await borrower(app)
+  const first = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png', headers: { 'if-match': '"v1"' } })
+  expect([first.status, first.headers.get('etag')]).toEqual([200, '"v2"'])
+  expect((await put(app, merchant.token, id, 'owner_id', jpeg, { type: 'image/jpeg', headers: { 'if-match': '"v1"' } })).status).toBe(412)
+  expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token, headers: { 'if-match': '"v1"' } })).status).toBe(412)
+  expect((await fetched(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(png)).toBe(true)
+  expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token, headers: { 'if-match': '"v2"' } })).status).toBe(204)
+})
+
+test('with the flag off there is no such path, whoever asks', async () => {
+  await using app = await testApp()
+  const { merchant, operator, id } = await borrower(app)
+  for (const prefix of ['', '/api/v3', '/admin', '/api/v3/admin'])
+    for (const method of ['PUT', 'GET', 'DELETE'])
+      for (const token of [merchant.token, operator.token, undefined])
+        expect((await app.call(method, `${prefix}${pathOf(id, 'owner_id')}`, token ? { token } : {})).status).toBe(404)
+})
+
+describe('documents that come at once', () => {
+  test('for one place of the checklist leave one row, one file and one mark, and all of different places arrive', async () => {
+    await using app = await testApp(lendingOn)
+    const { merchant, id } = await borrower(app)
+    const same = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        put(app, merchant.token, id, 'owner_id', Buffer.concat([png, randomBytes(9)]), { type: 'image/png' }),
+      ),
+    )
+    expect(same.map(({ status }) => status).filter((status) => status !== 200 && status !== 412)).toEqual([])
+    const different = await Promise.all(
+      ['ein_letter', 'lease_agreement', 'business_plan', 'special_licence'].map((key) => put(app, merchant.token, id, key, pdf())),
+    )
+    expect(different.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const rows = await rowsOf(app)
+    expect(rows.map(({ key }) => key).sort()).toEqual(['business_plan', 'ein_letter', 'lease_agreement', 'owner_id', 'special_licence'])
+    expect(filesOf(app).sort()).toEqual(rows.map(({ storageName }) => storageName).sort())
+    expect((await saidOf(app, id))?.items?.length).toBe(5)
+  })
+
+  test('are so many of a merchant and no more: the next one is told to wait, and another merchant is not', async () => {
+    await using app = await testApp(lendingOn)
+    const { merchant, id } = await borrower(app)
+    const leave = Array.from({ length: 4 }, () => app.deps.uploadSlots.take(merchant.id, 0))
+    const refused = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
+    app.deps.uploadSlots.take('another', 0)()
+    for (const one of leave) one()
+    expect((await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })).status).toBe(200)
+  })
+})
+
+describe('a file behind our back', () => {
+  const damages: [what: string, (file: string) => void, status?: number, event?: string][] = [
+    // Another store may be at hand: it is not lost for that.
+    ['gone', (file) => renameSync(file, `${file}.gone`), 503, 'documents.missing'],
+    ['cut', (file) => writeFileSync(file, readFileSync(file).subarray(0, -1))],
+    [
+      'changed',
+      (file) => {
+        const bytes = readFileSync(file)
+        bytes[20] = (bytes[20] ?? 0) ^ 1
+        writeFileSync(file, bytes)
+      },
+    ],
+    ['grown', (file) => writeFileSync(file, Buffer.concat([readFileSync(file), Buffer.from('x')]))],
+  ]
+  for (const [what, damage, status = 500, logged = 'documents.damaged'] of damages)
+    test(`that is ${what} is an error on our side, in the log, and not sent`, async () => {
+      await using app = await testApp(lendingOn)
+      const { merchant, id } = await borrower(app)
+      await put(app, merchant.token, id, 'ein_letter', pdf(1_000))
+      damage(join(app.database.dataDir, 'documents', filesOf(app)[0] ?? ''))
+      const answer = await app.call('GET', pathOf(id, 'ein_letter'), { token: merchant.token })
+      expect([answer.status, answer.text.includes('PDF')]).toEqual([status, false])
+      expect(app.logged.filter(({ event }) => event === logged).length).toBe(1)
+    })
+
+  test('in the place of another one does not open, though it is sealed by us', async () => {
+    await using app = await testApp(lendingOn)
+    const { merchant, id } = await borrower(app)
+    await put(app, merchant.token, id, 'ein_letter', pdf(1_000))
+    await put(app, merchant.token, id, 'lease_agreement', pdf(1_000))
+    const [one, other] = await rowsOf(app)
+    const path = (row = one) => join(app.database.dataDir, 'documents', row?.storageName ?? '')
+    writeFileSync(path(one), readFileSync(path(other)))
+    expect((await app.call('GET', pathOf(id, one?.key ?? ''), { token: merchant.token })).status).toBe(500)
+    await app.deps.db.write(async (tx) => {
+      await tx
+        .update(lendingDocuments)
+        .set({ storageName: 'x'.repeat(40) })
+        .where(eq(lendingDocuments.id, one?.id ?? ''))
+      await tx
+        .update(lendingDocuments)
+        .set({ storageName: one?.storageName ?? '', sealedKey: one?.sealedKey ?? '' })
+        .where(eq(lendingDocuments.id, other?.id ?? ''))
+    })
+    expect((await app.call('GET', pathOf(id, other?.key ?? ''), { token: merchant.token })).status).toBe(500)
+  })
+
+  test('that turns out to be damaged once it is being sent breaks the answer off, and the log says so', async () => {
+    await using app = await testApp(lendingOn)
+    const { merchant, id } = await borrower(app)
+    await put(app, merchant.token, id, 'ein_letter', pdf(300_000))
+    const file = join(app.database.dataDir, 'documents', filesOf(app)[0] ?? '')
+    const bytes = readFileSync(file)
+    bytes[200_000] = (bytes[200_000] ?? 0) ^ 1
+    writeFileSync(file, bytes)
+    const headers = { authorization: `Bearer ${merchant.token}` }
+    const answer = await app.edge.fetch(new Request(`http://localhost${pathOf(id, 'ein_letter')}`, { headers }))
+    expect(answer.status).toBe(200)
+    await expect(answer.arrayBuffer()).rejects.toThrow()
+    expect(app.logged.filter(({ event }) => event === 'documents.damaged').length).toBe(1)
+  })
+
+  test('that is replaced or taken back once its answer has begun is sent to its end', async () => {
+    for (const method of ['PUT', 'DELETE']) {
+      await using app = await testApp(lendingOn)
+      const { merchant, id } = await borrower(app)
+      const bytes = Buffer.concat([pdf(9), randomBytes(300_000)])
+      await put(app, merchant.token, id, 'ein_letter', bytes)
+      const headers = { authorization: `Bearer ${merchant.token}` }
+      const answer = await app.edge.fetch(new Request(`http://localhost${pathOf(id, 'ein_letter')}`, { headers }))
+      if (method === 'PUT') await put(app, merchant.token, id, 'ein_letter', pdf(10))
+      else await app.call(method, pathOf(id, 'ein_letter'), { token: merchant.token })
+      expect([method, answer.status, Buffer.from(await answer.arrayBuffer()).equals(bytes)]).toEqual([method, 200, true])
+    }
+  })
+
+  test('that is replaced while it is asked for is the new one', async () => {
+    await using app = await testApp(lendingOn)
+    const { merchant, id } = await borrower(app)
+    await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
+    const store = app.deps.documentStores.current
+    const get = store.get
+    let replaced = false
+    Object.assign(store, {
+      async get(name: string) {
+        if (!replaced) {
+          replaced = true
+          await put(app, merchant.token, id, 'owner_id', jpeg, { type: 'image/jpeg' })
+        }
+        return get.call(store, name)
+      },
+    })
+    expect((await fetched(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(jpeg)).toBe(true)
+  })
+})
+const linkOf = (fd: string): string[] => {
+  try {
+    return [require('node:fs').readlinkSync(`/proc/self/fd/${fd}`)]
+  } catch {
+    return []
+  }
+}

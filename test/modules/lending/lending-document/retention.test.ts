@@ -1,0 +1,144 @@
+/** Files and rows that lost each other: what is swept, and what is left alone. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { lendingDocuments } from '../../../../db/schema/lending.ts'
+import { jobs, runJob } from '../../../../jobs/index.ts'
+import { sealedLength } from '../../../../src/lib/sealed-stream.ts'
+import { type S3Server, startS3 } from '../../../clients/documents/s3-server.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { borrower, jpeg, lendingOn, pathOf, png } from '../../../support/lending-documents.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const mb = 1024 * 1024
+const dayMs = 24 * 60 * 60 * 1000
+const filesOf = (app: TestApp) => readdirSync(join(app.database.dataDir, 'documents')).sort()
+const sweep = (app: TestApp) => {
+  const job = jobs.find(({ name }) => name === 'sweep-documents')
+  if (!job) throw new Error('no such job')
+  return runJob(job, app.deps)
+}
+const put = (app: TestApp, token: string, id: string) =>
+  app.call('PUT', pathOf(id, 'owner_id'), { token, raw: png, headers: { 'content-type': 'image/png' } })
+/** Makes every file as old as this. */
+function age(app: TestApp, ms: number): void {
+  for (const name of filesOf(app)) {
+    const at = (app.clock.now() - ms) / 1000
+    utimesSync(join(app.database.dataDir, 'documents', name), at, at)
+  }
+}
+
+test('the job removes files that belong to no document once they are a day old, whole or half, and no others', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, id } = await borrower(app)
+  ok(await put(app, merchant.token, id))
+  const [own = ''] = filesOf(app)
+  const stray = ['a'.repeat(40), `${'b'.repeat(40)}.tmp`]
+  for (const name of [...stray, 'notes.txt']) writeFileSync(join(app.database.dataDir, 'documents', name), 'x')
+  age(app, dayMs - 1_000)
+  await sweep(app)
+  expect(filesOf(app)).toEqual([own, ...stray, 'notes.txt'].sort())
+  age(app, dayMs)
+  await sweep(app)
+  expect(filesOf(app)).toEqual([own, 'notes.txt'].sort())
+  expect(app.logged.filter(({ event }) => event === 'documents.swept').map(({ fields }) => fields)).toEqual([{ removed: 2 }])
+  expect((await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(200)
+})
+
+test('the job sweeps the bucket, page after page, and what is left in the data directory beside it', async () => {
+  await using s3: S3Server = startS3({ pageSize: 3 })
+  await using app = await testApp({ ...lendingOn, ...s3.settings })
+  const { merchant, id } = await borrower(app)
+  ok(await put(app, merchant.token, id))
+  const [own] = [...s3.objects.keys()]
+  const old = new Date(app.clock.now() - dayMs)
+  for (const kept of s3.objects.values()) kept.at = old
+  for (let nth = 0; nth < 10; nth++)
+    s3.objects.set(`souk/${String(nth).repeat(40)}`, { bytes: Buffer.from('x'), at: nth < 9 ? old : new Date(app.clock.now()) })
+  s3.objects.set('others/file', { bytes: Buffer.from('x'), at: old })
+  await sweep(app)
+  expect([...s3.objects.keys()].sort()).toEqual([own ?? '', `souk/${'9'.repeat(40)}`, 'others/file'].sort())
+})
+
+test('a file that cannot be removed with its row is swept later: the application and the answer are as if it were gone', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, id } = await borrower(app)
+  ok(await put(app, merchant.token, id))
+  const store = app.deps.documentStores.current
+  const remove = store.delete
+  Object.assign(store, { delete: () => Promise.reject(new Error('busy')) })
+  ok(await app.call('PUT', pathOf(id, 'owner_id'), { token: merchant.token, raw: jpeg, headers: { 'content-type': 'image/jpeg' } }))
+  expect(filesOf(app).length).toBe(2)
+  expect(app.logged.filter(({ event }) => event === 'documents.file_left').length).toBe(1)
+  Object.assign(store, { delete: remove })
+  age(app, dayMs)
+  await sweep(app)
+  expect(filesOf(app).length).toBe(1)
+})
+
+test('a document whose row is refused leaves no file: of an application that was submitted while it came', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, id } = await borrower(app)
+  const store = app.deps.documentStores.current
+  const keep = store.put
+  Object.assign(store, {
+    async put(name: string, chunks: AsyncIterable<Uint8Array>) {
+      const kept = await keep.call(store, name, chunks)
+      ok(await app.call('POST', `/lending-application/${id}/withdraw`, { token: merchant.token, body: {} }))
+      return kept
+    },
+  })
+  expect((await put(app, merchant.token, id)).status).toBe(409)
+  expect(filesOf(app)).toEqual([])
+})
+
+test('where the store does not answer, or the disk is below its watermark, a document is 503, nothing was changed, and it can be sent again', async () => {
+  await using s3 = startS3()
+  await using app = await testApp({ ...lendingOn, ...s3.settings })
+  const { merchant, id } = await borrower(app)
+  s3.fail('PUT', 403)
+  const refused = await put(app, merchant.token, id)
+  expect([refused.status, refused.headers.has('retry-after'), refused.body.message]).toEqual([
+    503,
+    true,
+    'The store of documents does not answer: nothing was changed, try again later',
+  ])
+  expect(s3.objects.size).toBe(0)
+  ok(await put(app, merchant.token, id))
+  await using full = await testApp({ ...lendingOn, DISK_FREE_MIN_MB: '1000000' })
+  const other = await borrower(full)
+  const noRoom = await put(full, other.merchant.token, other.id)
+  expect([noRoom.status, noRoom.body.message]).toEqual([503, 'There is no room for documents: nothing was changed, try again later'])
+  expect(existsSync(join(full.database.dataDir, 'documents')) ? filesOf(full) : []).toEqual([])
+})
+
+test('documents stop at twice the watermark of the disk, with all that is under way: the shops go on', async () => {
+  await using app = await testApp({ ...lendingOn, DISK_FREE_MIN_MB: '100' })
+  const { merchant, id } = await borrower(app)
+  let free = 0
+  Object.assign(app.deps.documentStores.current, { free: async () => free })
+  const statusAt = async (bytes: number) => {
+    free = bytes
+    return (await put(app, merchant.token, id)).status
+  }
+  // It does not say how long it is: as long as it may be.
+  const length = sealedLength(5 * mb)
+  expect([await statusAt(200 * mb + length - 1), await statusAt(200 * mb + length)]).toEqual([503, 200])
+  const leave = app.deps.uploadSlots.take('another', 25 * mb)
+  expect([await statusAt(225 * mb + length - 1), await statusAt(225 * mb + length)]).toEqual([503, 200])
+  leave()
+  expect(await statusAt(200 * mb + length)).toBe(200)
+  expect(app.deps.uploadSlots.bytes()).toBe(0)
+})
+
+test('a document in a store that the settings know no more is 503, and says when to come again', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, id } = await borrower(app)
+  ok(await put(app, merchant.token, id))
+  await app.deps.db.write(async (tx) => void (await tx.update(lendingDocuments).set({ store: 'S3' })))
+  const { status, headers } = await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })
+  expect([status, headers.get('retry-after')]).toEqual([503, '5'])
+})

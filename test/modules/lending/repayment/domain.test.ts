@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { dayMs } from '../../../../src/lib/day.ts'
+import { blockOf, cutsOf, dayNumberOf } from '../../../../src/modules/lending/repayment/domain.ts'
+
+test('what a window is cut into counts each moment within it once, and none besides', () => {
+  const moment = fc.oneof(
+    fc.integer({ min: 0, max: 900 * dayMs }),
+    // Around midnights, those where blocks begin among them.
+    fc.tuple(fc.nat({ max: 900 }), fc.integer({ min: -2, max: 2 })).map(([day, ms]) => Math.max(0, day * dayMs + ms)),
+  )
+  const window = fc.tuple(moment, fc.integer({ min: dayMs, max: 500 * dayMs })).map(([after, long]) => ({ after, upTo: after + long }))
+  fc.assert(
+    fc.property(window, fc.array(moment, { maxLength: 60 }), ({ after, upTo }, moments) => {
+      const all = [...moments, after, after + 1, upTo, upTo + 1]
+      const { daysBefore, blocks, daysBehind, firstDay, lastDay } = cutsOf({ after, upTo })
+      const within = (value: number, [from, end]: readonly [number, number]) => value >= from && value < end
+      const counted = (at: number) =>
+        [
+          within(dayNumberOf(at), daysBefore),
+          within(blockOf(dayNumberOf(at)), blocks),
+          within(dayNumberOf(at), daysBehind),
+          at > firstDay[0] && at <= firstDay[1],
+          at > lastDay[0] && at <= lastDay[1],
+        ].filter(Boolean).length
+      for (const at of all) expect([at, counted(at)]).toEqual([at, at > after && at <= upTo ? 1 : 0])
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a window of a year is at most fifty-three rows of counts', () => {
+  for (let day = 0; day < 64; day++) {
+    const { daysBefore, blocks, daysBehind } = cutsOf({ after: day * dayMs, upTo: (day + 366) * dayMs })
+    const rows = [daysBefore, blocks, daysBehind].reduce((sum, [from, end]) => sum + end - from, 0)
+    expect(rows).toBeLessThanOrEqual(53)
+  }
+})

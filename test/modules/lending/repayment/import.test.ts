@@ -1,0 +1,228 @@
+/** A lender's loan tape: what is good of it is recorded once, however often it is sent. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { importTape } from '../../../../src/modules/lending/repayment/index.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { lenderIn, previewOf, record, reverse } from '../../../support/repayments.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const header = 'merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt'
+const lines = (...rows: string[]) => `${rows.join('\n')}\n`
+
+async function world(app: TestApp) {
+  const operator = await app.superAdmin()
+  const merchantId = (await app.merchant()).id
+  return {
+    operator,
+    merchantId,
+    lenderId: await lenderIn(app, operator),
+    send: (raw: string | Uint8Array, type = 'text/csv') =>
+      app.call('POST', '/admin/repayments/import', { token: operator.token, raw, headers: { 'content-type': type } }),
+  }
+}
+
+test('the good rows of a tape are recorded with the signals they add up to, each bad one is named, and sent again nothing changes', async () => {
+  await using app = await testApp()
+  const { operator, merchantId, lenderId, send } = await world(app)
+  ok(await record(app, operator, { merchantId, lenderId, loanRef: 'L-0' }), 201)
+  const row = (...cells: string[]) => [merchantId, lenderId, ...cells].join(',')
+  const tape = lines(
+    header,
+    row('L-1', 'ON_TIME', '100.5', '2025-10-01', '2025-10-01'),
+    row('L-1', 'late', '100.50', '2025-11-01', '2025-11-04T12:00:00+01:00'),
+    row(' L-2 ', 'DEFAULT', '99', '2025-12-01'),
+    row('L-0', 'ON_TIME', '100', '2025-12-01', '2025-12-01'),
+    row('L-0', 'ON_TIME', '100.01', '2025-12-01', '2025-12-01'),
+    // The same twice in one file, and another of that key.
+    row('L-1', 'ON_TIME', '100.50', '2025-10-01', '2025-10-01'),
+    row('L-1', 'LATE', '100.50', '2025-10-01', '2025-10-01'),
+    row('L-3', 'PAID', '1', '2025-10-01', '2025-10-01'),
+    row('L-3', 'ON_TIME', '1.005', '2025-10-01', '2025-10-01'),
+    row('L-3', 'ON_TIME', '1e3', '2025-10-01', '2025-10-01'),
+    row('L-3', 'ON_TIME', '0', '2025-10-01', '2025-10-01'),
+    row('L-3', 'ON_TIME', '1', '2025-02-29', '2025-10-01'),
+    row('L-3', 'ON_TIME', '1', '2026-01-07', '2025-10-01'),
+    row('L-3', 'ON_TIME', '1', '2025-10-01', ''),
+    row('', 'ON_TIME', '1', '2025-10-01', '2025-10-01'),
+    row('"L-3\u2028a"', 'ON_TIME', '1', '2025-10-01', '2025-10-01'),
+    row('L-3', 'ON_TIME', '1', '2025-10-01', '2025-10-01', 'more'),
+    `mer_00000000000000000000000000,${lenderId},L-4,DEFAULT,1,2025-10-01,`,
+    `${merchantId},lend_00000000000000000000000000,L-4,DEFAULT,1,2025-10-01,`,
+    '',
+    `"${merchantId}","${lenderId}","L ""5""",ON_TIME,1,2025-10-01,2025-10-01`,
+  )
+  const first = await send(tape)
+  expect([first.status, first.body]).toEqual([
+    200,
+    {
+      complete: true,
+      rows: 20,
+      recorded: 4,
+      known: 2,
+      failed: 14,
+      errors: [
+        { row: 6, column: 'loanRef', message: expect.stringMatching(/says something else: reverse that one first$/) },
+        { row: 8, column: 'loanRef', message: expect.stringMatching(/says something else/) },
+        { row: 9, column: 'outcome', message: 'must be one of ON_TIME, LATE, DEFAULT' },
+        { row: 10, column: 'amountUsd', message: 'must be dollars with at most two decimals, as 1250.50' },
+        { row: 11, column: 'amountUsd', message: 'must be dollars with at most two decimals, as 1250.50' },
+        { row: 12, column: 'amountUsd', message: 'must be more than 0' },
+        { row: 13, column: 'dueAt', message: expect.stringMatching(/^must be a day/) },
+        { row: 14, column: 'dueAt', message: 'must not be after now' },
+        { row: 15, column: 'settledAt', message: 'must be given: only a DEFAULT may have none' },
+        { row: 16, column: 'loanRef', message: 'must be 1 to 128 characters in one line' },
+        { row: 17, column: 'loanRef', message: 'must be 1 to 128 characters in one line' },
+        { row: 18, message: 'has more cells than the header, which has 7' },
+        { row: 19, column: 'merchantId', message: 'is no merchant' },
+        { row: 20, column: 'lenderId', message: 'is no lender' },
+      ],
+      errorsTruncated: false,
+    },
+  ])
+  const { data, total } = (await app.call('GET', '/admin/repayments?limit=100', { token: operator.token })).body
+  expect(total).toBe(5)
+  const said = data.map(({ loanRef, outcome, amountUsd, dueAt, settledAt, source }: Record<string, unknown>) =>
+    [loanRef, outcome, amountUsd, dueAt, settledAt, source].join(' '),
+  )
+  expect(said.sort()).toEqual([
+    'L "5" ON_TIME 1 2025-10-01T00:00:00.000Z 2025-10-01T00:00:00.000Z IMPORT',
+    'L-0 ON_TIME 100 2025-12-01T00:00:00.000Z 2025-12-01T00:00:00.000Z OPERATOR',
+    'L-1 LATE 100.5 2025-11-01T00:00:00.000Z 2025-11-04T11:00:00.000Z IMPORT',
+    'L-1 ON_TIME 100.5 2025-10-01T00:00:00.000Z 2025-10-01T00:00:00.000Z IMPORT',
+    'L-2 DEFAULT 99 2025-12-01T00:00:00.000Z  IMPORT',
+  ])
+  const before = (await previewOf(app, merchantId)).body
+  expect(before.signals).toMatchObject({ totalSettledOnTime: 3, totalLate: 1, totalDefaults: 1, lenderCount: 1 })
+  expect((await send(tape)).body).toMatchObject({ rows: 20, recorded: 0, known: 6, failed: 14 })
+  expect((await previewOf(app, merchantId)).body).toEqual(before)
+  const audited = (await app.deps.db.read.select().from(auditLog)).filter(({ action }) => action === 'repayment.recorded')
+  expect(audited).toHaveLength(5)
+})
+
+test('columns may stand in any order and any case, and a header that is not whole is refused before anything is recorded', async () => {
+  await using app = await testApp()
+  const { merchantId, lenderId, send } = await world(app)
+  const turned = lines(
+    'settledat,DUEAT,amountUsd,Outcome,loanRef,lenderId,merchantId',
+    `2025-10-01,2025-10-01,5,LATE,L-1,${lenderId},${merchantId}`,
+  )
+  expect((await send(turned)).body).toMatchObject({ rows: 1, recorded: 1 })
+  const refused: [file: string, message: string][] = [
+    ['', 'The file is empty'],
+    [lines('merchantId,lenderId'), 'Row 1: loanRef, outcome, amountUsd, dueAt, settledAt missing'],
+    [lines(`${header},amountUSD`), 'Row 1: amountUsd stands there twice'],
+    [lines(`${header},note`), 'Row 1: column 8 is none of merchantId, lenderId, loanRef, outcome, amountUsd, dueAt, settledAt'],
+    [lines(header, '"never closed'), 'Row 2: a quote opens that is never closed.'],
+    [lines(header, 'a\0b'), 'Row 2 contains a NUL character: remove it.'],
+  ]
+  for (const [file, message] of refused) {
+    const { status, body } = await send(file)
+    expect([file, status, body.message]).toEqual([file, 400, message])
+  }
+  expect((await send(lines(header), 'application/json')).status).toBe(415)
+  expect((await send(lines(header))).body).toMatchObject({ rows: 0, recorded: 0 })
+})
+
+test('two imports of one tape at once record each row once, and its signals once', async () => {
+  await using app = await testApp()
+  const { operator, merchantId, lenderId } = await world(app)
+  const merchants = [merchantId, ...(await Promise.all(Array.from({ length: 4 }, async () => (await app.merchant()).id)))]
+  const rows = Array.from(
+    { length: 300 },
+    (_, nth) => `${merchants[nth % 5]},${lenderId},L-${nth},${nth % 3 ? 'ON_TIME' : 'DEFAULT'},1,2025-10-01,2025-10-02`,
+  )
+  async function* file(of: readonly string[]) {
+    yield new TextEncoder().encode(lines(header, ...of))
+  }
+  const reports = await Promise.all([rows, rows.toReversed()].map((of) => importTape(app.deps, { actor: operator }, () => file(of))))
+  expect(reports.map(({ rows, failed }) => [rows, failed])).toEqual([
+    [300, 0],
+    [300, 0],
+  ])
+  expect(reports.reduce((sum, { recorded }) => sum + recorded, 0)).toBe(300)
+  const sums = await Promise.all(merchants.map(async (id) => (await previewOf(app, id)).body.signals))
+  expect(sums.reduce((sum, { totalSettledOnTime, totalDefaults }) => sum + totalSettledOnTime + totalDefaults, 0)).toBe(300)
+})
+
+test('an import that is stopped says so and keeps what was recorded, and a tape of too many rows is refused from there on', async () => {
+  await using app = await testApp()
+  const { operator, merchantId, lenderId } = await world(app)
+  const rows = Array.from({ length: 200 }, (_, nth) => `${merchantId},${lenderId},L-${nth},ON_TIME,1,2025-10-01,2025-10-01`)
+  async function* file() {
+    yield new TextEncoder().encode(lines(header, ...rows))
+  }
+  const stop = new AbortController()
+  const rest = async () => {
+    if ((await previewOf(app, merchantId)).body.signals.totalSettledOnTime > 0) stop.abort()
+  }
+  const stopped = await importTape(app.deps, { actor: operator }, file, { signal: stop.signal, rest })
+  expect(stopped).toMatchObject({ complete: false, rows: 64, recorded: 64 })
+  const more = await importTape(app.deps, { actor: operator }, file, { rowsMax: 150 }).catch((error) => error.message)
+  expect(more).toBe('The file has more than 150 rows: 64 before them were recorded. Send it in parts')
+  expect(await importTape(app.deps, { actor: operator }, file)).toMatchObject({ complete: true, recorded: 200 - 128, known: 128 })
+})
+
+test('a file that turns out to be none in its middle says how much of it was recorded, and mended it goes on from there', async () => {
+  await using app = await testApp()
+  const { merchantId, lenderId, send } = await world(app)
+  const rows = Array.from({ length: 1_000 }, (_, nth) => `${merchantId},${lenderId},L-${nth},ON_TIME,1,2025-10-01,2025-10-01`)
+  const { status, body } = await send(lines(header, ...rows, '"never closed'))
+  const recorded = (await previewOf(app, merchantId)).body.signals.totalSettledOnTime
+  expect(recorded).toBeGreaterThan(0)
+  const told = `Row 1002: a quote opens that is never closed. ${recorded} of the rows before it were recorded: mend the file and send it again`
+  expect([status, body.message]).toEqual([400, told])
+  expect((await send(lines(header, ...rows))).body).toMatchObject({ known: recorded, recorded: 1_000 - recorded })
+})
+
+test('a tape refuses an amount that is too large for what it is', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const raw = `${header}\nmer_1,lend_1,L-1,ON_TIME,10000000000000,2025-10-01,2025-10-01\nmer_1,lend_1,L-1,ON_TIME,12345678901234567890.12,2025-10-01,2025-10-01\n`
+  const { body } = await app.call('POST', '/admin/repayments/import', {
+    token: operator.token,
+    raw,
+    headers: { 'content-type': 'text/csv' },
+  })
+  expect(body.errors).toEqual([2, 3].map((row) => ({ row, column: 'amountUsd', message: 'must be less than 10000000000000' })))
+})
+
+test('what an operator reversed is not recorded by the next tape that says it again, but by hand it is, and what says something else is taken', async () => {
+  await using app = await testApp()
+  const { operator, merchantId, lenderId, send } = await world(app)
+  const row = (loanRef: string, outcome: string, amountUsd = 100) =>
+    `${merchantId},${lenderId},${loanRef},${outcome},${amountUsd},2025-10-01,2025-10-01`
+  const tape = lines(header, row('L-1', 'DEFAULT'), row('L-2', 'ON_TIME'), row('L-3', 'DEFAULT'))
+  expect((await send(tape)).body).toMatchObject({ recorded: 3 })
+  const { data } = (await app.call('GET', '/admin/repayments', { token: operator.token })).body
+  const idOf = (loanRef: string) => data.find((one: { loanRef: string }) => one.loanRef === loanRef).id
+  for (const loanRef of ['L-1', 'L-3']) ok(await reverse(app, operator, idOf(loanRef)))
+  const before = (await previewOf(app, merchantId)).body
+  expect(before.signals).toMatchObject({ totalSettledOnTime: 1, totalDefaults: 0 })
+  const wasReversed = (nth: number) => ({
+    row: nth,
+    column: 'loanRef',
+    message: 'was recorded and reversed, and says the same: record it by hand if it is right after all',
+  })
+  expect((await send(tape)).body).toMatchObject({ recorded: 0, known: 1, failed: 2, errors: [wasReversed(2), wasReversed(4)] })
+  expect((await previewOf(app, merchantId)).body).toEqual(before)
+  // Put right by the lender; and beside what was put right, the old row is still the one that was reversed.
+  expect((await send(lines(header, row('L-1', 'LATE'), row('L-1', 'DEFAULT')))).body).toMatchObject({
+    recorded: 1,
+    failed: 1,
+    errors: [wasReversed(3)],
+  })
+  const byHand = {
+    merchantId,
+    lenderId,
+    loanRef: 'L-3',
+    outcome: 'DEFAULT',
+    dueAt: '2025-10-01T00:00:00Z',
+    settledAt: '2025-10-01T00:00:00Z',
+  }
+  ok(await record(app, operator, byHand), 201)
+  expect((await send(tape)).body).toMatchObject({ recorded: 0, known: 2, failed: 1, errors: [wasReversed(2)] })
+  expect((await previewOf(app, merchantId)).body.signals).toMatchObject({ totalSettledOnTime: 1, totalLate: 1, totalDefaults: 1 })
+})

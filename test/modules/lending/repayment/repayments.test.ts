@@ -1,0 +1,294 @@
+/** Repayments as operators record and reverse them, and what is kept of each merchant's. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq, sql } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { merchantRepaymentSignals, repaymentReversals, repayments } from '../../../../db/schema/lending.ts'
+import { repaymentFindings } from '../../../../src/modules/lending/repayment/index.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { instalment, lenderIn, previewOf, record, recorded, reverse } from '../../../support/repayments.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const now = '2026-01-06T12:00:00.000Z'
+
+async function world(app: TestApp) {
+  const operator = await app.superAdmin()
+  const merchant = await app.merchant()
+  return { operator, token: operator.token, merchantId: merchant.id, lenderId: await lenderIn(app, operator) }
+}
+
+/** What `souk check` finds wrong. */
+async function wrongIn({ deps }: TestApp): Promise<string[]> {
+  const found: string[] = []
+  for await (const { problems } of repaymentFindings(deps.db)) found.push(...problems)
+  return found
+}
+
+test('a repayment is recorded to the cent and the millisecond, by a lender in any status, and listed newest first by what it is narrowed to', async () => {
+  await using app = await testApp()
+  const { operator, token, merchantId, lenderId } = await world(app)
+  for (const status of ['ACTIVE', 'SUSPENDED', 'ARCHIVED'])
+    ok(await app.call('PATCH', `/admin/lenders/${lenderId}`, { token, body: { status } }))
+  const body = {
+    merchantId,
+    lenderId,
+    loanRef: 'L-1/é',
+    outcome: 'LATE',
+    amountUsd: 1234.56,
+    dueAt: '2025-11-30T23:59:59.999Z',
+    settledAt: '2025-12-03T01:00:00+01:00',
+  }
+  const made = await app.call('POST', '/admin/repayments', { token, body })
+  const { id, ...rest } = made.body
+  expect([made.status, id]).toEqual([201, expect.stringMatching(/^rep_[0-9a-z]{26}$/)])
+  expect(rest).toEqual({
+    ...body,
+    settledAt: '2025-12-03T00:00:00.000Z',
+    source: 'OPERATOR',
+    recordedBy: operator.id,
+    recordedAt: now,
+    reversal: null,
+  })
+  const other = await recorded(app, operator, { merchantId: (await app.merchant()).id, lenderId, outcome: 'DEFAULT', settledAt: null })
+  const ids = async (query: string) =>
+    (await app.call('GET', `/admin/repayments${query}`, { token })).body.data.map((one: { id: string }) => one.id)
+  expect(await ids('')).toEqual([other, id])
+  expect(await ids(`?merchantId=${merchantId}`)).toEqual([id])
+  expect(await ids(`?lenderId=${lenderId}&outcome=DEFAULT`)).toEqual([other])
+  expect(await ids(`?loanRef=${encodeURIComponent('L-1/é')}`)).toEqual([id])
+  expect(await ids('?lenderId=lend_x')).toEqual([])
+  expect((await app.call('GET', '/api/v3/admin/repayments?limit=1&page=2', { token })).body).toMatchObject({
+    total: 2,
+    pages: 2,
+    data: [{ id }],
+  })
+})
+
+test('what breaks its rule is refused and named, and nothing is kept of it', async () => {
+  await using app = await testApp()
+  const { token, merchantId, lenderId } = await world(app)
+  const wrong: [change: object, message: RegExp][] = [
+    [{ amountUsd: 0 }, /^amountUsd \(body\)/],
+    [{ amountUsd: -1 }, /^amountUsd \(body\)/],
+    [{ amountUsd: 0.001 }, /^amountUsd \(body\): at most two decimals$/],
+    [{ amountUsd: 10.005 }, /^amountUsd \(body\): at most two decimals$/],
+    [{ amountUsd: 1e13 }, /^amountUsd \(body\)/],
+    [{ amountUsd: '100' }, /^amountUsd \(body\)/],
+    [{ outcome: 'PAID' }, /^outcome \(body\): Expected one of ON_TIME, LATE, DEFAULT$/],
+    [{ dueAt: '2026-01-06T12:00:00.001Z' }, /^dueAt \(body\): must not be after now$/],
+    [{ settledAt: '2026-01-06T12:00:00.001Z' }, /^settledAt \(body\): must not be after now$/],
+    [{ dueAt: '1969-12-31T23:59:59.999Z' }, /^dueAt \(body\): must not be before 1970$/],
+    [{ dueAt: '2025-02-29T00:00:00Z' }, /^dueAt \(body\): no such time$/],
+    [{ dueAt: '2025-12-01' }, /^dueAt \(body\): Expected a time with its zone/],
+    [{ settledAt: null }, /^settledAt \(body\): must be given: only a DEFAULT may have none$/],
+    [{ settledAt: undefined, outcome: 'LATE' }, /^settledAt \(body\): must be given/],
+    [{ loanRef: '' }, /^loanRef \(body\)/],
+    [{ loanRef: ' L-1' }, /^loanRef \(body\): Expected a text in one line without blanks at its ends$/],
+    [{ loanRef: 'x'.repeat(129) }, /^loanRef \(body\)/],
+    [{ merchantId: 'mer_00000000000000000000000000' }, /^merchantId \(body\): no such merchant$/],
+    [
+      { merchantId: (await app.deps.db.read.rows<{ id: string }>(sql`select id from users where role = 'SUPER_ADMIN'`))[0]?.id },
+      /^merchantId \(body\)/,
+    ],
+    [{ lenderId: 'lend_00000000000000000000000000' }, /^lenderId \(body\): no such lender$/],
+    [{ reversedAt: null }, /^unknown field: reversedAt$/],
+  ]
+  for (const [change, message] of wrong) {
+    const body = { ...instalment({ merchantId, lenderId }), ...change }
+    const answer = await app.call('POST', '/admin/repayments', { token, body })
+    expect([change, answer.status, answer.body.message]).toEqual([change, 400, expect.stringMatching(message)])
+  }
+  expect(await app.deps.db.read.select().from(repayments)).toEqual([])
+  // The moment itself is not after now.
+  expect((await record(app, { token }, { merchantId, lenderId, dueAt: now, settledAt: now })).status).toBe(201)
+})
+
+describe('one of a lender, a loan and a due date counts', () => {
+  test('a second one is 409 until the first is reversed, also for another merchant, and a reversal happens once', async () => {
+    await using app = await testApp()
+    const { operator, token, merchantId, lenderId } = await world(app)
+    const given = { merchantId, lenderId, loanRef: 'L-1' }
+    const id = await recorded(app, operator, given)
+    for (const again of [given, { ...given, outcome: 'LATE' }, { ...given, merchantId: (await app.merchant()).id }]) {
+      const { status, body } = await record(app, operator, again)
+      expect([status, body.message]).toEqual([
+        409,
+        expect.stringMatching(/^loanRef \(body\): .* is recorded already: reverse that one first$/),
+      ])
+    }
+    ok(await record(app, operator, { ...given, dueAt: '2025-11-01T00:00:00.000Z' }), 201)
+    ok(await record(app, operator, { ...given, lenderId: await lenderIn(app, operator) }), 201)
+    app.clock.advance(60_000)
+    const reversed = ok(await reverse(app, operator, id)).body
+    expect(reversed).toMatchObject({
+      id,
+      outcome: 'ON_TIME',
+      reversal: {
+        id: expect.stringMatching(/^rev_/),
+        reason: 'Reported twice',
+        recordedBy: operator.id,
+        recordedAt: '2026-01-06T12:01:00.000Z',
+      },
+    })
+    const twice = await reverse(app, operator, id)
+    expect([twice.status, twice.body.message]).toEqual([409, 'The repayment is reversed already'])
+    const anew = await recorded(app, operator, { ...given, outcome: 'DEFAULT' })
+    const { data } = (await app.call('GET', '/admin/repayments?loanRef=L-1', { token })).body
+    expect(
+      data
+        .filter((one: { dueAt: string }) => one.dueAt === '2025-12-01T00:00:00.000Z')
+        .map((one: { id: string; reversal: unknown }) => [one.id, one.reversal === null]),
+    ).toContainEqual([anew, true])
+    expect(data.find((one: { id: string }) => one.id === id)).toEqual(reversed)
+    expect((await reverse(app, operator, 'rep_00000000000000000000000000')).status).toBe(404)
+    expect((await app.call('POST', `/admin/repayments/${anew}/reverse`, { token, body: {} })).body.message).toMatch(/^reason \(body\)/)
+    expect(await wrongIn(app)).toEqual([])
+  })
+
+  test('of many at once with one key one is recorded, of many reversals at once one is, and the signals say so', async () => {
+    await using app = await testApp()
+    const { operator, merchantId, lenderId } = await world(app)
+    const others = await Promise.all(Array.from({ length: 3 }, async () => (await app.merchant()).id))
+    const asked = Array.from({ length: 16 }, (_, nth) => ({ merchantId: [merchantId, ...others][nth % 4] ?? '', lenderId, loanRef: 'L-1' }))
+    const answers = await Promise.all(asked.map((given) => record(app, operator, given)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(15).fill(409)])
+    const id = answers.find(({ status }) => status === 201)?.body.id
+    const reversals = await Promise.all(Array.from({ length: 8 }, () => reverse(app, operator, id)))
+    expect(reversals.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])
+    const kept = await app.deps.db.read.select().from(merchantRepaymentSignals)
+    expect(
+      kept.every(
+        ({ totalOnTime, lenderCount, mostRecentSettlementAt }) => totalOnTime === 0 && lenderCount === 0 && mostRecentSettlementAt === null,
+      ),
+    ).toBe(true)
+    expect(await app.deps.db.read.select().from(repaymentReversals)).toHaveLength(1)
+    expect(await wrongIn(app)).toEqual([])
+  })
+
+  test('a reversal under one Idempotency-Key is answered again as it was', async () => {
+    await using app = await testApp()
+    const { operator, token, merchantId, lenderId } = await world(app)
+    const id = await recorded(app, operator, instalment({ merchantId, lenderId }))
+    const send = () =>
+      app.call('POST', `/admin/repayments/${id}/reverse`, { token, body: { reason: 'Wrong' }, headers: { 'idempotency-key': 'r-1' } })
+    const first = ok(await send())
+    const again = ok(await send())
+    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+  })
+
+  test('a request under one Idempotency-Key records once', async () => {
+    await using app = await testApp()
+    const { token, merchantId, lenderId } = await world(app)
+    const body = instalment({ merchantId, lenderId })
+    const ask = () => app.call('POST', '/admin/repayments', { token, body, headers: { 'idempotency-key': 'one' } })
+    const [first, second] = [await ask(), await ask()]
+    expect([first.status, second.status, second.text, second.headers.get('idempotent-replayed')]).toEqual([201, 201, first.text, 'true'])
+  })
+})
+
+test('what is kept of a merchant is what the repayments that count come to, through any order of recording and reversing', async () => {
+  await using app = await testApp()
+  const { operator, lenderId, merchantId } = await world(app)
+  const second = await lenderIn(app, operator)
+  const signals = async () => (await previewOf(app, merchantId)).body.signals
+  const none = {
+    totalSettledOnTime: 0,
+    totalLate: 0,
+    totalDefaults: 0,
+    trailingTwelveMonthDefaults: 0,
+    lenderCount: 0,
+    mostRecentSettlementAt: null,
+  }
+  expect(await signals()).toEqual(none)
+  const first = await recorded(app, operator, { merchantId, lenderId, settledAt: '2025-12-05T00:00:00.000Z' })
+  const late = await recorded(app, operator, { merchantId, lenderId: second, outcome: 'LATE', settledAt: '2025-12-20T00:00:00.000Z' })
+  const failed = await recorded(app, operator, { merchantId, lenderId: second, outcome: 'DEFAULT', settledAt: null })
+  const all = {
+    totalSettledOnTime: 1,
+    totalLate: 1,
+    totalDefaults: 1,
+    trailingTwelveMonthDefaults: 1,
+    lenderCount: 2,
+    mostRecentSettlementAt: '2025-12-20T00:00:00.000Z',
+  }
+  expect(await signals()).toEqual(all)
+  expect(await wrongIn(app)).toEqual([])
+  ok(await reverse(app, operator, late))
+  expect(await signals()).toEqual({ ...all, totalLate: 0, mostRecentSettlementAt: '2025-12-05T00:00:00.000Z' })
+  ok(await reverse(app, operator, failed))
+  expect(await signals()).toEqual({
+    ...all,
+    totalLate: 0,
+    totalDefaults: 0,
+    trailingTwelveMonthDefaults: 0,
+    lenderCount: 1,
+    mostRecentSettlementAt: '2025-12-05T00:00:00.000Z',
+  })
+  ok(await reverse(app, operator, first))
+  expect(await signals()).toEqual(none)
+  expect(await wrongIn(app)).toEqual([])
+})
+
+test('`souk check` recounts: what is kept wrongly of a merchant is named', async () => {
+  await using app = await testApp()
+  const { operator, lenderId, merchantId } = await world(app)
+  await recorded(app, operator, { merchantId, lenderId, outcome: 'DEFAULT' })
+  await app.deps.db.write((tx) =>
+    tx.update(merchantRepaymentSignals).set({ totalLate: 3 }).where(eq(merchantRepaymentSignals.merchantId, merchantId)),
+  )
+  await app.deps.db.write((tx) => tx.rows(sql`update merchant_default_days set defaults = 2 where merchant_id = ${merchantId}`))
+  expect(await wrongIn(app)).toEqual([
+    `What is kept of the repayments of merchant ${merchantId} is not what they come to`,
+    `Of merchant ${merchantId}, 2 defaults are kept of day 2025-12-01, and there are 1`,
+    `Of merchant ${merchantId}, 1 defaults are kept of sixteen days of which 2 are kept by day`,
+  ])
+})
+
+test('the database itself refuses to change, remove or reverse twice what was recorded', async () => {
+  await using app = await testApp()
+  const { operator, lenderId, merchantId } = await world(app)
+  const id = await recorded(app, operator, { merchantId, lenderId })
+  ok(await reverse(app, operator, id))
+  const statements = [
+    sql`update repayments set amount_usd = 1`,
+    sql`update repayments set reversed_at = null`,
+    sql`update repayments set reversed_at = 5`,
+    sql`delete from repayments`,
+    sql`update repayment_reversals set reason = 'x'`,
+    sql`delete from repayment_reversals`,
+    sql`update lender_status_history set status = 'ACTIVE'`,
+    sql`delete from lender_status_history`,
+    ...(engine === 'postgres'
+      ? [sql`truncate repayment_reversals`, sql`truncate lender_status_history`]
+      : [
+          sql`insert or replace into repayment_reversals select id, repayment_id, 'x', recorded_by, recorded_at from repayment_reversals`,
+          sql`insert or replace into lender_status_history select id || 'x', lender_id, position, 'ACTIVE', actor, at from lender_status_history`,
+        ]),
+  ]
+  for (const statement of statements) await expect(app.deps.db.write((tx) => tx.rows(statement))).rejects.toThrow()
+  expect((await app.call('GET', '/admin/repayments', { token: operator.token })).body.data).toMatchObject([{ id, amountUsd: 100 }])
+})
+
+test.skipIf(engine === 'postgres')(
+  'a list that is narrowed by anything is counted and read by an index, in its order, and never by a look at every repayment',
+  async () => {
+    await using app = await testApp()
+    for (const column of ['merchant_id', 'lender_id', 'loan_ref', 'outcome']) {
+      const where = sql`where ${sql.identifier(column)} = 'x'`
+      for (const query of [
+        sql`select count(*) from repayments ${where}`,
+        sql`select * from repayments ${where} order by id desc limit 20`,
+      ]) {
+        const rows = await app.deps.db.read.rows<{ detail: string }>(sql`explain query plan ${query}`)
+        const details = rows.map(({ detail }) => detail)
+        expect([column, details.length, details[0]]).toEqual([
+          column,
+          1,
+          expect.stringMatching(/^SEARCH repayments USING .*INDEX repayments_/),
+        ])
+      }
+    }
+  },
+)

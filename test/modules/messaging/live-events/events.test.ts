@@ -1,0 +1,339 @@
+/** Streams of events: what is told, and to whom. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { Value } from '@sinclair/typebox/value'
+import { Glob } from 'bun'
+import fc from 'fast-check'
+import { jobs, runJob } from '../../../../jobs/index.ts'
+import { orderEventTypes } from '../../../../src/modules/messaging/live-events/domain.ts'
+import { endLostImports } from '../../../../src/modules/messaging/live-events/index.ts'
+import { OperatorEvents, ShopEvents } from '../../../../src/modules/messaging/live-events/model.ts'
+import { paymentStatuses } from '../../../../src/modules/payments/payment/domain.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { following, type Stream, streamIn, type Told } from '../../../support/events.ts'
+import { approved } from '../../../support/kyb.ts'
+import { said, sellingBy } from '../../../support/test-processor.ts'
+import { ok, sellingIn } from '../../../support/selling.ts'
+import { staffOf } from '../../../support/staff.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const names = (stream: Stream) => stream.told.map(({ event }) => event)
+/** Reads on until all that was committed before is there. */
+async function caughtUp(app: TestApp, ...streams: Stream[]): Promise<void> {
+  await app.deps.liveNotes.idle()
+  await app.deps.live.tickNow()
+  // What was sent has left for whoever reads.
+  for (let turn = 0; turn < 5; turn++) await new Promise((resume) => setImmediate(resume))
+  for (const stream of streams) if (stream.isOver()) throw new Error('the stream is over')
+}
+const fits = (schema: typeof ShopEvents | typeof OperatorEvents, { event, data, id }: Told) =>
+  Value.Check(schema, JSON.parse(JSON.stringify({ event, data, id })))
+/** Every event is one that the document shows. */
+function expectDocumented(stream: Stream, schema: typeof ShopEvents | typeof OperatorEvents = ShopEvents): void {
+  expect(stream.told.filter((one) => !fits(schema, one))).toEqual([])
+}
+
+describe('what a shop is told', () => {
+  test('a sale is told as it happens: placed, paid, confirmed, and what is left', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const stream = await streamIn(app, '/v2/events', { token: shop.token })
+    expect(stream.status).toBe(200)
+    expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(stream.headers.get('cache-control')).toBe('no-store, no-transform')
+    expect(stream.headers.get('x-accel-buffering')).toBe('no')
+    expect(stream.headers.get('access-control-allow-origin')).toBeNull()
+    const order = await shop.bought()
+    await caughtUp(app, stream)
+    const ofOrder = ['order.placed', 'order.payment_authorized', 'order.paid', 'order.confirmed']
+    expect(names(stream).filter((name) => name.startsWith('order.'))).toEqual(ofOrder)
+    const confirmed = stream.told.find(({ event }) => event === 'order.confirmed')
+    expect(confirmed?.data).toMatchObject({ orderId: order.id, number: 1, status: 'CONFIRMED', paymentStatus: 'CAPTURED', mode: 'TEST' })
+    expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
+      ...{ productId: shop.productId, variantId: shop.variantId, onHand: 9, reserved: 0, available: 9, orderId: order.id },
+    })
+    expectDocumented(stream)
+    await stream.close()
+  })
+
+  test('an order that nobody pays is told to expire, and its stock to come back', async () => {
+    await using app = await testApp()
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => said('REQUIRES_ACTION'),
+      void: async () => said('VOIDED'),
+    })
+    const { order } = ok(await shop.buy(), 200, 201, 202).body
+    const stream = await streamIn(app, '/v2/events', { key: shop.secretKey })
+    for (let minutes = 0; minutes < 65; minutes += 5) {
+      app.clock.advance(5 * 60_000)
+      await app.jobs.resume()
+      await app.jobs.closeOrders()
+    }
+    await caughtUp(app, stream)
+    expect(stream.told.find(({ event }) => event === 'order.expired')?.data).toMatchObject({ orderId: order.id, status: 'EXPIRED' })
+    const stock = stream.told.findLast(({ event }) => event === 'stock.changed')?.data
+    expect(stock).toMatchObject({ variantId: shop.variantId, orderId: order.id, onHand: 10, reserved: 0, available: 10 })
+    expectDocumented(stream)
+    await stream.close()
+  })
+
+  test('a refund that puts goods back, stock by hand, and few of a variant are told; and nothing of a person is', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const stream = await streamIn(app, '/v2/events', { token: shop.token })
+    const order = await shop.bought({ email: 'planted@example.com' })
+    const lines = [{ lineId: order.lines[0].id, quantity: 1, restock: true }]
+    ok(await shop.refund(order.id, { lines, reason: 'planted words' }))
+    const other = await shop.bought({ email: 'planted@example.com' })
+    const cancel = { body: { reason: 'planted reason' }, headers: { 'idempotency-key': 'one' } }
+    ok(await app.call('POST', `/v2/orders/${other.id}/cancel`, { token: shop.token, ...cancel }))
+    await caughtUp(app, stream)
+    expect(names(stream)).toContain('order.refunded')
+    expect(names(stream)).toContain('order.cancelled')
+    expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
+      orderId: other.id,
+      onHand: 10,
+      reserved: 0,
+    })
+    ok(await shop.post(`/product-v2/${shop.productId}/variants/${shop.variantId}/stock`, { delta: 5, reason: 'planted count' }))
+    await caughtUp(app, stream)
+    expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
+      variantId: shop.variantId,
+      orderId: null,
+      onHand: (await shop.stock()).onHand,
+    })
+    expect(JSON.stringify(stream.told)).not.toContain('planted')
+    expectDocumented(stream)
+    await stream.close()
+  })
+
+  test('there being few of a variant is told', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 3 })
+    ok(
+      await app.call('PATCH', `/product-v2/${shop.productId}`, {
+        token: shop.token,
+        body: { variants: [{ id: shop.variantId, lowStockAt: 2 }] },
+      }),
+    )
+    const stream = await streamIn(app, '/v2/events', { token: shop.token })
+    await shop.bought()
+    await caughtUp(app, stream)
+    expect(stream.told.find(({ event }) => event === 'stock.low')?.data).toMatchObject({ variantId: shop.variantId, lowStockAt: 2 })
+    expectDocumented(stream)
+    await stream.close()
+  })
+
+  test('an import tells how it goes, by rows and bytes, and how it ended; one that is refused as well', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const stream = await streamIn(app, '/v2/events', { token: shop.token })
+    const file = `Handle,Title,Variant Price\n${Array.from({ length: 50 }, (_, nth) => `thing-${nth},Thing ${nth},${nth === 7 ? 'planted' : '5.00'}`).join('\n')}\n`
+    const send = (raw: string) =>
+      app.call('POST', '/product-v2/import', { token: shop.token, raw, headers: { 'content-type': 'text/csv' } })
+    ok(await send(file))
+    expect((await send('planted\n')).status).toBe(400)
+    await caughtUp(app, stream)
+    const imports = stream.told.filter(({ event }) => event.startsWith('import.'))
+    expect(imports.map(({ event, data }) => [event, data['result']])).toEqual([
+      ['import.started', undefined],
+      ['import.finished', 'DONE'],
+      ['import.started', undefined],
+      ['import.finished', 'REFUSED'],
+    ])
+    expect(imports[0]?.data).toMatchObject({ kind: 'products', dryRun: false, bytes: file.length })
+    expect(imports[1]?.data).toMatchObject({ importId: imports[0]?.data['importId'], rows: 50, created: 49, failed: 1 })
+    expect(JSON.stringify(imports)).not.toContain('planted')
+    expectDocumented(stream)
+    await stream.close()
+  })
+
+  test('whoever only sends orders is told of orders alone; readers of all; and strangers get no stream', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const [sender, reader] = [await staffOf(app, shop, 'FULFILMENT'), await staffOf(app, shop, 'READ_ONLY')]
+    const streams = [await streamIn(app, '/v2/events', sender), await streamIn(app, '/v2/events', reader)] as const
+    await shop.bought()
+    await caughtUp(app, ...streams)
+    expect(names(streams[0])).toContain('order.confirmed')
+    expect(names(streams[0]).filter((name) => !name.startsWith('order.'))).toEqual([])
+    expect(names(streams[1])).toContain('stock.changed')
+    // Each event that somebody sees last of a commit has its id, whatever others see behind it.
+    expect(streams[0].told.at(-1)?.id).toBeString()
+    for (const stream of streams) await stream.close()
+    expect((await streamIn(app, '/v2/events', {})).status).toBe(401)
+    expect((await streamIn(app, '/v2/events', { key: shop.publishableKey })).status).toBe(403)
+    expect((await streamIn(app, '/admin/events', { token: shop.token })).status).toBe(403)
+  })
+
+  test('no shop is ever told of another, whatever happens in both', async () => {
+    await using app = await testApp()
+    const shops = [await sellingIn(app, { onHand: 500 }), await sellingIn(app, { onHand: 500 }), await sellingIn(app, { onHand: 500 })]
+    const ids = shops.map(({ shop, variantId, productId }) => new Set([shop.id, variantId, productId]))
+    const owner = new Map<string, number>()
+    const action = fc.record({ shop: fc.nat(2), what: fc.constantFrom('buy', 'stock', 'cancel', 'note') })
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 6 }), fc.nat(2), async (actions, listens) => {
+        const listener = shops[listens]
+        if (!listener) return
+        const stream = await streamIn(app, '/v2/events', { key: listener.secretKey })
+        const from = stream.lastId()
+        let own = 0
+        for (const { shop: nth, what } of actions) {
+          const shop = shops[nth]
+          if (!shop) continue
+          if (what === 'stock') ok(await shop.post(`/product-v2/${shop.productId}/variants/${shop.variantId}/stock`, { delta: 1 }))
+          else {
+            const order = await shop.bought()
+            owner.set(order.id, nth)
+            if (what === 'cancel')
+              await app.call('POST', `/v2/orders/${order.id}/cancel`, {
+                token: shop.token,
+                body: {},
+                headers: { 'idempotency-key': order.id },
+              })
+          }
+          if (nth === listens) own++
+        }
+        await caughtUp(app, stream)
+        await stream.close()
+        const resumed = await streamIn(app, '/v2/events', { key: listener.secretKey, lastEventId: from })
+        await caughtUp(app, resumed)
+        await resumed.close()
+        for (const { data } of [...stream.told, ...resumed.told]) {
+          if (typeof data['orderId'] === 'string') expect(owner.get(data['orderId'])).toBe(listens)
+          if (typeof data['variantId'] === 'string') expect(ids[listens]?.has(data['variantId'])).toBe(true)
+        }
+        expect(stream.told.length > 0).toBe(own > 0)
+      }),
+      { numRuns: 12 },
+    )
+  })
+})
+
+test('everybody in a shop is told when it is another than it was, and nobody of another shop is', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+  const sends = await staffOf(app, shop, 'FULFILMENT')
+  const stream = await streamIn(app, '/v2/events', { token: sends.token })
+  const beside = await streamIn(app, '/v2/events', { token: other.token })
+  const ofOperators = await streamIn(app, '/admin/events', { token: operator.token })
+  ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { title: 'Renamed' } }))
+  await approved(app, shop, operator)
+  ok(await app.call('POST', '/shops/v2/go-live', { token: shop.token }))
+  await caughtUp(app, stream, beside, ofOperators)
+  expect(names(stream)).toEqual(['shop.changed', 'shop.verified', 'shop.went_live'])
+  expect(stream.told.map(({ data }) => data['shopId'])).toEqual([shop.shop.id, shop.shop.id, shop.shop.id])
+  const suspend = (status: string) => app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: operator.token, body: { status } })
+  ok(await suspend('SUSPENDED'))
+  await app.deps.live.tickNow()
+  await stream.ended()
+  ok(await suspend('ACTIVE'))
+  const again = await streamIn(app, '/v2/events', { token: sends.token, lastEventId: stream.lastId() })
+  await caughtUp(app, again, beside, ofOperators)
+  expect([...names(stream).slice(3), ...names(again)]).toEqual(['shop.suspended', 'shop.restored'])
+  expect(names(beside)).toEqual([])
+  expect(names(ofOperators).filter((name) => name.startsWith('shop.'))).toEqual([
+    'shop.verified',
+    'shop.went_live',
+    'shop.suspended',
+    'shop.restored',
+  ])
+  for (const one of [stream, again]) expectDocumented(one)
+  for (const one of [again, beside, ofOperators]) await one.close()
+})
+
+describe('what operators are told', () => {
+  test('decisions about KYB, shops that are suspended, jobs that were asked for, and how many orders became sales', async () => {
+    await using app = await testApp()
+    const operator = await app.superAdmin()
+    const stream = await streamIn(app, '/admin/events', { token: operator.token })
+    const shop = await sellingIn(app)
+    await approved(app, shop, operator)
+    await shop.bought()
+    await shop.bought()
+    app.deps.liveNotes.note({ name: 'breaker.opened', shopId: null, data: { processor: 'stripe', host: 'api.stripe.com' } })
+    ok(await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: operator.token, body: { status: 'SUSPENDED' } }))
+    await caughtUp(app, stream)
+    for (const name of ['kyb.filed', 'kyb.approved', 'shop.suspended', 'breaker.opened']) expect(names(stream)).toContain(name)
+    const sold = stream.told.filter(({ event }) => event === 'order.confirmed').map(({ data }) => Number(data['count']))
+    expect(sold.reduce((sum, count) => sum + count, 0)).toBe(2)
+    expect(JSON.stringify(stream.told)).not.toContain('Planted')
+    expect(names(stream).filter((name) => name.startsWith('stock.'))).toEqual([])
+    expectDocumented(stream, OperatorEvents)
+    await stream.close()
+  })
+
+  test('a run of a job that was asked for is told to begin and to end', async () => {
+    await using app = await testApp()
+    const operator = await app.superAdmin()
+    await app.deps.jobBoard.begin(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, app.deps) })))
+    const stream = await streamIn(app, '/admin/events', { token: operator.token })
+    ok(
+      await app.call('POST', '/admin/operations/jobs/fold-listings/run', { token: operator.token, headers: { 'idempotency-key': 'one' } }),
+      202,
+    )
+    await app.deps.jobBoard.beat()
+    for (let looks = 0; looks < 200 && !names(stream).includes('job.finished'); looks++) {
+      await Bun.sleep(10)
+      await caughtUp(app, stream)
+    }
+    const ofIt = stream.told.filter(({ data }) => data['job'] === 'fold-listings' || data['subject'] === 'fold-listings')
+    expect(ofIt.map(({ event }) => event)).toEqual(['job.requested', 'job.started', 'job.finished'])
+    expect(ofIt.at(-1)?.data).toMatchObject({ result: 'OK' })
+    expectDocumented(stream, OperatorEvents)
+    await stream.close()
+    await app.deps.jobBoard.stop()
+  })
+})
+
+test('an import whose process was killed is told to have stopped, once, and one that is under way is not', async () => {
+  await using app = await testApp()
+  const { shop } = await sellingIn(app)
+  const note = async (what: string, importId: string, more: object = {}) => {
+    app.deps.liveNotes.note({ name: `import.${what}`, shopId: shop.id, data: { importId, kind: 'products', ...more } })
+    await app.deps.liveNotes.idle()
+  }
+  await note('started', 'lost')
+  await note('progress', 'lost', { rows: 7, failed: 1 })
+  await note('started', 'done')
+  await note('finished', 'done', { result: 'DONE' })
+  app.clock.advance(3 * 60_000)
+  await note('progress', 'going', { rows: 1, failed: 0 })
+  for (let times = 0; times < 2; times++) await endLostImports(app.deps)
+  const told = (await app.deps.liveStore.importsSince(0)).filter(({ name }) => name === 'import.finished').map(({ data }) => data)
+  expect(told).toEqual([
+    { importId: 'done', kind: 'products', result: 'DONE' },
+    { importId: 'lost', kind: 'products', result: 'STOPPED', rows: 7, created: 0, updated: 0, skipped: 0, failed: 1 },
+  ])
+})
+
+test('every type of the trail of orders has its event in the document', async () => {
+  const types = new Set<string>()
+  for await (const file of new Glob('src/modules/selling/order/**/*.ts').scan('.')) {
+    const text = await Bun.file(file).text()
+    for (const [, type = ''] of text.matchAll(/type: '([A-Z_]+)'/g)) types.add(type)
+    for (const [, then = '', otherwise = ''] of text.matchAll(/type: [^,}]*\? '([A-Z_]+)' : '([A-Z_]+)'/g))
+      for (const type of [then, otherwise]) types.add(type)
+    // Of a payment's state, whichever it comes to.
+    if (/type: `PAYMENT_\$\{state\}`/.test(text))
+      for (const state of paymentStatuses) if (!['PENDING', 'CAPTURED'].includes(state)) types.add(`PAYMENT_${state}`)
+  }
+  expect(types.size).toBeGreaterThan(10)
+  expect([...types].filter((type) => !(orderEventTypes as readonly string[]).includes(type))).toEqual([])
+})
+
+test('a HEAD begins no stream', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const request = new Request('http://localhost/v2/events', { method: 'HEAD', headers: { authorization: `Bearer ${shop.token}` } })
+  const response = await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) })
+  expect(response.status).toBe(200)
+  // As the server does, which sends no body.
+  await following(response).close()
+  await app.deps.live.tickNow()
+  expect(app.deps.live.figures()).toMatchObject({ shop: 0, operator: 0 })
+})

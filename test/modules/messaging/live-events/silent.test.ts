@@ -1,0 +1,156 @@
+/** Those who open streams and never read them: what they cost, whom they keep away, and what is left when they go. */
+import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import { liveEvents } from '../../../../db/schema/live.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { following, streamFrom, streamIn } from '../../../support/events.ts'
+import { ok, sellingIn } from '../../../support/selling.ts'
+import { serveTestApp } from '../../../support/server.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const mb = 1024 * 1024
+const looksMax = 1_000
+async function until(isSo: () => boolean): Promise<void> {
+  for (let looks = 0; looks < looksMax && !isSo(); looks++) await Bun.sleep(5)
+  expect(isSo()).toBe(true)
+}
+
+/** Asks for a stream, and reads nothing of what comes. */
+function silent(port: number, path: string, header: string): Socket {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n${header}\r\n\r\n`)
+  return socket.pause()
+}
+const toAll = (sockets: readonly Socket[]) => {
+  for (const socket of sockets) socket.destroy()
+}
+const openNow = ({ deps }: TestApp) => deps.live.figures().shop + deps.live.figures().operator
+
+test('hundreds of an address that never read keep nobody else away, are cut off, and leave their places to others', async () => {
+  await using app = await testApp()
+  const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+  const operator = await app.superAdmin()
+  await using server = serveTestApp(app)
+  const reads = await streamFrom(server.url, '/v2/events', { key: other.secretKey })
+  const ways = [
+    ['/v2/events', `x-service-api-key: ${shop.secretKey}`],
+    ['/v2/events', `authorization: Bearer ${shop.token}`],
+    ['/admin/events', `authorization: Bearer ${operator.token}`],
+  ] as const
+  const sockets = ways.flatMap(([path, header]) => Array.from({ length: 100 }, () => silent(server.port, path, header)))
+  // Twenty of each account, and one of somebody who reads.
+  await until(() => openNow(app) === 61)
+  expect((await streamFrom(server.url, '/v2/events', { key: shop.secretKey })).status).toBe(429)
+  expect((await fetch(`${server.url}/v2/orders`, { headers: { 'x-service-api-key': shop.secretKey } })).status).toBe(200)
+
+  Bun.gc(true)
+  const before = process.memoryUsage.rss()
+  const big = 'x'.repeat(400_000)
+  let told = 0
+  // More than the system takes for each of them: forty times so much would be a gigabyte.
+  for (; told < 100 && app.deps.live.figures().shop > 1; told++) {
+    app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { told, big } })
+    if (told % 10 === 0) app.deps.liveNotes.note({ name: 'import.started', shopId: other.shop.id, data: { told } })
+    await app.deps.liveNotes.idle()
+    await app.deps.live.tickNow()
+    await Bun.sleep(1)
+  }
+  Bun.gc(true)
+  expect((process.memoryUsage.rss() - before) / mb).toBeLessThan(300)
+  expect(app.deps.live.figures().ended.get('slow')).toBeGreaterThanOrEqual(40)
+  const mine = Math.ceil(told / 10)
+  await reads.until(() => reads.told.length === mine)
+  expect(reads.told.map(({ data }) => data['told'])).toEqual(Array.from({ length: mine }, (_, nth) => nth * 10))
+
+  toAll(sockets)
+  await until(() => openNow(app) === 1)
+  for (const [path, login] of [
+    ['/v2/events', { key: shop.secretKey }],
+    ['/admin/events', { token: operator.token }],
+  ] as const) {
+    const again = await streamFrom(server.url, path, login)
+    expect([path, again.status]).toEqual([path, 200])
+    await again.close()
+  }
+  await reads.close()
+})
+
+test('a suspended shop’s stream ends once, and goes on for those who go on managing the shop', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { token } = await app.superAdmin()
+  await using server = serveTestApp(app)
+  const note = async (nth: number) => {
+    app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth } })
+    await app.deps.liveNotes.idle()
+    await app.deps.live.tickNow()
+  }
+  const before = await streamFrom(server.url, '/v2/events', { token: shop.token })
+  await note(1)
+  await before.until(() => before.told.length === 1)
+  expect(before.isOver()).toBe(false)
+  ok(await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token, body: { status: 'SUSPENDED' } }))
+  await app.deps.live.tickNow()
+  await before.ended()
+  expect(app.deps.live.figures().ended).toEqual(new Map([['shop', 1]]))
+  await note(2)
+  expect((await app.call('GET', '/v2/orders', { token: shop.token })).status).toBe(200)
+  const after = await streamFrom(server.url, '/v2/events', { token: shop.token, lastEventId: before.lastId() })
+  await note(3)
+  await after.until(() => after.told.length === 2)
+  expect(after.told.map(({ data }) => data['nth'])).toEqual([2, 3])
+  await app.deps.live.tickNow()
+  expect(after.isOver()).toBe(false)
+  expect(app.deps.live.figures().ended).toEqual(new Map([['shop', 1]]))
+  await after.close()
+})
+
+test('who goes on from long ago with many streams keeps nobody else waiting: shops take turns, and who has gone has none', async () => {
+  await using app = await testApp()
+  const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+  const first = await streamIn(app, '/v2/events', { key: shop.secretKey })
+  const lastEventId = first.lastId()
+  await first.close()
+  const rows = Array.from({ length: 2_900 }, (_, nth) => ({
+    ...{ id: app.deps.newId('event'), name: 'import.progress', shopId: shop.shop.id, data: { nth }, at: app.clock.now() },
+  }))
+  for (let at = 0; at < rows.length; at += 500)
+    await app.deps.db.write(async (tx) => void (await tx.insert(liveEvents).values(rows.slice(at, at + 500))))
+  // Nothing of the past is read before all of them have asked; of what comes now, for no shop alone.
+  const gate = Promise.withResolvers<void>()
+  const read: string[] = []
+  const { orderRows } = app.deps.liveStore
+  const reading = spyOn(app.deps.liveStore, 'orderRows').mockImplementation(async (ids, shopId) => {
+    if (shopId !== undefined) {
+      await gate.promise
+      read.push(shopId)
+    }
+    return orderRows(ids, shopId)
+  })
+  const ask = async (key: string) => {
+    const headers = { 'x-service-api-key': key, 'last-event-id': lastEventId ?? '' }
+    const request = new Request('http://localhost/v2/events', { headers })
+    return following(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
+  }
+  // The first alone, so that it is the one that reads when the others come.
+  const greedy = [await ask(shop.secretKey)]
+  await until(() => reading.mock.calls.some(([, shopId]) => shopId === shop.shop.id))
+  greedy.push(...(await Promise.all(Array.from({ length: 9 }, () => ask(shop.secretKey)))))
+  const waits = await ask(other.secretKey)
+  await until(() => openNow(app) === 11)
+  for (const stream of greedy.splice(5)) await stream.close()
+  gate.resolve()
+  await waits.until(() => waits.lastId() !== undefined)
+  const pages = read.filter((of) => of === other.shop.id).length
+  expect(pages).toBeGreaterThan(0)
+  expect(read.length - pages).toBeLessThanOrEqual(pages + 1)
+  for (const stream of greedy) await stream.until(() => stream.told.length === rows.length)
+  expect(greedy.map(({ told }) => told.at(-1)?.data['nth'])).toEqual(greedy.map(() => rows.length - 1))
+  await until(() => read.length >= 6 * pages)
+  expect(read.length).toBe(6 * pages)
+  reading.mockRestore()
+  for (const stream of [...greedy, waits]) await stream.close()
+})

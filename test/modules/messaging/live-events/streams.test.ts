@@ -1,0 +1,471 @@
+/** Streams of events: from where they go on, how they end, and what they cost. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { connect } from 'node:net'
+import { engine } from '../../../../db/columns.ts'
+import { createHub } from '../../../../src/modules/messaging/live-events/hub.ts'
+import { forgetLive } from '../../../../src/modules/messaging/live-events/index.ts'
+import { unreadBytesMax } from '../../../../src/modules/messaging/live-events/listener.ts'
+import { createPlaces } from '../../../../src/modules/messaging/live-events/event-cursor.ts'
+import { createLiveStore } from '../../../../src/modules/messaging/live-events/store.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { testDatabase } from '../../../support/database.ts'
+import { following, type Stream, streamFrom, streamIn } from '../../../support/events.ts'
+import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { serveTestApp } from '../../../support/server.ts'
+import { staffOf } from '../../../support/staff.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minute = 60_000
+const path = '/v2/events'
+const turns = async (count = 5) => {
+  for (let turn = 0; turn < count; turn++) await new Promise((resume) => setImmediate(resume))
+}
+async function caughtUp({ deps }: Pick<TestApp, 'deps'>): Promise<void> {
+  await deps.liveNotes.idle()
+  await deps.live.tickNow()
+  await turns()
+}
+const soldBy = (stream: Stream) => stream.told.flatMap(({ event, data }) => (event === 'order.confirmed' ? [Number(data['number'])] : []))
+const names = (stream: Stream) => stream.told.map(({ event }) => event)
+const untilOver = async ({ deps }: TestApp, stream: Stream) => {
+  for (let looks = 0; looks < 500 && !stream.isOver(); looks++) {
+    await deps.live.tickNow()
+    await Bun.sleep(2)
+  }
+  return stream.isOver()
+}
+
+describe('a stream goes on where it was', () => {
+  test('behind every single id come exactly the events that followed it, each once', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const stream = await streamIn(app, path, { token: shop.token })
+    const begun = stream.lastId()
+    for (let nth = 0; nth < 3; nth++) {
+      await shop.bought()
+      await caughtUp(app)
+    }
+    await stream.close()
+    const orders = stream.told.filter(({ event }) => event.startsWith('order.'))
+    const ids = [begun, ...stream.told.flatMap(({ id }) => (id === undefined ? [] : [id]))]
+    expect(ids.length).toBeGreaterThan(3)
+    for (const [nth, lastEventId] of ids.entries()) {
+      const resumed = await streamIn(app, path, { token: shop.token, lastEventId })
+      await caughtUp(app)
+      await resumed.close()
+      const at = nth === 0 ? 0 : stream.told.findIndex(({ id }) => id === lastEventId) + 1
+      const rest = stream.told.slice(at).filter(({ event }) => event.startsWith('order.'))
+      const told = resumed.told.filter(({ event }) => event.startsWith('order.'))
+      expect(told.map(({ event, data }) => [event, data['orderId']])).toEqual(rest.map(({ event, data }) => [event, data['orderId']]))
+    }
+    expect(orders.length).toBeGreaterThanOrEqual(9)
+  })
+
+  test('over the end of the process that told it, however it ended, and past what nobody was there to be told', async () => {
+    const database = await testDatabase()
+    const first = await testApp({}, { database })
+    const shop = await sellingIn(first)
+    const stream = await streamIn(first, path, { key: shop.secretKey })
+    await shop.bought()
+    await caughtUp(first)
+    const lastEventId = stream.lastId()
+    await shop.bought()
+    await first.abandon()
+    const second = await testApp({}, { database, startAt: first.clock.now() + minute })
+    const again = await streamIn(second, path, { key: shop.secretKey, lastEventId })
+    await caughtUp(second)
+    expect(soldBy(again)).toEqual([2])
+    expect(names(again)).not.toContain('resync')
+    await again.close()
+    await second.close()
+    await database.drop()
+  })
+
+  test('whoever goes on from before somebody of their shop had another role is told to read anew, and the others are not', async () => {
+    await using app = await testApp()
+    const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+    const who = await staffOf(app, shop, 'MANAGER')
+    const stream = await streamIn(app, path, { token: who.token })
+    const lastEventId = stream.lastId()
+    await stream.close()
+    ok(await app.call('PATCH', `/shops/v2/staff/${who.staffId}`, { token: shop.token, body: { role: 'FULFILMENT' } }))
+    const [mine, theirs] = [
+      await streamIn(app, path, { token: who.token, lastEventId }),
+      await streamIn(app, path, { token: other.token, lastEventId }),
+    ]
+    await shop.bought()
+    await other.bought()
+    await caughtUp(app)
+    expect([names(mine).filter((name) => name === 'resync').length, soldBy(mine).length]).toEqual([1, 1])
+    expect([names(theirs).includes('resync'), soldBy(theirs).length]).toEqual([false, 1])
+    await mine.close()
+    await theirs.close()
+  })
+
+  test('an id that is too old, made up, of another instance, or cut is answered by one resync, and then goes on', async () => {
+    await using app = await testApp()
+    await using other = await testApp({ JWT_SECRET: 'another-jwt-secret-0123456789abcdefgh' })
+    const [shop, foreign] = [await sellingIn(app), await sellingIn(other)]
+    const away = await streamIn(other, path, { key: foreign.secretKey })
+    const stream = await streamIn(app, path, { key: shop.secretKey })
+    const [ours = '', theirs = ''] = [stream.lastId(), away.lastId()]
+    await stream.close()
+    await away.close()
+    for (const lastEventId of [
+      theirs,
+      'made-up',
+      '',
+      `${ours}0`,
+      ours.slice(0, -1),
+      ours.replace(/_.*_/, '_9-x.9-x.9-x_'),
+      'x'.repeat(20_000),
+    ]) {
+      const again = await streamIn(app, path, { key: shop.secretKey, lastEventId })
+      await shop.bought()
+      await caughtUp(app)
+      expect([names(again)[0], names(again).filter((name) => name === 'resync').length]).toEqual(['resync', 1])
+      expect(soldBy(again)).toHaveLength(1)
+      await again.close()
+      if (shop.variantId) ok(await shop.post(`/product-v2/${shop.productId}/variants/${shop.variantId}/stock`, { delta: 1 }))
+    }
+    app.clock.advance(59 * minute)
+    const inTime = await streamIn(app, path, { key: shop.secretKey, lastEventId: ours })
+    await caughtUp(app)
+    expect(names(inTime)).not.toContain('resync')
+    await inTime.close()
+    app.clock.advance(2 * minute)
+    const late = await streamIn(app, path, { key: shop.secretKey, lastEventId: ours })
+    expect(names(late)).toEqual(['resync'])
+    await late.close()
+  })
+
+  test('a quiet stream is told where it is by heartbeats, so that an hour counts from when it was left', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const stream = await streamIn(app, path, { key: shop.secretKey })
+    const first = stream.lastId()
+    for (let minutes = 0; minutes < 90; minutes++) {
+      app.clock.advance(minute)
+      await caughtUp(app)
+    }
+    const lastEventId = stream.lastId()
+    expect(lastEventId).not.toBe(first)
+    expect(stream.told).toEqual([])
+    await stream.close()
+    await shop.bought()
+    const again = await streamIn(app, path, { key: shop.secretKey, lastEventId })
+    await caughtUp(app)
+    expect(soldBy(again)).toEqual([1])
+    await again.close()
+  })
+
+  test('what was told an hour ago is removed by and by, and an id of then or before is a resync, not a gap', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const stream = await streamIn(app, path, { key: shop.secretKey })
+    const note = (nth: number) => app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth } })
+    note(1)
+    await caughtUp(app)
+    const lastEventId = stream.lastId()
+    await stream.close()
+    app.clock.advance(50 * minute)
+    note(2)
+    await app.deps.liveNotes.idle()
+    await forgetLive(app.deps)
+    const again = await streamIn(app, path, { key: shop.secretKey, lastEventId })
+    await caughtUp(app)
+    expect(again.told.map(({ data }) => data['nth'])).toEqual([2])
+    await again.close()
+    app.clock.advance(3 * 60 * minute)
+    note(3)
+    note(4)
+    await app.deps.liveNotes.idle()
+    await forgetLive(app.deps)
+    const left = await app.deps.liveStore.since(await app.deps.liveStore.now(), { limit: 10, notBefore: 0 })
+    expect(left?.pieces).toEqual([])
+  })
+
+  test.skipIf(engine !== 'postgres')('at another process, which tells of what any of them has done', async () => {
+    const database = await testDatabase()
+    const here = await testApp({}, { database })
+    const there = await testApp({}, { database })
+    const shop = await sellingIn(here, { onHand: 50 })
+    const [stream, elsewhere] = [await streamIn(here, path, { key: shop.secretKey }), await streamIn(there, path, { key: shop.secretKey })]
+    for (let nth = 0; nth < 5; nth++) await shop.bought()
+    await caughtUp(here)
+    await caughtUp(there)
+    expect(soldBy(elsewhere)).toEqual([1, 2, 3, 4, 5])
+    expect(soldBy(stream)).toEqual([1, 2, 3, 4, 5])
+    const lastEventId = stream.lastId()
+    await stream.close()
+    // Many at once, told by whichever process, while the one moves to the other.
+    const buying = Promise.all(Array.from({ length: 20 }, () => shop.bought()))
+    const moved = await streamIn(there, path, { key: shop.secretKey, lastEventId })
+    await buying
+    await caughtUp(there)
+    expect(soldBy(moved).sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, nth) => nth + 6))
+    await moved.close()
+    await elsewhere.close()
+    await here.close()
+    await there.close()
+    await database.drop()
+  })
+
+  test('nothing is lost and nothing comes twice for clients that leave and come back while many buy at once', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 200 })
+    let isBuying = true
+    const buying = (async () => {
+      for (let round = 0; round < 6; round++) await Promise.all(Array.from({ length: 6 }, () => shop.bought()))
+      isBuying = false
+    })()
+    const seen: number[] = []
+    let lastEventId: string | undefined
+    let stream = await streamIn(app, path, { key: shop.secretKey })
+    const first = soldBy(stream)
+    while (isBuying) {
+      await turns(20)
+      await app.deps.live.tickNow()
+      await stream.close()
+      seen.push(...soldBy(stream))
+      lastEventId = stream.lastId()
+      stream = await streamIn(app, path, { key: shop.secretKey, lastEventId })
+    }
+    await buying
+    await caughtUp(app)
+    await stream.close()
+    seen.push(...soldBy(stream))
+    expect(first).toEqual([])
+    const from = Math.min(...seen)
+    expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 36 - from + 1 }, (_, nth) => nth + from))
+    expect(from).toBe(1)
+  })
+})
+
+describe('a stream ends', () => {
+  test('with its access token, to the second', async () => {
+    await using app = await testApp({ ACCESS_TOKEN_SECONDS: '3600' })
+    const shop = await sellingIn(app)
+    const stream = await streamIn(app, path, { token: shop.token })
+    app.clock.advance(59 * minute)
+    await caughtUp(app)
+    expect(stream.isOver()).toBe(false)
+    app.clock.advance(minute)
+    expect(await untilOver(app, stream)).toBe(true)
+    expect(app.deps.live.figures().ended.get('token')).toBe(1)
+    expect((await streamIn(app, path, { token: shop.token })).status).toBe(401)
+  })
+
+  test('at once when the role changes, the person leaves or the shop is suspended, and within a minute when the session ends', async () => {
+    const ways: Record<string, (app: TestApp, shop: Selling, who: Awaited<ReturnType<typeof staffOf>>) => Promise<unknown>> = {
+      session: (app, _shop, who) =>
+        app.call('DELETE', '/auth/sessions', { token: who.token }).then(async () => {
+          const { body } = await app.call('GET', '/auth/sessions', { token: who.token })
+          for (const { id } of body.data ?? body) await app.call('DELETE', `/auth/sessions/${id}`, { token: who.token })
+        }),
+      role: async (app, shop, who) =>
+        ok(await app.call('PATCH', `/shops/v2/staff/${who.staffId}`, { token: shop.token, body: { role: 'FULFILMENT' } })),
+      leaves: async (app, shop, who) => ok(await app.call('DELETE', `/shops/v2/staff/${who.staffId}`, { token: shop.token }), 204),
+      suspended: async (app, shop) =>
+        ok(
+          await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: (await app.superAdmin()).token, body: { status: 'SUSPENDED' } }),
+        ),
+    }
+    for (const [way, end] of Object.entries(ways)) {
+      await using app = await testApp()
+      const shop = await sellingIn(app)
+      const who = await staffOf(app, shop, 'MANAGER')
+      const stream = await streamIn(app, path, { token: who.token })
+      const stays = await streamIn(app, path, { token: shop.token })
+      await end(app, shop, who)
+      if (way === 'session') app.clock.advance(30_000)
+      expect([way, await untilOver(app, stream)]).toEqual([way, true])
+      expect([way, stays.isOver()]).toEqual([way, way === 'suspended'])
+      await stays.close()
+    }
+  })
+
+  test('when the secret key is rotated away', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const stream = await streamIn(app, path, { key: shop.secretKey })
+    ok(
+      await app.call('POST', '/shops/v2/private-key/rotate', {
+        token: shop.token,
+        body: { graceSeconds: 0 },
+        headers: { 'idempotency-key': 'one' },
+      }),
+    )
+    app.clock.advance(30_000)
+    expect(await untilOver(app, stream)).toBe(true)
+  })
+
+  test('at once when the server is told to stop, which waits for nobody; and it goes on at the next', async () => {
+    const app = await testApp()
+    const shop = await sellingIn(app)
+    const server = serveTestApp(app)
+    const streams = await Promise.all(Array.from({ length: 8 }, () => streamFrom(server.url, path, { key: shop.secretKey })))
+    // One that reads nothing must not hold it up.
+    const stuck = connect(server.port, '127.0.0.1')
+    stuck.on('error', () => undefined)
+    stuck.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-service-api-key: ${shop.secretKey}\r\n\r\n`)
+    stuck.pause()
+    while (app.deps.live.figures().shop < 9) await Bun.sleep(5)
+    const stopping = server.stop()
+    await Promise.all(streams.map((stream) => stream.ended()))
+    expect(app.deps.live.figures().shop).toBe(0)
+    await stopping
+    stuck.destroy()
+    expect((await streamIn(app, path, { key: shop.secretKey })).status).toBe(503)
+    await app.close()
+  })
+
+  test('of whoever does not read once there is too much to be read, and they go on from where they were', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    await using server = serveTestApp(app)
+    const reads = await streamFrom(server.url, path, { key: shop.secretKey })
+    const before = reads.lastId()
+    const stuck = connect(server.port, '127.0.0.1')
+    stuck.on('error', () => undefined)
+    stuck.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-service-api-key: ${shop.secretKey}\r\n\r\n`)
+    stuck.pause()
+    while (app.deps.live.figures().shop < 2) await Bun.sleep(5)
+    // The system's buffers take some megabytes before anybody notices.
+    const big = 'x'.repeat(100_000)
+    let sent = 0
+    for (; sent < 400 && app.deps.live.figures().shop === 2; sent++) {
+      app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth: sent, big } })
+      await app.deps.liveNotes.idle()
+      await app.deps.live.tickNow()
+      await reads.until(() => reads.told.length === sent + 1)
+    }
+    expect(app.deps.live.figures().ended.get('slow')).toBe(1)
+    expect(app.deps.live.figures().shop).toBe(1)
+    expect(sent * big.length).toBeGreaterThan(unreadBytesMax)
+    const again = await streamFrom(server.url, path, { key: shop.secretKey, lastEventId: before })
+    await again.until(() => again.told.length === sent)
+    expect(again.told.map(({ data }) => data['nth'])).toEqual(Array.from({ length: sent }, (_, nth) => nth))
+    stuck.destroy()
+    await again.close()
+    await reads.close()
+  })
+})
+
+describe('streams are bounded, and cheap', () => {
+  test('20 of an account and 100 of a shop, then 429; 503 for one too many of all; and one that ends makes room', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const streams = await Promise.all(Array.from({ length: 20 }, () => streamIn(app, path, { key: shop.secretKey })))
+    const refused = await streamIn(app, path, { key: shop.secretKey })
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '15'])
+    const other = await streamIn(app, path, { token: shop.token })
+    expect(other.status).toBe(200)
+    await streams[0]?.close()
+    expect((await streamIn(app, path, { key: shop.secretKey })).status).toBe(200)
+    app.deps.live.stop()
+  })
+
+  /** A hub of its own, whose reads are counted. */
+  function hubOf({ deps }: TestApp, most?: Parameters<typeof createHub>[0]['most']) {
+    const reads = { count: 0 }
+    const real = createLiveStore(deps.db)
+    const liveStore = Object.fromEntries(
+      Object.entries(real).map(([name, ask]) => [
+        name,
+        (...given: never[]) => {
+          reads.count++
+          return (ask as (...given: never[]) => unknown)(...given)
+        },
+      ]),
+    ) as unknown as typeof real
+    const places = createPlaces({ keyring: deps.keyring, now: deps.clock.now })
+    const hub = createHub({ ...deps, liveStore, places, every: () => () => undefined, sleep: Bun.sleep, ...(most ? { most } : {}) })
+    const follow = (shopId: string | undefined, accountId: string) =>
+      following(
+        new Response(
+          hub.follow({
+            viewer: { shopId, accountId, seesCatalog: true },
+            lastEventId: undefined,
+            expiresAt: undefined,
+            isStill: async () => true,
+          }),
+        ),
+      )
+    return { hub, reads, follow }
+  }
+
+  test('a thousand who listen cost as many reads of an order as one does, and all are told', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const readsOf = async (count: number) => {
+      const { hub, reads, follow } = hubOf(app, { ofAccount: 20, ofShop: 2_000, ofAll: 2_000 })
+      const streams = Array.from({ length: count }, (_, nth) => follow(shop.shop.id, `account ${nth}`))
+      await hub.tickNow()
+      await Promise.all(streams.map((stream) => stream.until(() => stream.lastId() !== undefined)))
+      reads.count = 0
+      await shop.bought()
+      await hub.tickNow()
+      await Promise.all(streams.map((stream) => stream.until(() => stream.told.some(({ event }) => event === 'order.confirmed'))))
+      expect(new Set(streams.map(({ told }) => JSON.stringify(told))).size).toBe(1)
+      expect(hub.figures().shop).toBe(count)
+      hub.stop()
+      return reads.count
+    }
+    const one = await readsOf(1)
+    expect(one).toBeLessThan(10)
+    expect(await readsOf(1_000)).toBe(one)
+  })
+
+  test('nothing is read while nobody listens, nor, on a file, while nothing is written', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { hub, reads, follow } = hubOf(app)
+    await shop.bought()
+    await hub.tickNow()
+    expect(reads.count).toBe(0)
+    const stream = follow(shop.shop.id, 'account')
+    await hub.tickNow()
+    await hub.tickNow()
+    const before = reads.count
+    for (let nth = 0; nth < 10; nth++) await hub.tickNow()
+    if (engine === 'sqlite') expect(reads.count).toBe(before)
+    await stream.close()
+    await hub.tickNow()
+    const after = reads.count
+    await shop.bought()
+    await hub.tickNow()
+    expect(reads.count).toBe(after)
+    hub.stop()
+  })
+
+  test('one too many of a shop is 429 and of all 503, by whichever account', async () => {
+    await using app = await testApp()
+    const { hub, follow } = hubOf(app, { ofAccount: 5, ofShop: 2, ofAll: 3 })
+    const first = follow('shop_a', 'one')
+    follow('shop_a', 'two')
+    expect(() => follow('shop_a', 'three')).toThrow('2 streams of this shop are open')
+    follow('shop_b', 'three')
+    expect(() => follow('shop_b', 'four')).toThrow('Too many streams are open')
+    // Operators are let in all the same, and take no place of a shop's.
+    for (let nth = 0; nth < 5; nth++) follow(undefined, 'operator')
+    expect(() => follow(undefined, 'operator')).toThrow('5 streams of this account are open')
+    await first.close()
+    follow('shop_b', 'four')
+    hub.stop()
+    expect(() => follow('shop_c', 'five')).toThrow('The server is stopping')
+  })
+
+  test('the metrics say how many are open, and how they ended', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const stream = await streamIn(app, path, { key: shop.secretKey })
+    const { text } = await app.call('GET', '/metrics')
+    expect(text).toContain('souk_event_streams{of="shop"} 1')
+    expect(text).toContain('souk_event_streams{of="operator"} 0')
+    await stream.close()
+    expect((await app.call('GET', '/metrics')).text).toContain('souk_event_streams_ended_total{reason="client"} 1')
+  })
+})

@@ -1,0 +1,87 @@
+/** Counting mails for a quota reads at most as many index entries as the quota has mails, however many mails there are. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { mails } from '../../../../db/schema/mail.ts'
+import { type CountedBy, mailStore } from '../../../../src/modules/messaging/mail/store.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { mailServer } from '../../../support/mail-server.ts'
+import { mailRows, queue } from '../../../support/mails.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const count = 100_000
+const dayMs = 24 * 3_600_000
+
+/** Mails of the last day: half of them of one shop, 250 to one recipient, 250 caused by one network address. */
+async function fill({ deps: { db }, clock }: TestApp, shopId: string, otherId: string): Promise<void> {
+  const text = (n: string) => (engine === 'sqlite' ? `printf('%026d', ${n})` : `lpad((${n})::text, 26, '0')`)
+  const own: Record<string, string> = {
+    id: `'mail_' || ${text('n')}`,
+    key: `'key ' || n`,
+    shop_id: `case when n % 2 = 0 then '${shopId}' else '${otherId}' end`,
+    recipient: `case when n % 400 = 0 then 'one' else 'r' || n end`,
+    cause: `case when n % 400 = 1 then 'one' else 'c' || n end`,
+    status: `'SENT'`,
+    counted_at: `${clock.now()} - n * ${Math.floor(dayMs / count)}`,
+  }
+  const names = Object.values(getTableColumns(mails)).map(({ name }) => name)
+  await db.write(async (tx) => {
+    await tx.rows(
+      sql.raw(`insert into mails (${names.join(', ')})
+        with recursive copy (n) as (select 1 union all select n + 1 from copy where n < ${count})
+        select ${names.map((name) => own[name] ?? `r.${name}`).join(', ')} from mails r, copy`),
+    )
+    await tx.rows(sql.raw('analyze mails'))
+  })
+}
+
+type Node = { 'Node Type': string; 'Relation Name'?: string; 'Actual Rows': number; 'Rows Removed by Filter'?: number; Plans?: Node[] }
+const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+
+test('statements of quotas seek in their index and read no more than the quota', async () => {
+  await using server = await mailServer()
+  await using app = await testApp(server.settings)
+  const [{ shop }, { shop: other }] = [await app.merchant(), await app.merchant()]
+  await queue(app, 'test', {}, { shopId: shop.id })
+  await fill(app, shop.id, other.id)
+  expect(await mailRows(app)).toHaveLength(count + 1)
+  const { read } = app.deps.db
+  const cases: [CountedBy, string, number][] = [
+    ['shop', shop.id, 2_000],
+    ['shop', shop.id, 20_000],
+    ['recipient', 'one', 20],
+    ['recipient', 'one', 60],
+    ['cause', 'one', 100],
+  ]
+  for (const [by, value, most] of cases) {
+    const since = app.clock.now() - dayMs
+    let statement: SQL | undefined
+    const rows = async (query: SQL) => {
+      statement = query
+      return read.rows(query)
+    }
+    const began = performance.now()
+    expect([by, (await mailStore.counted({ rows } as never, by, value, since, most)).count]).toEqual([by, most])
+    const took = performance.now() - began
+    if (Bun.env['SHOW_TIMES']) process.stderr.write(`${by} ${most}: ${took.toFixed(2)} ms\n`)
+    if (engine === 'sqlite') {
+      const plan = (await read.rows<{ detail: string }>(sql`explain query plan ${statement}`)).map(({ detail }) => detail)
+      expect(plan.filter((line) => / mails /.test(`${line} `))).toEqual([
+        expect.stringMatching(/^SEARCH mails USING COVERING INDEX mails_\w+_counted \(\w+=\? AND counted_at>\?\)$/),
+      ])
+      expect(plan.join('\n')).not.toContain('B-TREE')
+    } else {
+      const [row] = await read.rows<{ 'QUERY PLAN': [{ Plan: Node }] }>(sql`explain (analyze, format json) ${statement}`)
+      const nodes = nodesOf(row?.['QUERY PLAN'][0].Plan as Node)
+      const reading = nodes.filter((node) => node['Relation Name'] === 'mails')
+      expect([by, reading.map((node) => node['Node Type'])]).toEqual([by, [expect.stringMatching(/^Index (Only )?Scan$/)]])
+      expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort')
+      for (const node of reading) {
+        expect(node['Actual Rows']).toBeLessThanOrEqual(most)
+        expect(node['Rows Removed by Filter'] ?? 0).toBe(0)
+      }
+    }
+  }
+})

@@ -1,0 +1,343 @@
+/** How much mail leaves, and to whom: by shop, by recipient and by the network address that asked for it. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { shops } from '../../../../db/schema/shop.ts'
+import { forgetMails } from '../../../../src/modules/messaging/mail/index.ts'
+import { isReservedName, senderNameOf } from '../../../../src/modules/messaging/mail/sender-name.ts'
+import { createMails } from '../../../../src/modules/messaging/mail/delivery.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { mailServer } from '../../../support/mail-server.ts'
+import { mailRows, queue, sendMails } from '../../../support/mails.ts'
+import { ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const hourMs = 3_600_000
+/** A mail that nobody asked for. */
+const about = (app: TestApp, shopId: string | null, key: string, to = `${key}@example.com`) =>
+  queue(app, 'account-changed', { what: 'password' }, { key, to, shopId })
+const live = (app: TestApp, id: string) => app.deps.db.write((tx) => tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, id)))
+const whys = async (app: TestApp) => (await mailRows(app)).map(({ status, lastError }) => `${status} ${lastError}`)
+
+describe('mail of a shop', () => {
+  test('is delayed once its quota is used up, and leaves as the quota is free again; other shops go on', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, MAIL_PER_SHOP_HOUR: '5', MAIL_PER_SHOP_DAY: '8' })
+    const [busy, other] = [await app.merchant(), await app.merchant()]
+    for (let nth = 0; nth < 12; nth++) await about(app, busy.shop.id, `busy-${nth}`)
+    await about(app, other.shop.id, 'other')
+    await sendMails(app)
+    expect(server.received).toHaveLength(6)
+    expect((await whys(app)).filter((one) => one === 'PENDING over the quota of the shop')).toHaveLength(7)
+    const seen = async () => ok(await app.call('GET', '/shops/v2/mail', { token: busy.token })).body.limits
+    expect(await seen()).toEqual({
+      perHour: 5,
+      perDay: 8,
+      sentLastHour: 5,
+      sentLastDay: 5,
+      delayed: 7,
+      refusedLastDay: 0,
+      onlyStaff: false,
+    })
+    app.clock.advance(hourMs + 1)
+    await sendMails(app)
+    expect(server.received).toHaveLength(9)
+    app.clock.advance(hourMs + 1)
+    await sendMails(app)
+    expect(server.received).toHaveLength(9)
+    app.clock.advance(22 * hourMs)
+    await sendMails(app)
+    app.clock.advance(hourMs)
+    await sendMails(app)
+    expect(server.received).toHaveLength(13)
+    expect(app.logged.filter(({ event }) => event === 'mail.delayed').length).toBeGreaterThan(0)
+    expect((await whys(app)).filter((one) => !one.startsWith('SENT'))).toEqual([])
+  })
+
+  test('is counted once by several processes and over a restart', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, MAIL_PER_SHOP_HOUR: '5' })
+    const { shop } = await app.merchant()
+    for (let nth = 0; nth < 20; nth++) await about(app, shop.id, `key-${nth}`)
+    const processes = [app.deps.mails, createMails(app.deps), createMails(app.deps)]
+    await Promise.all(processes.map((one) => one.run()))
+    await Promise.all(processes.map((one) => one.idle()))
+    await createMails(app.deps).run()
+    await sendMails(app)
+    expect(server.received).toHaveLength(5)
+    app.clock.advance(24 * hourMs)
+    await forgetMails(app.deps)
+    expect((await mailRows(app)).filter(({ status }) => status === 'SENT').map(({ recipient }) => recipient)).toEqual(Array(5).fill(null))
+  })
+
+  test('does not leave while the shop is suspended', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const { shop } = await app.merchant()
+    await app.deps.db.write((tx) => tx.update(shops).set({ status: 'SUSPENDED' }).where(eq(shops.id, shop.id)))
+    await about(app, shop.id, 'suspended')
+    await about(app, null, 'instance')
+    await sendMails(app)
+    expect(server.received.map(({ to }) => to)).toEqual([['instance@example.com']])
+    expect((await mailRows(app)).find(({ key }) => key === 'suspended')).toMatchObject({
+      status: 'DROPPED',
+      sealed: null,
+      lastError: 'the shop is suspended',
+    })
+  })
+
+  test('goes to its own staff only while it is in test mode, unless the operator allows more', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, MAIL_TEST_SHOPS: 'false' })
+    const shop = await sellingIn(app)
+    const owner = ok(await app.call('GET', '/merchant/me', { token: shop.token })).body.merchant.email as string
+    await shop.bought({ email: 'stranger@example.com' })
+    await shop.bought({ email: owner.toUpperCase() })
+    ok(await app.call('POST', '/shops/v2/staff', { token: shop.token, body: { email: 'invited@example.com', role: 'MANAGER' } }))
+    await about(app, shop.shop.id, 'invited')
+    await sendMails(app)
+    expect(
+      server.received
+        .flatMap(({ to }) => to)
+        .map((to) => to.toLowerCase())
+        .sort(),
+    ).toEqual([owner, 'invited@example.com'].sort())
+    expect(server.received.find(({ to }) => to[0] === 'invited@example.com')?.text).toContain('/pages/invitation/')
+    const { limits } = ok(await app.call('GET', '/shops/v2/mail', { token: shop.token })).body
+    expect(limits).toMatchObject({ onlyStaff: true, refusedLastDay: 2 })
+    await live(app, shop.shop.id)
+    await about(app, shop.shop.id, 'customer')
+    await sendMails(app)
+    expect(server.received.at(-1)?.to).toEqual(['customer@example.com'])
+  })
+})
+
+test('one mailbox gets so many mails of all shops and no more: those about orders are delayed, those that somebody asked for are refused', async () => {
+  await using server = await mailServer()
+  await using app = await testApp({ ...server.settings, MAIL_PER_RECIPIENT_HOUR: '3' })
+  const [one, two] = [await app.merchant(), await app.merchant()]
+  for (const [nth, { shop }] of [one, two, one, two, one].entries())
+    await about(app, shop.id, `key-${nth}`, nth % 2 ? 'Ann@example.com' : 'ann@Example.com')
+  await sendMails(app)
+  await queue(app, 'test', {}, { key: 'asked', to: 'ann@example.com' })
+  await queue(app, 'test', {}, { key: 'bob', to: 'bob@example.com' })
+  await sendMails(app)
+  expect(server.received).toHaveLength(4)
+  expect((await whys(app)).filter((why) => why.includes('over'))).toEqual([
+    'PENDING over the quota of the recipient',
+    'PENDING over the quota of the recipient',
+    'DROPPED over the quota of the recipient',
+  ])
+  app.clock.advance(hourMs + 60_000)
+  await sendMails(app)
+  expect(server.received).toHaveLength(6)
+})
+
+test('password resets arrive whatever else was sent to the address, and those of unknown accounts do not count for it', async () => {
+  await using server = await mailServer()
+  await using app = await testApp({ ...server.settings, MAIL_PER_RECIPIENT_HOUR: '3' })
+  const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+  ok(await shop.post('/customer', { email: 'ann@example.com' }))
+  const forgot = (shopName: string, peer: string) =>
+    app.call('POST', '/auth/password/forgot', { body: { email: 'ann@example.com', shopName }, from: peer })
+  for (let nth = 0; nth < 4; nth++) await forgot(other.shop.name, `203.0.113.${nth}`)
+  await sendMails(app)
+  expect(server.received).toHaveLength(0)
+  for (const key of ['1', '2', '3', '4']) await queue(app, 'test', {}, { key, to: 'ann@example.com' })
+  await sendMails(app)
+  expect(server.received).toHaveLength(3)
+  await forgot(shop.shop.name, '203.0.113.9')
+  await sendMails(app)
+  expect(server.received).toHaveLength(4)
+})
+
+test('a network address may ask for so many mails: the answers stay the same, and what is over is logged and counted', async () => {
+  await using server = await mailServer()
+  await using app = await testApp({ ...server.settings, MAIL_PER_ADDRESS_HOUR: '3' })
+  const shop = await sellingIn(app)
+  const forgot = async (email: string, peer: string) => {
+    ok(await shop.post('/customer', { email }))
+    return app.call('POST', '/auth/password/forgot', { body: { email, shopName: shop.shop.name }, from: peer })
+  }
+  for (let nth = 0; nth < 6; nth++) {
+    const answer = await forgot(`c${nth}@example.com`, `2001:db8:1:2::${nth + 1}`)
+    expect([answer.status, answer.body.sending]).toEqual([202, true])
+  }
+  await forgot('other@example.com', '2001:db8:1:3::1')
+  await sendMails(app)
+  expect(server.received).toHaveLength(4)
+  expect((await whys(app)).filter((why) => why === 'DROPPED over the quota of the network address')).toHaveLength(3)
+  expect(app.logged.filter(({ event }) => event === 'mail.refused')).toHaveLength(3)
+  expect(new Map(app.deps.mailCounts.all()).get('refused')).toBe(3)
+})
+
+describe('bursts, by the default quotas', () => {
+  const from = (nth: number) => `203.0.113.${nth}`
+  const hour = (app: TestApp) => app.clock.advance(hourMs + 60_000)
+
+  test('a shop in test mode that sells to 165 strangers mails none of them', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.limited)
+    const shop = await sellingIn(app, { onHand: 1_000 })
+    for (let nth = 0; nth < 165; nth++) await shop.bought({ email: `stranger${nth}@example.com` })
+    await sendMails(app)
+    expect(server.received).toEqual([])
+    expect(new Set(await whys(app))).toEqual(new Set(['DROPPED a shop in test mode sends mail to its own staff only']))
+  })
+
+  test('one network address has 165 strangers mailed by a shop in live mode: 20 within an hour', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.limited)
+    const shop = await sellingIn(app)
+    const strangers = Array.from({ length: 165 }, (_, nth) => `stranger${nth}@example.com`)
+    for (const email of strangers) ok(await shop.post('/customer', { email }))
+    await live(app, shop.shop.id)
+    const signUp = (email: string) =>
+      app.call('POST', '/customer/signup', { body: { shopName: shop.shop.name, email, password: 'a password of theirs' }, from: from(1) })
+    const answers = new Map<number, number>()
+    for (const email of strangers) {
+      const { status } = await signUp(email)
+      answers.set(status, (answers.get(status) ?? 0) + 1)
+    }
+    const forgot = { shopName: shop.shop.name, email: 'stranger0@example.com' }
+    await app.call('POST', '/auth/password/forgot', { body: forgot, from: from(1) })
+    await app.call('POST', '/auth/password/forgot', { body: forgot, from: from(2) })
+    await sendMails(app)
+    // 30 sign-ups an hour are heard of an address, and 20 of its mails leave; the last one is another address's.
+    expect(Object.fromEntries(answers)).toEqual({ 409: 30, 429: 135 })
+    expect(server.received).toHaveLength(21)
+    expect((await mailRows(app)).every(({ status }) => status === 'SENT' || status === 'DROPPED')).toBe(true)
+  })
+
+  test('159 mails to one mailbox: 20 within an hour and 60 within a day, the rest waits', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.limited)
+    const shop = await sellingIn(app, { onHand: 1_000 })
+    for (let nth = 0; nth < 159; nth++) await shop.bought({ email: nth % 2 ? 'Victim@example.com' : 'victim@EXAMPLE.com' })
+    await live(app, shop.shop.id)
+    await sendMails(app)
+    expect(server.received).toHaveLength(20)
+    for (const expected of [40, 60, 60]) {
+      hour(app)
+      await sendMails(app)
+      expect(server.received).toHaveLength(expected)
+    }
+    expect((await mailRows(app)).filter(({ status }) => status === 'PENDING')).toHaveLength(99)
+  })
+
+  test('159 mails to the mailbox with whose address somebody signed up: 20 within an hour', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.limited)
+    const shop = await sellingIn(app, { onHand: 1_000 })
+    const { email } = ok(await app.call('GET', '/merchant/me', { token: shop.token })).body.merchant
+    for (let nth = 0; nth < 159; nth++) await shop.bought({ email })
+    await sendMails(app)
+    expect(server.received).toHaveLength(20)
+  })
+})
+
+test('a mail that was counted when its process was killed is sent once by the next one, and counted no second time', async () => {
+  await using server = await mailServer()
+  const settings = { ...server.settings, MAIL_PER_SHOP_HOUR: '1' }
+  const app = await testApp(settings)
+  const { shop } = await app.merchant()
+  await about(app, shop.id, 'first')
+  const { promise: never } = Promise.withResolvers<never>()
+  const dying = createMails({ ...app.deps, mailServer: { send: () => never, verify: async () => {}, close() {} } })
+  await dying.run()
+  const [before] = await mailRows(app)
+  expect([before?.status, before?.countedAt]).toEqual(['PENDING', app.clock.now()])
+  await app.abandon()
+  await using next = await testApp(settings, { database: app.database, startAt: app.clock.now() })
+  await about(next, shop.id, 'second')
+  await sendMails(next)
+  expect(server.received).toEqual([])
+  next.clock.advance(2 * 60_000)
+  await sendMails(next)
+  await sendMails(next)
+  expect(server.received.map(({ to }) => to)).toEqual([['first@example.com']])
+  const [after, other] = await mailRows(next)
+  expect([after?.status, after?.countedAt, other?.status]).toEqual(['SENT', before?.countedAt, 'PENDING'])
+  next.clock.advance(hourMs)
+  await sendMails(next)
+  expect(server.received.map(({ to }) => to)).toEqual([['first@example.com'], ['second@example.com']])
+  await app.database.drop()
+})
+
+describe('the sender of a mail', () => {
+  test('is the sender name, or the title, with the handle of the shop', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await app.merchant()
+    const { name } = shop.shop
+    ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { title: 'Noors Tea' } }))
+    await about(app, shop.shop.id, 'one')
+    await sendMails(app)
+    ok(await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { senderName: 'Noor & Ann' } }))
+    await about(app, shop.shop.id, 'two')
+    await sendMails(app)
+    expect(server.received.map(({ headers }) => headers.get('from'))).toEqual([
+      `"Noors Tea (${name})" <shop@souk.example>`,
+      `"Noor & Ann (${name})" <shop@souk.example>`,
+    ])
+  })
+
+  test('cannot look like a payment processor, a card network or the instance', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await app.merchant()
+    const refused = [
+      'Stripe',
+      'PayPal',
+      'Stripe Support',
+      'P a y P a l',
+      'PayPaI',
+      'Рауpal',
+      'ＳＴＲＩＰＥ',
+      'str\u00efpe',
+      'S-T-R-I-P-E',
+      'StripePayments',
+      'PAYPAL.',
+      'Pay\u200bPal',
+      'souk',
+      'Souk Support',
+      'Tap Payments',
+      'Checkout Support',
+      'Mastercard',
+      'souk.example',
+      'Checkout.com',
+    ]
+    for (const senderName of refused) {
+      const { status } = await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { senderName } })
+      expect([senderName, status]).toEqual([senderName, 400])
+    }
+    for (const senderName of [
+      'Striped Shirts',
+      'Tapestry House',
+      'Noor',
+      'Soukaina',
+      'متجر نور',
+      'Дэлгүүр',
+      'Visage',
+      'The Checkered Cup',
+      'Spice Souk',
+      'Wine on Tap',
+      'Times Square Gifts',
+    ])
+      expect([senderName, (await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { senderName } })).status]).toEqual([
+        senderName,
+        200,
+      ])
+    expect(['Acme', 'ACME Support', 'The A-c-m-e Team', 'Acme Tools'].map((name) => isReservedName(name, ['Acme']))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ])
+    expect(senderNameOf('PayPal', 'paypal-help', [])).toBe('Shop')
+    expect(senderNameOf('PayPal', 'noors-tea', [])).toBe('noors-tea')
+    expect(senderNameOf('Noor', 'stripe', [])).toBe('Noor')
+    expect([senderNameOf('Noor', 'noors-tea', []), senderNameOf('noors-tea', 'noors-tea', [])]).toEqual(['Noor (noors-tea)', 'noors-tea'])
+  })
+})

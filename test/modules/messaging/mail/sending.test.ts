@@ -1,0 +1,416 @@
+/** Mails through a real mail server: each arrives whole, and what it is to the queue when one does not. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sendMails as job } from '../../../../jobs/send-mails.ts'
+import { openMailServer } from '../../../../src/clients/smtp.ts'
+import { MailNotTaken, type OutgoingMail } from '../../../../src/core/mail-server.ts'
+import { failuresMax } from '../../../../src/lib/breaker.ts'
+import { mailLanguages, mailTemplates, pausesMs, placesMax, templateNames } from '../../../../src/modules/messaging/mail/domain.ts'
+import { forgetMails, queueMail, tellOfMail } from '../../../../src/modules/messaging/mail/index.ts'
+import { sampleData } from '../../../../src/modules/messaging/mail/samples.ts'
+import { createMails } from '../../../../src/modules/messaging/mail/delivery.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { answering, mailServer, rawMailServer } from '../../../support/mail-server.ts'
+import { queue, mailRows as rows, sendMails as send } from '../../../support/mails.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { certificate } from '../../../support/tls.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minute = 60_000
+const day = 24 * 60 * minute
+/** A port that no test is given: that of a server which was closed may be somebody else's by then. */
+const nobodyThere = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example', PUBLIC_URL: 'https://souk.example' }
+
+test('every template arrives whole, in every language, with nothing of a person left behind', async () => {
+  await using server = await mailServer()
+  await using app = await testApp(server.settings)
+  // There is no such order.
+  app.deps.mailPreparers.clear()
+  const { shop } = await app.merchant()
+  const sample = sampleData('USD')
+  for (const language of mailLanguages)
+    for (const template of templateNames)
+      await app.deps.db.write((tx) =>
+        queueMail(tx, app.deps, {
+          key: `${template}:${language}`,
+          shopId: shop.id,
+          to: 'ann@example.com',
+          template,
+          data: sample[template],
+          language,
+        }),
+      )
+  await send(app)
+  expect(server.errors).toEqual([])
+  expect(server.received.length).toBe(mailLanguages.length * templateNames.length)
+  for (const { headers, text, html, to, from } of server.received) {
+    expect(to).toEqual(['ann@example.com'])
+    expect(from).toBe('shop@souk.example')
+    expect(headers.get('from')).toBe('"shop-1" <shop@souk.example>')
+    expect(headers.get('to')).toBe('ann@example.com')
+    expect(headers.get('subject')?.length).toBeGreaterThan(5)
+    expect(headers.get('message-id')).toMatch(/^<mail_[0-9a-z]{26}@souk\.example>$/)
+    expect(headers.get('auto-submitted')).toBe('auto-generated')
+    expect(text.length).toBeGreaterThan(40)
+    expect(html).toContain(`lang="${headers.get('content-language')}"`)
+    expect(`${text}${html}`).not.toMatch(/undefined|\[object|NaN/)
+  }
+  for (const row of await rows(app)) expect(row).toMatchObject({ status: 'SENT', sealed: null, lastError: null, attempts: 1 })
+  // A connection carries several. How many of them idle for how long is chance.
+  expect(server.connections()).toBeLessThan(server.received.length)
+})
+
+test('a mail under a key is queued once, and one whose write fails never was', async () => {
+  await using server = await mailServer()
+  await using app = await testApp(server.settings)
+  await queue(app, 'test', {})
+  await queue(app, 'test', {}, { to: 'other@example.com' })
+  const failing = app.deps.db.write(async (tx) => {
+    await queueMail(tx, app.deps, { key: 'never', shopId: null, to: 'a@b.example', template: 'test', data: {} })
+    throw new Error('no')
+  })
+  await expect(failing).rejects.toThrow('no')
+  await send(app)
+  expect(server.received.map(({ to }) => to)).toEqual([['ann@example.com']])
+})
+
+describe('without a mail server', () => {
+  test('nothing is queued, the start says so, and it is counted', async () => {
+    await using app = await testApp()
+    await queue(app, 'test', {})
+    await tellOfMail(app.deps)
+    expect(await rows(app)).toEqual([])
+    expect(app.logged.map(({ event }) => event)).toContain('mail.off')
+    const { text } = await app.call('GET', '/metrics', { headers: { host: 'localhost' } })
+    expect(text).toContain('souk_mails_total{result="dropped"} 1')
+    await job(app.deps)
+  })
+
+  test('what was queued while there was one is not kept for ever', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    await queue(app, 'test', {})
+    const without = { ...app.deps, config: { ...app.deps.config, smtpUrl: undefined }, mailServer: undefined }
+    await forgetMails(without)
+    expect((await rows(app))[0]).toMatchObject({ status: 'PENDING' })
+    app.clock.advance(day)
+    await forgetMails(without)
+    expect((await rows(app))[0]).toMatchObject({ status: 'DROPPED', sealed: null })
+  })
+})
+
+describe('what a server says', () => {
+  const refusing = (at: 'onMailFrom' | 'onRcptTo' | 'onData', code: number) =>
+    mailServer({
+      ...(at === 'onData'
+        ? {
+            onMail() {
+              throw answering(code)
+            },
+          }
+        : {
+            [at]: (_address: unknown, _session: unknown, done: (error: Error) => void) =>
+              done(answering(code, `<ann@example.com> ${code}`)),
+          }),
+    })
+
+  test.each([
+    ['onRcptTo', 550, 'FAILED', '550 at RCPT TO', 1],
+    ['onRcptTo', 450, 'PENDING', '450 at RCPT TO', 1],
+    ['onData', 554, 'FAILED', '554 at DATA', 1],
+    ['onData', 452, 'PENDING', '452 at DATA', 1],
+    // Of whom we say that we are, and so of every mail: it counts against none.
+    ['onMailFrom', 550, 'PENDING', '550 at MAIL FROM', 0],
+    ['onMailFrom', 451, 'PENDING', '451 at MAIL FROM', 0],
+    ['onMailFrom', 552, 'FAILED', '552 at MAIL FROM', 1],
+    // It closes the connection.
+    ['onRcptTo', 421, 'PENDING', '421 at CONN', 0],
+  ] as const)('%s answered %d leaves a mail %s', async (at, code, status, lastError, attempts) => {
+    await using server = await refusing(at, code)
+    await using app = await testApp(server.settings)
+    await queue(app, 'test', {})
+    await send(app)
+    const [row] = await rows(app)
+    expect(row).toMatchObject({ status, lastError, attempts })
+    expect(row?.sealed === null).toBe(status === 'FAILED')
+    expect(JSON.stringify([row?.lastError, app.logged])).not.toContain('ann@')
+  })
+
+  test('a server that wants to be asked again later is, and the mail arrives', async () => {
+    const seen: string[] = []
+    await using server = await mailServer({
+      onRcptTo({ address }, _session, done) {
+        seen.push(address)
+        done(seen.length <= 2 ? answering(451, 'greylisted') : null)
+      },
+    })
+    await using app = await testApp(server.settings)
+    await queue(app, 'test', {})
+    for (let nth = 0; nth < 3; nth++) {
+      await send(app)
+      await send(app)
+      app.clock.advance((pausesMs[nth] ?? 0) * 1.2)
+    }
+    expect(seen.length).toBe(3)
+    expect(server.received.length).toBe(1)
+    expect((await rows(app))[0]).toMatchObject({ status: 'SENT', attempts: 3 })
+  })
+
+  test('a mail is given up once nobody has any use for it', async () => {
+    await using server = await refusing('onRcptTo', 450)
+    await using app = await testApp(server.settings)
+    await queue(app, 'password-reset', {})
+    app.deps.mailPreparers.clear()
+    for (let minutes = 0; minutes < 31; minutes += 1) {
+      await send(app)
+      app.clock.advance(minute)
+    }
+    await send(app)
+    expect((await rows(app))[0]).toMatchObject({ status: 'FAILED', sealed: null })
+  })
+})
+
+describe('a server that does not work', () => {
+  test('one that is away costs no mail an attempt, is left alone, and is looked at before more is sent', async () => {
+    await using app = await testApp(nobodyThere)
+    for (let nth = 0; nth < 20; nth++) await queue(app, 'test', {}, { key: `${nth}` })
+    await send(app)
+    expect(app.deps.mailHealth.breaker.state).toBe('OPEN')
+    expect((await rows(app)).every(({ status, attempts }) => status === 'PENDING' && attempts === 0)).toBe(true)
+    expect((await app.call('GET', '/health/ready')).body.checks).toContainEqual({ name: 'mailServerAnswers', ok: false })
+    expect((await app.call('GET', '/health/ready')).status).toBe(200)
+    app.clock.advance(minute)
+    await send(app)
+    expect(app.logged.filter(({ event }) => event === 'mail.server_away').length).toBeGreaterThanOrEqual(2)
+    await using back = await mailServer()
+    const deps = { ...app.deps, mailServer: openMailServer(back.url) }
+    const mails = createMails(deps)
+    app.clock.advance(10 * minute)
+    await mails.run()
+    await mails.idle()
+    expect(back.received.length).toBe(20)
+    expect(app.deps.mailHealth.breaker.state).toBe('CLOSED')
+  })
+
+  test.each([
+    ['says nothing', () => undefined],
+    ['says a little now and then', (socket: import('node:net').Socket) => void setInterval(() => socket.write('2'), 20).unref()],
+  ] as const)('one that %s is cut when its time is over, and the next mail is sent', async (_, talk) => {
+    using server = await rawMailServer(talk)
+    await using app = await testApp(server.settings)
+    app.deps.mailLimits.attemptMs = 150
+    await queue(app, 'test', {})
+    await send(app)
+    expect((await rows(app))[0]).toMatchObject({ status: 'PENDING', attempts: 0, lastError: 'silent' })
+  })
+
+  test('one that cuts the connection in the middle of a mail may have it: it comes again under the same Message-ID', async () => {
+    const ids: (string | undefined)[] = []
+    using server = await rawMailServer((socket) => {
+      socket.write('220 here\r\n')
+      let mail: string | undefined
+      socket.on('data', (bytes) => {
+        const said = bytes.toString()
+        if (mail !== undefined || said.includes('Message-ID')) {
+          mail = `${mail ?? ''}${said}`
+          if (!mail.endsWith('\r\n.\r\n')) return
+          ids.push(/^Message-ID: (.*)\r$/m.exec(mail)?.[1])
+          mail = undefined
+          return ids.length === 1 ? socket.destroy() : socket.write('250 taken\r\n')
+        }
+        return socket.write(said.startsWith('DATA') ? '354 go on\r\n' : said.startsWith('QUIT') ? '221 bye\r\n' : '250 fine\r\n')
+      })
+    })
+    await using app = await testApp(server.settings)
+    await queue(app, 'test', {})
+    await send(app)
+    expect((await rows(app))[0]).toMatchObject({ status: 'PENDING', attempts: 1, lastError: 'the connection was lost' })
+    app.clock.advance(2 * minute)
+    await send(app)
+    expect((await rows(app))[0]).toMatchObject({ status: 'SENT', attempts: 2 })
+    expect(ids[0]).toMatch(/^<mail_/)
+    expect(ids[1]).toBe(ids[0])
+  })
+
+  test('a mail that its server never answers is tried again as often as others, and does not hold up others for ever', async () => {
+    await using server = await mailServer({
+      onMail: ({ to }) => (to.includes('poison@example.com') ? new Promise(() => undefined) : undefined),
+    })
+    await using app = await testApp(server.settings)
+    const { mailServer: real } = app.deps
+    if (!real) throw new Error('no mail server')
+    // It has little time, and more of it each time that its mail has not even left; the others have as long as ever.
+    let poisonMs = 150
+    const mails = createMails({
+      ...app.deps,
+      mailServer: { ...real, send: (mail, withinMs) => real.send(mail, mail.to === 'poison@example.com' ? poisonMs : withinMs) },
+    })
+    await queue(app, 'test', {}, { key: 'poison', to: 'poison@example.com' })
+    for (let nth = 0; nth < 5; nth++) await queue(app, 'test', {}, { key: `${nth}` })
+    const poison = async () => (await rows(app)).find(({ key }) => key === 'poison')
+    for (; (await poison())?.attempts !== 1; poisonMs *= 2, app.clock.advance(minute)) {
+      await mails.run()
+      await mails.idle()
+      expect(server.received.length).toBe(5)
+    }
+    expect(await poison()).toMatchObject({ status: 'PENDING', attempts: 1, lastError: 'silent' })
+  })
+})
+
+describe('protection on the way', () => {
+  const mail: OutgoingMail = {
+    messageId: 'mail_1@souk.example',
+    from: { name: undefined, address: 'shop@souk.example' },
+    to: 'ann@example.com',
+    replyTo: undefined,
+    subject: 'Hello',
+    text: 'Hello',
+    html: '<p>Hello</p>',
+    language: 'en',
+    at: 0,
+  }
+  const elsewhere = { isHere: false, tls: { ca: certificate, servername: 'hook.example' } }
+  async function why(url: string, options: Parameters<typeof openMailServer>[1]): Promise<string> {
+    const server = openMailServer(url, options)
+    try {
+      await server.send(mail, minute)
+      return 'taken'
+    } catch (error) {
+      return error instanceof MailNotTaken ? `${error.failure}: ${error.message}` : String(error)
+    } finally {
+      server.close()
+    }
+  }
+
+  test('a server elsewhere must offer STARTTLS with a certificate that is good, and nothing is said to it before', async () => {
+    await using plain = await mailServer()
+    await using able = await mailServer({ disabledCommands: [] })
+    expect(await why(plain.url, elsewhere)).toMatch(/^server: (STARTTLS|cannot)/)
+    const untrusted = 'server: the certificate of 127.0.0.1 is not trusted: it is'
+    expect(await why(able.url, { isHere: false })).toBe(`${untrusted} self-signed`)
+    expect(await why(able.url, { isHere: false, tls: { ca: certificate, servername: 'other.example' } })).toBe(
+      `${untrusted} for another name`,
+    )
+    expect([plain.received.length, able.received.length]).toEqual([0, 0])
+    expect(await why(able.url, elsewhere)).toBe('taken')
+    expect(able.received.map(({ secure }) => secure)).toEqual([true])
+    expect(await why(`${plain.url}?tls=off`, { isHere: false })).toBe('taken')
+  })
+
+  test('smtps is encrypted from the start, and its certificate looked at', async () => {
+    await using server = await mailServer({ secure: true })
+    const url = server.url.replace('smtp:', 'smtps:')
+    expect(await why(url, { isHere: false })).toBe('server: the certificate of 127.0.0.1 is not trusted: it is self-signed')
+    expect(await why(url, elsewhere)).toBe('taken')
+    expect(server.received[0]?.secure).toBe(true)
+  })
+
+  test('a server on this machine may have a certificate that nobody signed', async () => {
+    await using server = await mailServer({ disabledCommands: [] })
+    expect(await why(server.url, {})).toBe('taken')
+    expect(server.received[0]?.secure).toBe(true)
+  })
+
+  test('a login that is refused is said so, without the password', async () => {
+    await using server = await mailServer({
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: ({ username, password }, _session, done) =>
+        username === 'me@souk' && password === 'p@ss/1' ? done(null, { user: 'me' }) : done(answering(535)),
+    })
+    const as = (credentials: string) => server.url.replace('://', `://${credentials}@`)
+    expect(await why(as('me%40souk:wrong'), {})).toBe('server: refuses the login of SMTP_URL (535)')
+    expect(await why(as('me%40souk:p%40ss%2F1'), {})).toBe('taken')
+  })
+})
+
+describe('lanes', () => {
+  const many = async (app: TestApp, shopId: string, count: number) => {
+    for (let from = 0; from < count; from += 100)
+      await app.deps.db.write(async (tx) => {
+        for (let nth = from; nth < from + 100; nth++)
+          await queueMail(tx, app.deps, {
+            key: `${shopId}:${nth}`,
+            shopId,
+            to: `shopper${nth}@example.com`,
+            template: 'refund-made',
+            data: sampleData('USD')['refund-made'],
+          })
+      })
+  }
+
+  test('a thousand mails of one shop to a slow server hold up neither another shop, nor who waits for a mail of that shop', async () => {
+    const release: (() => void)[] = []
+    let open = false
+    await using server = await mailServer({ onMail: () => (open ? undefined : new Promise<void>((resolve) => release.push(resolve))) })
+    await using app = await testApp(server.settings)
+    const [busy, quiet] = [await app.merchant(), await app.merchant()]
+    await many(app, busy.shop.id, 1_000)
+    await app.deps.mails.run()
+    while (release.length < placesMax / 2) await new Promise((resolve) => setImmediate(resolve))
+    // Everything of the busy shop hangs now.
+    await queue(app, 'refund-made', sampleData('USD')['refund-made'], { key: 'quiet', shopId: quiet.shop.id, to: 'quiet@example.com' })
+    await queue(app, 'email-verify', { token: 'A'.repeat(43) }, { key: 'awaited', shopId: busy.shop.id, to: 'awaited@example.com' })
+    await app.deps.mails.run()
+    while (release.length < placesMax / 2 + 2) await new Promise((resolve) => setImmediate(resolve))
+    for (const one of release.slice(placesMax / 2)) one()
+    await server.arrived(2)
+    expect(server.received.map(({ to: [to] }) => to).sort()).toEqual(['awaited@example.com', 'quiet@example.com'])
+    open = true
+    for (const one of release) one()
+    await app.deps.mails.idle()
+    expect(server.received.length).toBe(1_002)
+    expect(new Set(server.received.map(({ headers }) => headers.get('message-id'))).size).toBe(1_002)
+  })
+
+  test('two processes send each mail once', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const { shop } = await app.merchant()
+    await many(app, shop.id, 200)
+    const another = openMailServer(server.url)
+    const other = createMails({ ...app.deps, mailServer: another })
+    await Promise.all([app.deps.mails.run(), other.run()])
+    await Promise.all([app.deps.mails.idle(), other.idle()])
+    another.close()
+    expect(server.received.length).toBe(200)
+    expect(new Set(server.received.map(({ to: [to] }) => to)).size).toBe(200)
+  })
+
+  test('what a process had claimed when it was killed is sent by the next one, once its claim has run out', async () => {
+    await using server = await mailServer()
+    const app = await testApp(server.settings)
+    await queue(app, 'test', {})
+    const hanging = createMails({
+      ...app.deps,
+      mailServer: { send: () => new Promise(() => undefined), verify: async () => {}, close() {} },
+    })
+    await hanging.run()
+    await app.abandon()
+    await using next = await testApp(server.settings, { database: app.database, startAt: app.clock.now() })
+    await send(next)
+    expect(server.received.length).toBe(0)
+    next.clock.advance(2 * minute)
+    await send(next)
+    expect(server.received.length).toBe(1)
+    await app.database.drop()
+  })
+})
+
+test('what is over is forgotten after a month', async () => {
+  await using server = await mailServer()
+  await using app = await testApp(server.settings)
+  await queue(app, 'test', {})
+  await send(app)
+  app.clock.advance(29 * day)
+  await forgetMails(app.deps)
+  expect((await rows(app)).length).toBe(1)
+  app.clock.advance(2 * day)
+  await forgetMails(app.deps)
+  expect((await rows(app)).length).toBe(0)
+})
+
+test('a breaker opens after as many failures as those of processors do, and every template has an end', () => {
+  expect(failuresMax).toBe(5)
+  for (const { lifeMs } of Object.values(mailTemplates)) expect(lifeMs).toBeGreaterThan(0)
+})

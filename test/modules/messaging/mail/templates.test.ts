@@ -1,0 +1,198 @@
+/** What mails say: whatever somebody wrote stays text, and amounts are told to the last digit. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { isMailAddress, senderOf } from '../../../../src/lib/mail-address.ts'
+import { readableOn } from '../../../../src/lib/markup.ts'
+import { currencies, decimalsOf } from '../../../../src/lib/money.ts'
+import { plainText } from '../../../../src/lib/plain-text.ts'
+import { wordsOf } from '../../../../src/modules/messaging/mail/texts.ts'
+import { afterAttempt, mailLanguages, mailTemplates, shareOf, templateNames, withRoom } from '../../../../src/modules/messaging/mail/domain.ts'
+import { type Look, plainLook } from '../../../../src/modules/messaging/mail/layout.ts'
+import { pageOf } from '../../../../src/modules/messaging/mail/compose.ts'
+import { sampleData } from '../../../../src/modules/messaging/mail/samples.ts'
+import { type Links, rendered } from '../../../../src/modules/messaging/mail/templates.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const links: Links = {
+  order: () => 'https://souk.example/o',
+  pay: () => 'https://souk.example/p',
+  reset: () => 'https://souk.example/r',
+  verify: () => 'https://souk.example/v',
+  invitation: () => 'https://souk.example/i',
+}
+const lookWith = (title: string, language: (typeof mailLanguages)[number] = 'en'): Look => ({
+  // As lookOf has it.
+  title: plainText(title, 100) || 'x',
+  logoUrl: null,
+  ...plainLook,
+  words: wordsOf(language, 'US'),
+})
+/** Anything that somebody may have written into a field, and what they would write. */
+const hostile = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 80 }),
+  fc.constantFrom(
+    '</td></table><script>alert(1)</script>',
+    '"onload=x ',
+    "'><img src=x>",
+    'a\r\nBcc: b@c.example',
+    '\u202egnp.exe',
+    '&lt;b&gt;',
+    '\ud800',
+  ),
+)
+const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? []
+
+test('a shop whose name ends with a full stop gets no second one', () => {
+  for (const language of mailLanguages)
+    for (const template of templateNames) {
+      const { html, text } = rendered(template, sampleData('USD')[template], lookWith('Acme Co.', language), links)
+      for (const said of [html, text]) expect([language, template, /Acme Co\.\./.test(said)]).toEqual([language, template, false])
+    }
+  const { text } = rendered('order-confirmed', sampleData('USD')['order-confirmed'], lookWith('Acme'), links)
+  expect(text).toContain('Sent on behalf of Acme.')
+})
+
+test('whatever titles, names and numbers hold, no mail has another tag by it, a line more in its subject, or what turns text around', () => {
+  fc.assert(
+    fc.property(
+      hostile,
+      hostile,
+      fc.constantFrom(...templateNames),
+      fc.constantFrom(...mailLanguages),
+      (title, text, template, language) => {
+        const fill = (by: string) => {
+          const planted = (_: string, value: unknown) =>
+            value === 'Linen shirt' || value === 'Blue / M' || value === 'Post' || value === 'TRACK-123' || value === 'Ann' ? by : value
+          return JSON.parse(JSON.stringify(sampleData('USD')[template], planted))
+        }
+        const { subject, html, text: plain } = rendered(template, fill(text), lookWith(title, language), links)
+        const usual = rendered(template, fill('x'), lookWith('x', language), links)
+        // Without what is left out where nothing can be seen of it.
+        if (text.trim() !== '' && /[\p{L}\p{N}]/u.test(text)) expect(tagsOf(html)).toEqual(tagsOf(usual.html))
+        expect(html).not.toMatch(/<script|<img|\u202e|\r/)
+        expect(subject).not.toMatch(/\p{Cc}|\u202e/u)
+        expect(subject.length).toBeLessThanOrEqual(200)
+        expect(plain).not.toMatch(/(?!\n)\p{Cc}|\u202e/u)
+        expect(subject.isWellFormed() && html.isWellFormed() && plain.isWellFormed()).toBe(true)
+      },
+    ),
+    { numRuns: 400 },
+  )
+})
+
+test('money is told to the last minor unit, in every currency', () => {
+  const { money } = wordsOf('en', 'US')
+  fc.assert(
+    fc.property(fc.constantFrom(...currencies), fc.bigInt(0n, 100_000_000_000_000n), (currency, amount) => {
+      const told = money({ amount: Number(amount), currency }).replace(/[^\d.]/g, '')
+      const unit = 10n ** BigInt(decimalsOf(currency))
+      const [whole = '', fraction = ''] = told.replace(/^\.+/, '').split('.')
+      expect(BigInt(whole) * unit + BigInt(fraction || '0')).toBe(amount)
+      expect(fraction.length).toBe(decimalsOf(currency))
+    }),
+  )
+})
+
+test('every language says everything, and each in its own words', () => {
+  const said = mailLanguages.map((language) =>
+    templateNames.map((template) => rendered(template, sampleData('USD')[template], lookWith('x', language), links)),
+  )
+  for (const [at] of templateNames.entries()) expect(new Set(said.map((mails) => mails[at]?.subject)).size).toBe(mailLanguages.length)
+})
+
+describe('addresses', () => {
+  test('are taken as a mail server does, and nothing in them ends a header or a command', () => {
+    for (const good of ['a@b.example', "o'neil+shop@sub.b-c.example", 'A.B@X.EXAMPLE', 'a@localhost'])
+      expect([good, isMailAddress(good)]).toEqual([good, true])
+    for (const bad of [
+      'a',
+      '@b',
+      'a@',
+      'a@b@c',
+      'a b@c.d',
+      'a@b.c\n',
+      'a@b.c\r\nRCPT TO:<x@y.z>',
+      'a@-b.c',
+      '.a@b.c',
+      'a..b@c.d',
+      '"a"@b.c',
+      'a@[127.0.0.1]',
+      `${'a'.repeat(65)}@b.c`,
+      `a@${'b.'.repeat(130)}c`,
+    ])
+      expect([bad, isMailAddress(bad)]).toEqual([bad, false])
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !isMailAddress(text) || !/[\s<>,;:"\\\p{C}]/u.test(text)))
+    expect(senderOf('"The Souk" <a@b.example>')).toEqual({ name: 'The Souk', address: 'a@b.example' })
+    expect(senderOf('The\nSouk <a@b.example>')).toBeUndefined()
+  })
+
+  test('lead to the pages that a shop names, else to ours', () => {
+    const deps = { config: { publicUrl: 'https://souk.example/', host: '127.0.0.1', port: 3000 }, life: {} } as never
+    expect(pageOf(deps, undefined, 'reset', 'T')).toBe('https://souk.example/pages/reset/T')
+    const pages = { reset: 'https://shop.example/reset?lang=en#form' }
+    expect(pageOf(deps, { pages }, 'reset', 'T')).toBe('https://shop.example/reset?lang=en&token=T#form')
+    expect(pageOf(deps, { pages }, 'verify', 'T')).toBe('https://souk.example/pages/verify/T')
+    expect(pageOf({ config: { host: '::1', port: 80 }, life: {} } as never, undefined, 'reset', 'T')).toBe('http://[::1]:80/pages/reset/T')
+  })
+})
+
+describe('turns', () => {
+  test('no lane takes the last place while another has none, and none is left alone with nothing', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(5), { maxLength: 40 }), (asking) => {
+        const chosen = withRoom(
+          asking.map((lane) => ({ lane: String(lane) })),
+          [],
+        )
+        expect(chosen.length).toBeLessThanOrEqual(8)
+        if (asking.length > 0) expect(chosen.length).toBeGreaterThan(0)
+        for (const lane of new Set(asking)) {
+          const taken = chosen.filter((one) => one.lane === String(lane)).length
+          expect(taken).toBeLessThanOrEqual(shareOf(8))
+        }
+      }),
+    )
+    expect(
+      withRoom(
+        Array.from({ length: 20 }, () => ({ lane: 'a' })),
+        [],
+      ).length,
+    ).toBe(4)
+  })
+
+  test('an attempt leaves a mail over, without anybody in it, or waiting with all that it needs, and never past its end', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('sent', 'nobody', 'refused', 'later', 'broken', 'server', 'internal'),
+        fc.integer({ min: 1, max: 50 }),
+        fc.nat(10 * 24 * 60 * 60_000),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (result, attempts, left, chance) => {
+          const now = 1_000_000_000_000
+          const after = afterAttempt({ result, error: 'x' } as never, { attempts, expiresAt: now + left }, now, chance)
+          if (after.status === 'PENDING') {
+            expect(after.sealed).toBeUndefined()
+            expect(after.nextAt).toBeGreaterThan(now)
+            if (result !== 'server') expect(after.nextAt).toBeLessThan(now + left)
+          } else expect(after.sealed).toBeNull()
+          expect((after.attempts ?? attempts) >= attempts - 1).toBe(true)
+        },
+      ),
+    )
+    for (const name of templateNames) expect(mailTemplates[name].lifeMs).toBeGreaterThan(0)
+  })
+})
+
+test('text on a colour can be read, whatever the colour', () => {
+  const channel = (value: number) => (value / 255 <= 0.03928 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4)
+  fc.assert(
+    fc.property(fc.nat(255), fc.nat(255), fc.nat(255), (r, g, b) => {
+      const colour = `#${[r, g, b].map((one) => one.toString(16).padStart(2, '0')).join('')}`
+      const light = 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b)
+      const [high, low] = readableOn(colour) === '#ffffff' ? [1, light] : [light, 0]
+      expect((high + 0.05) / (low + 0.05)).toBeGreaterThanOrEqual(4.5)
+    }),
+  )
+})

@@ -1,0 +1,490 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'
+import { deliverWebhooks } from '../../../../jobs/deliver-webhooks.ts'
+import { createSafeFetch } from '../../../../src/clients/safe-fetch.ts'
+import type { SafeFetch } from '../../../../src/core/outgoing.ts'
+import { createWebhooks } from '../../../../src/modules/messaging/webhook/dispatch.ts'
+import { jitter, leaseMs, pausesMs, placesMax } from '../../../../src/modules/messaging/webhook/domain.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
+
+const dayMs = 24 * 60 * 60 * 1000
+const longestPauseMs = (1 + jitter) * Math.max(...pausesMs)
+const toLoopback = createSafeFetch({ allowedNetworks: ['127.0.0.0/8'] })
+
+/** Calls of which the test decides when they end, and how. */
+function heldFetch() {
+  const calls: { url: string; answer: (status: number) => void; fail: (error: unknown) => void }[] = []
+  const safeFetch: SafeFetch = (url) =>
+    new Promise((resolve, reject) => {
+      const answer = (status: number) => resolve({ status, headers: new Headers(), bytes: new Uint8Array() })
+      calls.push({ url, answer, fail: reject })
+    })
+  return { calls, safeFetch, urls: () => calls.map(({ url }) => url) }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** By the book, with another implementation than ours. */
+async function isSigned({ headers, body }: { headers: Headers; body: string }, secret: string): Promise<boolean> {
+  const raw = Uint8Array.fromBase64(secret.replace('whsec_', ''))
+  const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+  const [version, signature = ''] = (headers.get('webhook-signature') ?? '').split(',')
+  const signed = new TextEncoder().encode(`${headers.get('webhook-id')}.${headers.get('webhook-timestamp')}.${body}`)
+  return version === 'v1' && crypto.subtle.verify('HMAC', key, Uint8Array.fromBase64(signature), signed)
+}
+
+/** Rounds of the job until an hour-by-hour look finds nothing more to try. */
+async function deliverForDays(app: TestApp, days: number): Promise<void> {
+  for (let hour = 0; hour < days * 24; hour++) {
+    await deliver(app)
+    app.clock.advance(dayMs / 24)
+  }
+}
+
+describe('a message', () => {
+  test('a message reaches every endpoint of its shop that wants it, signed with its own secret, and nobody else', async () => {
+    await using app = await testApp(loopbackAllowed)
+    await using server = receiver()
+    const shop = await app.merchant()
+    const other = await app.merchant()
+    const one = await endpointOf(app, shop, `${server.url}one`, ['order.confirmed', 'order.refunded'])
+    const two = await endpointOf(app, shop, `${server.url}two`)
+    await endpointOf(app, shop, `${server.url}other-event`, ['order.fulfilled'])
+    await endpointOf(app, other, `${server.url}other-shop`)
+    app.clock.advance(1_234)
+    await tell(app, shop, 'order.confirmed:1', { data: { text: 'é "\\ \u2028', amount: 12 } })
+    app.clock.advance(5_000)
+    await deliver(app)
+
+    expect(server.received.map(({ path }) => path).sort()).toEqual(['/one', '/two'])
+    const [message] = await app.deps.db.read.select().from(outbox)
+    for (const received of server.received) {
+      expect(received.body).toBe(message?.body ?? '')
+      expect(JSON.parse(received.body)).toEqual({
+        type: 'order.confirmed',
+        timestamp: '2026-01-06T12:00:01.234Z',
+        data: { text: 'é "\\ \u2028', amount: 12 },
+      })
+      expect(received.headers.get('content-type')).toBe('application/json')
+      expect(received.headers.get('user-agent')).toMatch(/^souk\/\d/)
+      expect(received.headers.get('webhook-id')).toBe(message?.id ?? '')
+      expect(received.headers.get('webhook-timestamp')).toBe(String(Math.floor(app.clock.now() / 1000)))
+      const [mine, notMine] = received.path === '/one' ? [one, two] : [two, one]
+      expect(await isSigned(received, mine.secret)).toBe(true)
+      expect(await isSigned(received, notMine.secret)).toBe(false)
+      expect(await isSigned({ ...received, body: `${received.body} ` }, mine.secret)).toBe(false)
+    }
+    expect(message?.id).toMatch(/^msg_[0-9a-z]{26}$/)
+    expect(message?.status).toBe('DONE')
+  })
+
+  test('a message under one key is one message, told once, however often the job runs', async () => {
+    await using app = await testApp(loopbackAllowed)
+    await using server = receiver()
+    const shop = await app.merchant()
+    await endpointOf(app, shop, server.url)
+    await Promise.all(['first', 'second', 'third'].map((data) => tell(app, shop, 'order.confirmed:1', { data })))
+    await deliver(app)
+    await tell(app, shop, 'order.confirmed:1', { data: 'late' })
+    await deliverForDays(app, 2)
+    expect(server.received).toHaveLength(1)
+  })
+
+  test('a message is kept or lost with the write that it tells of', async () => {
+    await using app = await testApp()
+    const shop = await app.merchant()
+    const failed = app.deps.db.write(async (tx) => {
+      await tx.insert(outbox).values({ id: 'x', key: 'k', shopId: shop.shop.id, event: 'e', body: '', status: 'PENDING', createdAt: 0 })
+      throw new Error('the rest failed')
+    })
+    await expect(failed).rejects.toThrow('the rest failed')
+    expect(await app.deps.db.read.select().from(outbox)).toEqual([])
+  })
+
+  test('a message is handed out once, also when nobody wants it: an endpoint that comes later does not get it', async () => {
+    await using app = await testApp(loopbackAllowed)
+    await using server = receiver()
+    const shop = await app.merchant()
+    await tell(app, shop, 'early')
+    await deliver(app)
+    await endpointOf(app, shop, server.url)
+    await tell(app, shop, 'late')
+    await deliver(app)
+    expect(server.received.map(({ body }) => JSON.parse(body).data.key)).toEqual(['late'])
+  })
+
+  test('a message is one of many: all that wait are handed out and sent in one round', async () => {
+    await using app = await testApp(loopbackAllowed)
+    await using server = receiver()
+    const shop = await app.merchant()
+    const endpoints = [await endpointOf(app, shop, `${server.url}a`), await endpointOf(app, shop, `${server.url}b`)]
+    const keys = Array.from({ length: 65 }, (_, nth) => `key-${nth}`)
+    await Promise.all(keys.map((key) => tell(app, shop, key)))
+    await deliver(app)
+    for (const path of ['/a', '/b']) {
+      const told = server.received.filter((received) => received.path === path).map(({ body }) => JSON.parse(body).data.key)
+      expect(told.sort()).toEqual([...keys].sort())
+    }
+    expect((await deliveriesOf(app, shop, endpoints[0] as { id: string })).every(({ status }) => status === 'DELIVERED')).toBe(true)
+  })
+})
+
+describe('a delivery that fails', () => {
+  test('a delivery that fails is tried again after its pause and not before, under the same id and with the same body, signed anew', async () => {
+    await using app = await testApp(loopbackAllowed)
+    const statuses = [500, 503, 200]
+    await using server = receiver(() => new Response('no', { status: statuses.shift() ?? 500 }))
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, server.url)
+    await tell(app, shop, 'one')
+    await deliver(app)
+    const [failed] = await deliveriesOf(app, shop, endpoint)
+    expect(failed).toMatchObject({ status: 'PENDING', attempts: 1, lastStatus: 500, lastError: 'answered 500' })
+    const pause = Date.parse(failed?.nextAttemptAt ?? '') - app.clock.now()
+    expect(Math.abs(pause - pausesMs[0])).toBeLessThanOrEqual(jitter * pausesMs[0])
+
+    app.clock.advance(pause - 1)
+    await deliver(app)
+    expect(server.received).toHaveLength(1)
+    app.clock.advance(1)
+    await deliver(app)
+    expect(server.received).toHaveLength(2)
+    app.clock.advance((1 + jitter) * pausesMs[1])
+    await deliver(app)
+    expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({
+      status: 'DELIVERED',
+      attempts: 3,
+      nextAttemptAt: null,
+      lastStatus: 200,
+      lastError: null,
+    })
+    await deliverForDays(app, 2)
+    expect(server.received).toHaveLength(3)
+    const headers = (name: string) => new Set(server.received.map((received) => received.headers.get(name)))
+    expect([headers('webhook-id').size, headers('webhook-timestamp').size, headers('webhook-signature').size]).toEqual([1, 3, 3])
+    expect(new Set(server.received.map(({ body }) => body)).size).toBe(1)
+    for (const received of server.received) expect(await isSigned(received, endpoint.secret)).toBe(true)
+  })
+
+  test('a delivery that fails is given up after nine attempts in about a day', async () => {
+    await using app = await testApp(loopbackAllowed)
+    const at: number[] = []
+    await using server = receiver(() => {
+      at.push(app.clock.now())
+      return new Response(null, { status: 500 })
+    })
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, server.url)
+    await tell(app, shop, 'one')
+    for (let round = 0; round < 12; round++) {
+      await deliver(app)
+      const [{ nextAttemptAt } = { nextAttemptAt: null }] = await deliveriesOf(app, shop, endpoint)
+      app.clock.advance(nextAttemptAt === null ? longestPauseMs : Date.parse(nextAttemptAt) - app.clock.now())
+    }
+    expect(at).toHaveLength(9)
+    const pauses = at.slice(1).map((moment, nth) => moment - (at[nth] ?? 0))
+    for (const [nth, pause] of pauses.entries()) {
+      expect(pause).toBeGreaterThanOrEqual((1 - jitter) * (pausesMs[nth] ?? 0) - 1)
+      expect(pause).toBeLessThanOrEqual((1 + jitter) * (pausesMs[nth] ?? 0) + 1)
+    }
+    expect(Math.abs((at.at(-1) ?? 0) - (at[0] ?? 0) - dayMs)).toBeLessThan(0.2 * dayMs)
+    expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({
+      status: 'FAILED',
+      attempts: 9,
+      nextAttemptAt: null,
+      lastStatus: 500,
+      lastError: 'answered 500',
+    })
+  })
+
+  const big = 'x'.repeat(200_000)
+  test.each([
+    ['a client error', () => new Response(null, { status: 404 }), { status: 'PENDING', lastStatus: 404, lastError: 'answered 404' }],
+    ['a redirect', () => Response.redirect('/further', 302), { status: 'PENDING', lastStatus: 302, lastError: 'redirect' }],
+    [
+      '410 Gone',
+      () => new Response(null, { status: 410 }),
+      { status: 'FAILED', lastStatus: 410, lastError: 'answered 410', nextAttemptAt: null },
+    ],
+    [
+      'an error page without end',
+      () => new Response(big, { status: 500 }),
+      { status: 'PENDING', lastStatus: 500, lastError: 'answer too large' },
+    ],
+    ['nothing', () => new Promise<Response>(() => undefined), { status: 'PENDING', lastStatus: null, lastError: 'timeout' }],
+    ['thanks, at length', () => new Response(big), { status: 'DELIVERED', lastStatus: 200, lastError: null }],
+    ['202', () => new Response(null, { status: 202 }), { status: 'DELIVERED', lastStatus: 202, lastError: null }],
+  ] as const)('a delivery that fails shows why: the endpoint answered %s', async (_, answer, expected) => {
+    // Only what never comes is waited for a short time: how long the others take is the machine's.
+    const timeoutMs = expected.lastError === 'timeout' ? 300 : 60_000
+    const safeFetch: SafeFetch = (url, options) => toLoopback(url, { ...options, timeoutMs })
+    await using app = await testApp(loopbackAllowed, { safeFetch })
+    await using server = receiver(answer)
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, server.url)
+    await tell(app, shop, 'one')
+    await deliver(app)
+    expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({ attempts: 1, ...expected })
+    expect(server.received.map(({ path }) => path)).toEqual(['/'])
+    if (expected.status === 'PENDING') return
+    await deliverForDays(app, 2)
+    expect(server.received).toHaveLength(1)
+  })
+
+  test('a delivery that fails shows why: nobody listened, and the name led inside', async () => {
+    const safeFetch = createSafeFetch({ allowedNetworks: ['127.0.0.0/8'], lookup: async () => ['10.0.0.1'] })
+    await using app = await testApp(loopbackAllowed, { safeFetch })
+    const closed = receiver()
+    await closed[Symbol.asyncDispose]()
+    const shop = await app.merchant()
+    const nobody = await endpointOf(app, shop, closed.url)
+    const inside = await endpointOf(app, shop, 'http://internal.example/admin')
+    await tell(app, shop, 'one')
+    await deliver(app)
+    expect((await deliveriesOf(app, shop, nobody))[0]).toMatchObject({
+      status: 'PENDING',
+      lastStatus: null,
+      lastError: 'connection failed',
+    })
+    expect((await deliveriesOf(app, shop, inside))[0]).toMatchObject({
+      status: 'PENDING',
+      lastStatus: null,
+      lastError: 'address not allowed',
+    })
+    expect(JSON.stringify(app.logged)).not.toContain('internal.example')
+  })
+
+  test('a delivery that fails because its secret does not open is told to the log, keeps nobody else waiting, and is tried again', async () => {
+    await using app = await testApp(loopbackAllowed)
+    await using server = receiver()
+    const shop = await app.merchant()
+    const broken = await endpointOf(app, shop, `${server.url}broken`)
+    await endpointOf(app, shop, `${server.url}good`)
+    await app.deps.db.write(async (tx) => {
+      await tx.update(webhookEndpoints).set({ sealedSecret: '00000000.AAAA' }).where(eq(webhookEndpoints.id, broken.id))
+    })
+    await tell(app, shop, 'one')
+    await deliver(app)
+    expect(server.received.map(({ path }) => path)).toEqual(['/good'])
+    expect((await deliveriesOf(app, shop, broken))[0]).toMatchObject({ status: 'PENDING', lastError: 'internal error' })
+    expect(app.logged.filter(({ level }) => level === 'error').map(({ event }) => event)).toEqual(['webhook.not_sent'])
+  })
+})
+
+describe('endpoints that hang', () => {
+  test('endpoints that hang hold up no others, nor the next round of the job, and have two deliveries under way at most', async () => {
+    const { calls, safeFetch, urls } = heldFetch()
+    await using app = await testApp({}, { safeFetch })
+    const shop = await app.merchant()
+    const hanging = await endpointOf(app, shop, 'http://hanging.example/')
+    await endpointOf(app, shop, 'http://quick.example/', ['order.refunded'])
+    for (const key of ['a', 'b', 'c', 'd', 'e']) await tell(app, shop, key)
+    await deliverWebhooks(app.deps)
+    expect(urls()).toEqual(['http://hanging.example/', 'http://hanging.example/'])
+    await tell(app, shop, 'f', { event: 'order.refunded' })
+    await deliverWebhooks(app.deps)
+    expect(urls().slice(2)).toEqual(['http://quick.example/'])
+    await deliverWebhooks(app.deps)
+    expect(calls).toHaveLength(3)
+    // One that ends makes room for the next at once, without the job.
+    calls[0]?.answer(200)
+    await until(() => calls.length > 3)
+    expect(urls().slice(3)).toEqual(['http://hanging.example/'])
+    for (let nth = 1; nth < 6; nth++) {
+      await until(() => calls.length > nth)
+      calls[nth]?.answer(200)
+    }
+    await app.deps.webhooks.idle()
+    expect((await deliveriesOf(app, shop, hanging)).map(({ status, attempts }) => [status, attempts])).toEqual(
+      Array(5).fill(['DELIVERED', 1]),
+    )
+  })
+
+  test('endpoints that hang of one shop leave room for the others, though they have more due than anybody looks at in one go', async () => {
+    const { safeFetch, urls } = heldFetch()
+    await using app = await testApp({}, { safeFetch })
+    const shop = await app.merchant()
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await endpointOf(app, shop, `http://${name}.example/`)
+    for (let nth = 0; nth < 30; nth++) await tell(app, shop, `hanging-${nth}`)
+    const other = await app.merchant()
+    await endpointOf(app, other, 'http://other.example/')
+    app.clock.advance(1_000)
+    await tell(app, other, 'other')
+    await deliverWebhooks(app.deps)
+    expect(urls().filter((url) => url !== 'http://other.example/')).toHaveLength(placesMax.shop)
+    expect(urls().filter((url) => url === 'http://other.example/')).toHaveLength(1)
+  })
+
+  test('endpoints that hang leave room for the others of their shop, though one alone has more due than anybody looks at in one go', async () => {
+    const { safeFetch, urls } = heldFetch()
+    await using app = await testApp({}, { safeFetch })
+    const shop = await app.merchant()
+    await endpointOf(app, shop, 'http://hanging.example/')
+    await endpointOf(app, shop, 'http://quick.example/', ['order.refunded'])
+    for (let nth = 0; nth < 60; nth++) await tell(app, shop, `hanging-${nth}`)
+    app.clock.advance(1_000)
+    await tell(app, shop, 'quick', { event: 'order.refunded' })
+    await deliverWebhooks(app.deps)
+    expect(urls().sort()).toEqual(['http://hanging.example/', 'http://hanging.example/', 'http://quick.example/'])
+  })
+
+  test('endpoints that hang are never more at once than there is room for in all', async () => {
+    const { safeFetch, calls } = heldFetch()
+    await using app = await testApp({}, { safeFetch })
+    for (let nth = 0; nth <= placesMax.all; nth++) {
+      const shop = await app.merchant()
+      for (const name of ['a', 'b']) await endpointOf(app, shop, `http://${name}.example/`)
+      await tell(app, shop, `message-${nth}`)
+    }
+    await Promise.all([deliverWebhooks(app.deps), deliverWebhooks(app.deps)])
+    expect(calls).toHaveLength(placesMax.all)
+  })
+})
+
+describe('a delivery under way', () => {
+  /** Another process on the same database. */
+  const another = (app: TestApp, safeFetch: SafeFetch) => createWebhooks({ ...app.deps, safeFetch })
+
+  test('a delivery under way is left alone by other processes, and sent again by one of them when its own has vanished', async () => {
+    const vanished = heldFetch()
+    await using app = await testApp({}, { safeFetch: vanished.safeFetch })
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, 'http://hook.example/')
+    await tell(app, shop, 'one')
+    await deliverWebhooks(app.deps)
+    expect(vanished.calls).toHaveLength(1)
+    const other = heldFetch()
+    const webhooks = another(app, other.safeFetch)
+    app.clock.advance(leaseMs - 1)
+    await webhooks.run()
+    expect(other.calls).toHaveLength(0)
+    app.clock.advance(1)
+    await webhooks.run()
+    expect(other.calls).toHaveLength(1)
+    other.calls[0]?.answer(200)
+    await webhooks.idle()
+    expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({ status: 'DELIVERED', attempts: 2 })
+  })
+
+  test('a delivery under way that two processes see at once is sent by one', async () => {
+    await using app = await testApp(loopbackAllowed)
+    await using server = receiver()
+    const shop = await app.merchant()
+    await endpointOf(app, shop, server.url)
+    for (let nth = 0; nth < 10; nth++) await tell(app, shop, `key-${nth}`)
+    const processes = [app.deps.webhooks, another(app, app.deps.safeFetch), another(app, app.deps.safeFetch)]
+    await Promise.all(processes.map((webhooks) => webhooks.run()))
+    await Promise.all(processes.map((webhooks) => webhooks.idle()))
+    await Promise.all(processes.map((webhooks) => webhooks.run()))
+    await Promise.all(processes.map((webhooks) => webhooks.idle()))
+    expect(server.received.map(({ body }) => JSON.parse(body).data.key).sort()).toEqual(
+      Array.from({ length: 10 }, (_, nth) => `key-${nth}`),
+    )
+  })
+
+  test('a delivery under way that ends late does not undo what a later attempt found, but its success counts', async () => {
+    for (const late of [500, 200]) {
+      const slow = heldFetch()
+      await using app = await testApp({}, { safeFetch: slow.safeFetch })
+      const shop = await app.merchant()
+      const endpoint = await endpointOf(app, shop, 'http://hook.example/')
+      await tell(app, shop, 'one')
+      await deliverWebhooks(app.deps)
+      app.clock.advance(leaseMs)
+      const later = heldFetch()
+      const webhooks = another(app, later.safeFetch)
+      await webhooks.run()
+      later.calls[0]?.answer(503)
+      await webhooks.idle()
+      slow.calls[0]?.answer(late)
+      await app.deps.webhooks.idle()
+      const [seen] = await deliveriesOf(app, shop, endpoint)
+      expect(seen).toMatchObject(
+        late === 200
+          ? { status: 'DELIVERED', lastStatus: 200, attempts: 2, nextAttemptAt: null }
+          : { status: 'PENDING', lastStatus: 503, attempts: 2 },
+      )
+    }
+  })
+
+  test('a delivery under way that fails counts against its endpoint, also where others of two processes fail at the same time', async () => {
+    const [mine, others] = [heldFetch(), heldFetch()]
+    await using app = await testApp({}, { safeFetch: mine.safeFetch })
+    const shop = await app.merchant()
+    await endpointOf(app, shop, 'http://hook.example/')
+    for (const key of ['a', 'b', 'c', 'd']) await tell(app, shop, key)
+    await deliverWebhooks(app.deps)
+    const webhooks = another(app, others.safeFetch)
+    await webhooks.run()
+    const calls = [...mine.calls, ...others.calls]
+    expect(calls).toHaveLength(4)
+    for (const { answer } of calls) answer(500)
+    await Promise.all([app.deps.webhooks.idle(), webhooks.idle()])
+    expect((await app.deps.db.read.select().from(webhookEndpoints)).map(({ failures }) => failures)).toEqual([4])
+  })
+
+  test('a delivery under way is waited for when the program stops, and nothing new is begun', async () => {
+    const { calls, safeFetch } = heldFetch()
+    await using app = await testApp({}, { safeFetch })
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, 'http://hook.example/')
+    for (const key of ['a', 'b', 'c']) await tell(app, shop, key)
+    await deliverWebhooks(app.deps)
+    let stopped = false
+    const stopping = app.deps.webhooks.stop().then(() => {
+      stopped = true
+    })
+    await deliverWebhooks(app.deps)
+    expect([calls.length, stopped]).toEqual([2, false])
+    for (const { answer } of calls) answer(200)
+    await stopping
+    expect(calls).toHaveLength(2)
+    const states = (await deliveriesOf(app, shop, endpoint)).map(({ status }) => status)
+    expect(states.sort()).toEqual(['DELIVERED', 'DELIVERED', 'PENDING'])
+  })
+
+  test('a delivery under way whose endpoint is removed is the last one: what was due is given up, and nothing follows', async () => {
+    const { calls, safeFetch } = heldFetch()
+    await using app = await testApp({}, { safeFetch })
+    const shop = await app.merchant()
+    const { id } = await endpointOf(app, shop, 'http://hook.example/')
+    for (const key of ['a', 'b', 'c']) await tell(app, shop, key)
+    await deliverWebhooks(app.deps)
+    await app.call('DELETE', `/webhook-endpoints/${id}`, { key: shop.secretKey })
+    await tell(app, shop, 'd')
+    for (const { answer } of [...calls]) answer(500)
+    await app.deps.webhooks.idle()
+    await deliverForDays(app, 1)
+    expect(calls).toHaveLength(2)
+    const rows = await app.deps.db.read.select().from(webhookDeliveries)
+    expect(rows.map(({ status, lastError }) => [status, lastError])).toEqual(Array(3).fill(['FAILED', 'endpoint removed']))
+  })
+})
+
+test('a message to one endpoint costs three writes: handed out, claimed, settled', async () => {
+  await using app = await testApp(loopbackAllowed)
+  await using server = receiver()
+  const shop = await app.merchant()
+  await endpointOf(app, shop, server.url)
+  await tell(app, shop, 'one')
+  const { writes } = app.deps.db.stats
+  await deliver(app)
+  expect([app.deps.db.stats.writes - writes, server.received.length]).toEqual([3, 1])
+})
+
+test('a round without anything to do writes nothing and calls nobody', async () => {
+  const { calls, safeFetch } = heldFetch()
+  await using app = await testApp({}, { safeFetch })
+  const shop = await app.merchant()
+  await endpointOf(app, shop, 'http://hook.example/')
+  const { writes } = app.deps.db.stats
+  await deliver(app)
+  expect([app.deps.db.stats.writes - writes, calls.length]).toEqual([0, 0])
+})

@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  type Attempt,
+  afterAttempt,
+  crowded,
+  disabledAfter,
+  failuresTolerated,
+  gaveWay,
+  givingWay,
+  type Health,
+  healthAfter,
+  healthy,
+  keptMs,
+  type Outcome,
+  onlyHealthy,
+  type Place,
+  patienceMs,
+  pausesMs,
+  placesMax,
+  shareOf,
+  webhookSecretSeal,
+  withRoom,
+} from '../../../../src/modules/messaging/webhook/domain.ts'
+
+const now = 1_000_000
+test('what was told is kept for thirty days', () => {
+  expect(keptMs).toBe(2_592_000_000)
+})
+
+test('the secret of an endpoint stays bound to its shop and its endpoint', () => {
+  expect(webhookSecretSeal('shop_1', 'whe_1')).toBe('shop_1/webhook-endpoint/whe_1')
+})
+
+const answered = (status: number) => ({ answered: status, failure: null })
+const cut = { answered: null, failure: gaveWay } as const
+
+describe('after an attempt, a delivery', () => {
+  test('after an attempt, a delivery is done when the answer was one of success, even if the rest of it was lost', () => {
+    for (const status of [200, 204, 299])
+      for (const failure of [null, 'answer too large'] as const)
+        expect(afterAttempt({ answered: status, failure }, 1, now, 0.5)).toEqual({
+          status: 'DELIVERED',
+          nextAt: now,
+          lastStatus: status,
+          lastError: null,
+        })
+  })
+
+  test('after an attempt, a delivery waits for its next pause after any other answer, and after none, and says which', () => {
+    for (const status of [199, 300, 404, 500])
+      expect(afterAttempt(answered(status), 1, now, 0.5)).toEqual({
+        status: 'PENDING',
+        nextAt: now + 5_000,
+        lastStatus: status,
+        lastError: `answered ${status}`,
+      })
+    expect(afterAttempt({ answered: null, failure: 'timeout' }, 8, now, 0.5)).toEqual({
+      status: 'PENDING',
+      nextAt: now + 36_000_000,
+      lastStatus: null,
+      lastError: 'timeout',
+    })
+  })
+
+  test('after an attempt, a delivery has failed once the last pause is over, and at once when the receiver says that it is gone', () => {
+    const failed = { status: 'FAILED', nextAt: now } as const
+    expect(afterAttempt(answered(500), 9, now, 0.5)).toEqual({ ...failed, lastStatus: 500, lastError: 'answered 500' })
+    expect(afterAttempt(answered(410), 1, now, 0.5)).toEqual({ ...failed, lastStatus: 410, lastError: 'answered 410' })
+  })
+
+  test('after an attempt, a delivery that gave way has had none, and waits for a little', () => {
+    for (const attempts of [1, 9])
+      expect(afterAttempt(cut, attempts, now, 0.5)).toEqual({
+        status: 'PENDING',
+        attempts: attempts - 1,
+        nextAt: now + 5_000,
+        lastStatus: null,
+        lastError: 'gave way',
+      })
+  })
+
+  test('pauses for a tenth less to a tenth more, by chance', () => {
+    for (const [nth, pause] of pausesMs.entries())
+      expect([0, 0.25, 1].map((chance) => afterAttempt(answered(500), nth + 1, now, chance).nextAt - now)).toEqual([
+        (pause * 9) / 10,
+        (pause * 19) / 20,
+        (pause * 11) / 10,
+      ])
+  })
+})
+
+const minute = 60_000
+const day = 24 * 60 * minute
+const afterAll = (outcomes: readonly Outcome[], at = now): Health =>
+  outcomes.reduce<Health>((health, outcome) => healthAfter(health, outcome, at, 0.5) ?? health, healthy)
+
+describe('the health of an endpoint', () => {
+  test('the health of an endpoint suffers from any failure in a row, and from the third on it rests for twice as long each time, ten minutes at most', () => {
+    const rests = Array.from({ length: 12 }, (_, nth) => afterAll(Array(nth + 1).fill(answered(500))).retryAt)
+    expect(rests.map((until) => (until === null ? null : until - now))).toEqual([
+      ...[null, null, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000],
+      ...[10 * minute, 10 * minute, 10 * minute],
+    ])
+    const tenth = afterAll(Array(10).fill(answered(500)))
+    expect([0, 1].map((chance) => (healthAfter(tenth, answered(500), now, chance)?.retryAt ?? 0) - now)).toEqual([9 * minute, 11 * minute])
+  })
+
+  test('the health of an endpoint is whole again with one success, and remembers since when it was not', () => {
+    const timeout = { answered: null, failure: 'timeout' } as const
+    const first = healthAfter(healthy, timeout, now, 0.5) ?? healthy
+    expect(first).toEqual({ ...healthy, failures: 1, failingSince: now })
+    const fourth = healthAfter(afterAll(Array(3).fill(timeout)), answered(404), now + 7, 0.5)
+    expect(fourth).toMatchObject({ failures: failuresTolerated + 1, failingSince: now })
+    expect(healthAfter(fourth ?? healthy, answered(204), now + 8, 0.5)).toEqual(healthy)
+  })
+
+  test('the health of an endpoint does not suffer from what is our own fault', () => {
+    expect(healthAfter(healthy, { answered: null, failure: 'internal error' }, now, 0.5)).toBeUndefined()
+  })
+
+  test('the health of an endpoint that gave way, however often, is that of one that is not quick: it rests, and never counts as failing', () => {
+    const slow = afterAll(Array(50).fill(cut))
+    expect(slow).toEqual({ ...healthy, failures: 1, retryAt: now + 5_000 })
+    expect(healthAfter(slow, answered(200), now, 0.5)).toEqual(healthy)
+    const failing = afterAll(Array(6).fill(answered(500)))
+    expect(healthAfter(failing, cut, now + day, 0.5)).toEqual({ ...failing, retryAt: now + day + 40_000 })
+  })
+
+  test('the health of an endpoint ends with 410, and stays as it ended', () => {
+    const gone = healthAfter(healthy, answered(410), now, 0.5) ?? healthy
+    expect(gone).toMatchObject({ disabledAt: now, disabledReason: 'GONE' })
+    for (const late of [500, 410, 200])
+      expect(healthAfter(gone, answered(late), now + day, 0.5)).toMatchObject({ disabledAt: now, disabledReason: 'GONE' })
+  })
+
+  test('the health of an endpoint ends after five days and twenty attempts without a success, and not after either alone', () => {
+    const failing = (failures: number, ms: number) => healthAfter({ ...healthy, failures, failingSince: now - ms }, answered(500), now, 0.5)
+    expect(disabledAfter).toEqual({ ms: 5 * day, failures: 20 })
+    expect(failing(19, 5 * day)).toMatchObject({ disabledAt: now, disabledReason: 'FAILING' })
+    expect(failing(18, 5 * day)).toMatchObject({ disabledAt: null, disabledReason: null })
+    expect(failing(500, 5 * day - 1)).toMatchObject({ disabledAt: null, disabledReason: null })
+  })
+})
+
+describe('room for deliveries', () => {
+  const place = fc.record({ shopId: fc.nat(40).map(String), endpointId: fc.constantFrom('1', '2', '3'), failures: fc.nat(1) })
+  // An endpoint belongs to one shop.
+  const places = fc
+    .array(place, { maxLength: 200 })
+    .map((all) => all.map(({ endpointId, ...one }) => ({ ...one, endpointId: `${one.shopId}/${endpointId}` })))
+  const mostOf = (all: readonly Place[], key: keyof Place) =>
+    Math.max(
+      0,
+      ...Map.groupBy(all, (one) => one[key])
+        .values()
+        .map((of) => of.length),
+    )
+
+  test('room for deliveries is never taken beyond what a shop, an endpoint and all together may have, and never left when something fits', () => {
+    fc.assert(
+      fc.property(places, places, (due, started) => {
+        const underWay = withRoom(started, [])
+        const chosen = withRoom(due, underWay)
+        const all = [...underWay, ...chosen]
+        expect(mostOf(all, 'shopId')).toBeLessThanOrEqual(placesMax.shop)
+        expect(mostOf(all, 'endpointId')).toBeLessThanOrEqual(placesMax.endpoint)
+        expect(all.length).toBeLessThanOrEqual(placesMax.all)
+        expect(due.filter((one) => chosen.includes(one))).toEqual(chosen)
+        const { shops, endpoints } = crowded(all)
+        for (const one of due)
+          if (!chosen.includes(one))
+            expect(
+              (one.failures > 0 && onlyHealthy(all.length)) ||
+                all.length === placesMax.all ||
+                shops.includes(one.shopId) ||
+                endpoints.includes(one.endpointId),
+            ).toBe(true)
+      }),
+    )
+  })
+
+  test('room for deliveries is given to a shop that has none as long as any is free', () => {
+    fc.assert(
+      fc.property(places, (started) => {
+        const underWay = withRoom(started, [])
+        fc.pre(underWay.length < placesMax.all)
+        const newcomer = { shopId: 'new', endpointId: 'new/1', failures: 0 }
+        expect(withRoom([newcomer], underWay)).toEqual([newcomer])
+      }),
+    )
+  })
+
+  test('room for deliveries is left for endpoints that did not fail last time: others take three quarters of it at most', () => {
+    const failed = Array.from({ length: 100 }, (_, at) => ({ shopId: `${at}`, endpointId: `${at}/1`, failures: 1 }))
+    expect(withRoom(failed, [])).toHaveLength(48)
+  })
+
+  test('room for deliveries is less for a shop the less of it is free: four, three, two, one', () => {
+    expect(placesMax).toEqual({ all: 64, shop: 4, endpoint: 2 })
+    expect([64, 32, 31, 24, 23, 16, 15, 1, 0].map(shareOf)).toEqual([4, 4, 3, 3, 2, 2, 1, 1, 1])
+    const greedy = Array.from({ length: 300 }, (_, at) => ({ shopId: `${at % 20}`, endpointId: `${at % 20}/${at % 60}`, failures: 0 }))
+    expect(placesMax.all - withRoom(greedy, []).length).toBeGreaterThanOrEqual(placesMax.all / 4)
+  })
+
+  test('room for deliveries is gone at an endpoint with two under way and at a shop with four', () => {
+    const underWay = [
+      { shopId: 'a', endpointId: 'a1' },
+      { shopId: 'b', endpointId: 'b1' },
+      { shopId: 'b', endpointId: 'b1' },
+      { shopId: 'c', endpointId: 'c1' },
+      { shopId: 'c', endpointId: 'c2' },
+      { shopId: 'c', endpointId: 'c3' },
+      { shopId: 'c', endpointId: 'c4' },
+    ]
+    expect(crowded(underWay)).toEqual({ shops: ['c'], endpoints: ['b1'] })
+  })
+
+  const attempt = (shopId: string, beganAt: number, failures = 0): Attempt => ({
+    shopId,
+    endpointId: `${shopId}/1`,
+    beganAt,
+    failures,
+    mayGiveWay: true,
+  })
+
+  test('room for deliveries is made by attempts that have lasted: of endpoints that failed, then of shops with many, then the oldest, and not by those that gave way before', () => {
+    const old = now - patienceMs
+    const young = attempt('a', old + 1, 9)
+    const failed = attempt('b', old, 1)
+    const many = [attempt('c', old - 1), attempt('c', old)]
+    const oldest = attempt('d', old - 5)
+    const older = attempt('e', old - 4)
+    const before = { ...attempt('f', old - 9, 9), mayGiveWay: false }
+    const all = [young, older, before, oldest, ...many, failed]
+    const order = [failed, ...many, oldest, older]
+    for (let waiting = 0; waiting < 7; waiting++) expect(givingWay(all, waiting, now)).toEqual(order.slice(0, waiting))
+  })
+})

@@ -1,0 +1,390 @@
+/** Endpoints that hang, fail or are gone, on real sockets: whom they hold up, and what becomes of them. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'
+import { deliverWebhooks } from '../../../../jobs/deliver-webhooks.ts'
+import { createSafeFetch } from '../../../../src/clients/safe-fetch.ts'
+import type { SafeFetch } from '../../../../src/core/outgoing.ts'
+import { createWebhooks } from '../../../../src/modules/messaging/webhook/dispatch.ts'
+import {
+  behindAfterMs,
+  burstMax,
+  disabledAfter,
+  gaveWay,
+  patienceMs,
+  placesMax,
+  waitingMax,
+  waitingMaxOf,
+} from '../../../../src/modules/messaging/webhook/domain.ts'
+import { forgetOldMessages } from '../../../../src/modules/messaging/webhook/service.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, type Shop, tell } from '../../../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** A real server that takes every connection and what is sent, and never answers. */
+function hangingServer() {
+  const open = new Set<{ terminate(): void }>()
+  let taken = 0
+  const server = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open(socket) {
+        taken++
+        open.add(socket)
+      },
+      data() {},
+      close: (socket) => void open.delete(socket),
+      error: () => undefined,
+    },
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}/`,
+    /** How many connections wait for an answer. */
+    waiting: () => open.size,
+    /** How many there ever were. */
+    taken: () => taken,
+    [Symbol.dispose]() {
+      for (const socket of open) socket.terminate()
+      server.stop(true)
+    },
+  }
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Waits as long as a test may last: what hangs does so until it is told to end. */
+const patient: SafeFetch = (url, options) => toLoopback(url, { ...options, timeoutMs: 600_000 })
+const toLoopback = createSafeFetch({ allowedNetworks: ['127.0.0.0/8'] })
+
+/** Shops whose endpoints all lead to one address, with so many messages for each of them. */
+async function shopsThatHang(
+  app: TestApp,
+  url: string,
+  { shops, endpoints, messages }: { shops: number; endpoints: number; messages: number },
+): Promise<void> {
+  for (let nth = 0; nth < shops; nth++) {
+    const shop = await app.merchant()
+    for (let each = 0; each < endpoints; each++) await endpointOf(app, shop, url)
+    for (let each = 0; each < messages; each++) await tell(app, shop, `${each}-${shop.shop.id}`)
+  }
+}
+
+describe('endpoints that hang for ever', () => {
+  test('endpoints that hang for ever, of a dozen shops, hold up no other shop: its messages arrive while all of theirs still hang', async () => {
+    using hanging = hangingServer()
+    await using answering = receiver()
+    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    await shopsThatHang(app, hanging.url, { shops: 12, endpoints: 4, messages: 2 })
+    await deliverWebhooks(app.deps)
+    await until(() => hanging.waiting() >= 40)
+    const shop = await app.merchant()
+    await endpointOf(app, shop, answering.url)
+    for (let nth = 0; nth < 10; nth++) await tell(app, shop, `mine-${nth}`)
+    await deliverWebhooks(app.deps)
+    const hung = hanging.waiting()
+    await until(() => answering.received.length === 10)
+    // Not one had to end for it.
+    expect(hanging.waiting()).toBe(hung)
+    expect(hanging.waiting()).toBeLessThan(placesMax.all)
+    hanging[Symbol.dispose]()
+    await app.deps.webhooks.stop()
+  })
+
+  test('endpoints that hang for ever and have every place give one up for each shop that has none, once they have had their time', async () => {
+    using hanging = hangingServer()
+    await using answering = receiver()
+    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    await shopsThatHang(app, hanging.url, { shops: placesMax.all + 6, endpoints: 1, messages: 1 })
+    await deliverWebhooks(app.deps)
+    await until(() => hanging.waiting() === placesMax.all)
+    const shops = [await app.merchant(), await app.merchant()]
+    const endpoints = []
+    for (const shop of shops) endpoints.push(await endpointOf(app, shop, answering.url))
+    for (const shop of shops) await tell(app, shop, `mine-${shop.shop.id}`)
+    await deliverWebhooks(app.deps)
+    expect([answering.received.length, hanging.taken()]).toEqual([0, placesMax.all])
+    app.clock.advance(patienceMs)
+    await deliverWebhooks(app.deps)
+    await until(() => answering.received.length === 2)
+    // Those that gave way have not failed, and nobody else had to. The ends of some are written after what came in their place.
+    const gaveWayNow = async () =>
+      (await app.deps.db.read.select().from(webhookDeliveries)).filter(({ lastError }) => lastError === gaveWay)
+    await until(async () => (await gaveWayNow()).length >= 8)
+    const cut = await gaveWayNow()
+    expect(cut).toHaveLength(8)
+    expect(cut.every(({ status, attempts }) => status === 'PENDING' && attempts === 0)).toBe(true)
+    const ends = await app.deps.db.read.select().from(webhookEndpoints)
+    expect(ends.filter(({ retryAt }) => retryAt !== null).map(({ failures, failingSince }) => [failures, failingSince])).toEqual(
+      Array(8).fill([1, null]),
+    )
+    hanging[Symbol.dispose]()
+    await app.deps.webhooks.stop()
+  })
+
+  test('endpoints that hang for ever leave the other endpoints of their own shop a place', async () => {
+    using hanging = hangingServer()
+    await using answering = receiver()
+    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    const shop = await app.merchant()
+    await endpointOf(app, shop, hanging.url)
+    await endpointOf(app, shop, answering.url, ['order.refunded'])
+    for (let nth = 0; nth < 70; nth++) await tell(app, shop, `hanging-${nth}`)
+    for (let nth = 0; nth < 5; nth++) await tell(app, shop, `quick-${nth}`, { event: 'order.refunded' })
+    await deliverWebhooks(app.deps)
+    await until(() => answering.received.length === 5)
+    expect(hanging.waiting()).toBe(placesMax.endpoint)
+    hanging[Symbol.dispose]()
+    await app.deps.webhooks.stop()
+  })
+})
+
+/** So many messages that wait for an endpoint, as they would once they were told one by one. */
+async function fillBacklog({ deps }: TestApp, { shop }: Shop, endpoint: { id: string }, count: number): Promise<void> {
+  const at = deps.clock.now()
+  const messages = Array.from({ length: count }, (_, nth) => ({
+    ...{ id: deps.newId('message'), key: `waiting-${nth}`, shopId: shop.id, event: 'order.confirmed', body: '{}' },
+    ...{ status: 'DONE' as const, createdAt: at },
+  }))
+  const deliveries = messages.map(({ id, event }) => ({
+    ...{ id: deps.newId('delivery'), endpointId: endpoint.id, outboxId: id, event },
+    ...{ status: 'PENDING' as const, attempts: 0, nextAt: at, createdAt: at, updatedAt: at },
+  }))
+  await deps.db.write(async (tx) => {
+    await tx.insert(outbox).values(messages)
+    await tx.insert(webhookDeliveries).values(deliveries)
+  })
+}
+
+describe('an endpoint that fails again and again', () => {
+  /** Answers as it is told, and counts. */
+  function tellable(status: number) {
+    const state = { status, asked: 0 }
+    const server = receiver(() => {
+      state.asked++
+      return new Response(null, { status: state.status })
+    })
+    return { state, server }
+  }
+
+  test('an endpoint that fails again and again is asked by one attempt at a time after a rest, and has its places back with its first success', async () => {
+    const { state, server } = tellable(500)
+    await using receiving = server
+    await using app = await testApp(loopbackAllowed)
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, receiving.url)
+    for (let nth = 0; nth < 20; nth++) await tell(app, shop, `key-${nth}`)
+    await deliver(app)
+    // Three in a row, and what was under way beside the third.
+    expect(state.asked).toBeLessThanOrEqual(4)
+    expect((await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body.failingSince).not.toBeNull()
+    const before = state.asked
+    await deliver(app)
+    expect(state.asked).toBe(before)
+    app.clock.advance(60_000)
+    await deliver(app)
+    expect(state.asked).toBe(before + 1)
+    state.status = 204
+    app.clock.advance(60_000)
+    await deliver(app)
+    expect(state.asked).toBe(before + 1 + 20)
+    expect((await deliveriesOf(app, shop, endpoint)).every(({ status }) => status === 'DELIVERED')).toBe(true)
+    expect((await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body.failingSince).toBeNull()
+  })
+
+  test('an endpoint that fails again and again is asked by one of several processes', async () => {
+    const { state, server } = tellable(500)
+    await using receiving = server
+    await using app = await testApp(loopbackAllowed)
+    const shop = await app.merchant()
+    await endpointOf(app, shop, receiving.url)
+    for (let nth = 0; nth < 20; nth++) await tell(app, shop, `key-${nth}`)
+    await deliver(app)
+    const processes = [app.deps.webhooks, createWebhooks(app.deps), createWebhooks(app.deps)]
+    for (let round = 0; round < 4; round++) {
+      const before = state.asked
+      app.clock.advance(20 * 60_000)
+      await Promise.all(processes.map((webhooks) => webhooks.run()))
+      await Promise.all(processes.map((webhooks) => webhooks.idle()))
+      expect(state.asked).toBe(before + 1)
+    }
+  })
+
+  test('an endpoint that fails again and again has a bounded backlog: what comes beyond it is not kept for it, and is shown', async () => {
+    const { server } = tellable(500)
+    await using receiving = server
+    await using answering = receiver()
+    await using app = await testApp(loopbackAllowed)
+    const shop = await app.merchant()
+    const failing = await endpointOf(app, shop, receiving.url)
+    const good = await endpointOf(app, shop, answering.url)
+    for (let nth = 0; nth < 5; nth++) await tell(app, shop, `first-${nth}`)
+    await deliver(app)
+    await fillBacklog(app, shop, failing, waitingMax - 10)
+    for (let nth = 0; nth < 20; nth++) await tell(app, shop, `more-${nth}`)
+    await deliver(app)
+    const rows = await app.deps.db.read.select().from(webhookDeliveries)
+    const of = ({ id }: { id: string }) => rows.filter(({ endpointId }) => endpointId === id)
+    const dropped = of(failing).filter(({ lastError }) => lastError === 'too many waiting')
+    expect(dropped).toHaveLength(15)
+    expect(dropped.every(({ status, attempts }) => status === 'FAILED' && attempts === 0)).toBe(true)
+    expect(of(failing).filter(({ status }) => status === 'PENDING')).toHaveLength(waitingMax)
+    expect(of(good).map(({ status }) => status)).toEqual(Array(25).fill('DELIVERED'))
+    expect((await app.call('GET', `/webhook-endpoints/${failing.id}`, { key: shop.secretKey })).body).toMatchObject({
+      skipped: 15,
+      skippedAt: new Date(app.clock.now()).toISOString(),
+    })
+    // What waits too long is given up, too.
+    app.clock.advance(3 * dayMs + 1)
+    await forgetOldMessages(app.deps)
+    const left = await app.deps.db.read.select().from(webhookDeliveries)
+    expect(left.filter(({ status }) => status === 'PENDING')).toEqual([])
+  })
+
+  test('an endpoint that fails again and again for five days is disabled: it is told, and nothing more is sent to it', async () => {
+    const { state, server } = tellable(500)
+    await using receiving = server
+    await using app = await testApp(loopbackAllowed)
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, receiving.url)
+    const seen = async () => (await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body
+    for (let hour = 0; hour < 5 * 24; hour++) {
+      if (hour % 8 === 0) await tell(app, shop, `key-${hour}`)
+      await deliver(app)
+      expect((await seen()).disabledAt).toBeNull()
+      app.clock.advance(dayMs / 24)
+    }
+    expect(state.asked).toBeGreaterThan(disabledAfter.failures)
+    await tell(app, shop, 'last')
+    await deliver(app)
+    expect(await seen()).toMatchObject({ disabledReason: 'FAILING', disabledAt: new Date(app.clock.now()).toISOString() })
+    expect(app.logged.filter(({ event }) => event === 'webhook.endpoint_disabled')).toHaveLength(1)
+    const { asked } = state
+    app.clock.advance(dayMs)
+    await tell(app, shop, 'later')
+    await deliver(app)
+    expect(state.asked).toBe(asked)
+    expect((await deliveriesOf(app, shop, endpoint)).filter(({ status }) => status === 'PENDING')).toEqual([])
+  })
+})
+
+describe('an endpoint that is slow but answers', () => {
+  /** Answers well, but not before it is let. */
+  function slowServer() {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const server = receiver(async () => {
+      await promise
+      return new Response(null, { status: 204 })
+    })
+    return { server, release: resolve }
+  }
+  const endpointSeen = async (app: TestApp, shop: Shop, { id }: { id: string }) =>
+    (await app.call('GET', `/webhook-endpoints/${id}`, { key: shop.secretKey })).body
+
+  test('has a bounded backlog once it is behind: further messages are skipped, counted, shown, logged once, and can be resent', async () => {
+    const { server, release } = slowServer()
+    await using slow = server
+    await using quick = receiver()
+    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, slow.url)
+    const other = await endpointOf(app, shop, quick.url)
+    expect(await endpointSeen(app, shop, endpoint)).toMatchObject({ skipped: 0, skippedAt: null })
+    await fillBacklog(app, shop, endpoint, waitingMax - 10)
+    app.clock.advance(behindAfterMs)
+    for (let nth = 0; nth < 25; nth++) await tell(app, shop, `more-${nth}`)
+    await deliverWebhooks(app.deps)
+    const skippedAt = new Date(app.clock.now()).toISOString()
+    expect(await endpointSeen(app, shop, endpoint)).toMatchObject({ skipped: 15, skippedAt, disabledAt: null, failingSince: null })
+    app.clock.advance(1_000)
+    await tell(app, shop, 'one more')
+    await deliverWebhooks(app.deps)
+    expect((await endpointSeen(app, shop, endpoint)).skipped).toBe(16)
+    expect(app.logged.filter(({ event }) => event === 'webhook.endpoint_behind').map(({ fields }) => fields['endpoint'])).toEqual([
+      endpoint.id,
+    ])
+    const rows = await app.deps.db.read.select().from(webhookDeliveries)
+    const ofSlow = rows.filter(({ endpointId }) => endpointId === endpoint.id)
+    expect(ofSlow.filter(({ status }) => status === 'PENDING')).toHaveLength(waitingMax)
+    const [skipped] = await deliveriesOf(app, shop, endpoint)
+    expect(skipped).toMatchObject({ status: 'FAILED', attempts: 0, lastError: 'too many waiting' })
+    await until(() => quick.received.length === 26)
+    expect(await endpointSeen(app, shop, other)).toMatchObject({ skipped: 0, skippedAt: null })
+    release()
+    await app.deps.webhooks.idle()
+    const resent = await app.call('POST', `/webhook-endpoints/${endpoint.id}/deliveries/${skipped?.id}/resend`, { key: shop.secretKey })
+    expect(resent.status).toBe(200)
+    await deliver(app)
+    expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({ id: skipped?.id, status: 'DELIVERED' })
+    await tell(app, shop, 'afterwards')
+    await deliver(app)
+    expect((await endpointSeen(app, shop, endpoint)).skipped).toBe(16)
+  })
+
+  test('gets all of a burst while it keeps up, up to a larger bound', async () => {
+    const { server, release } = slowServer()
+    await using answering = server
+    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, answering.url)
+    await fillBacklog(app, shop, endpoint, waitingMax + 100)
+    for (let nth = 0; nth < 30; nth++) await tell(app, shop, `more-${nth}`)
+    await deliverWebhooks(app.deps)
+    expect((await endpointSeen(app, shop, endpoint)).skipped).toBe(0)
+    const stopped = app.deps.webhooks.stop()
+    release()
+    await stopped
+    const at = app.clock.now()
+    expect([
+      waitingMaxOf({ failures: 0 }, { dueAt: at - behindAfterMs + 1 }, at),
+      waitingMaxOf({ failures: 0 }, { dueAt: at - behindAfterMs }, at),
+      waitingMaxOf({ failures: 3 }, { dueAt: at }, at),
+    ]).toEqual([burstMax, waitingMax, waitingMax])
+  })
+})
+
+test('an endpoint that says 410 is disabled at once: what waited for it is given up, and it stays to be seen until it is removed', async () => {
+  await using app = await testApp(loopbackAllowed)
+  await using gone = receiver(() => new Response(null, { status: 410 }))
+  await using other = receiver()
+  const shop = await app.merchant()
+  const endpoint = await endpointOf(app, shop, gone.url)
+  const good = await endpointOf(app, shop, other.url)
+  for (let nth = 0; nth < 15; nth++) await tell(app, shop, `key-${nth}`)
+  await deliver(app)
+  expect(gone.received.length).toBeLessThanOrEqual(placesMax.endpoint)
+  expect(other.received).toHaveLength(15)
+  const states = (await deliveriesOf(app, shop, endpoint)).map(({ status, lastError }) => `${status} ${lastError}`)
+  expect(states).toHaveLength(15)
+  expect(new Set(states)).toEqual(new Set(['FAILED answered 410', 'FAILED endpoint disabled']))
+  const { body } = await app.call('GET', '/webhook-endpoints', { key: shop.secretKey })
+  expect(body.data.map(({ id, disabledReason }: { id: string; disabledReason: string | null }) => [id, disabledReason])).toEqual([
+    [good.id, null],
+    [endpoint.id, 'GONE'],
+  ])
+  const asked = gone.received.length
+  await tell(app, shop, 'later')
+  await deliver(app)
+  expect([gone.received.length, other.received.length]).toEqual([asked, 16])
+  expect((await deliveriesOf(app, shop, endpoint)).length).toBe(15)
+  expect((await app.call('DELETE', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).status).toBe(204)
+})
+
+test('every endpoint has its turn, also where there are more of them than anybody looks at in one go', async () => {
+  await using app = await testApp(loopbackAllowed)
+  await using server = receiver()
+  for (let nth = 0; nth < 24; nth++) {
+    const shop = await app.merchant()
+    for (let each = 0; each < 5; each++) await endpointOf(app, shop, `${server.url}${nth}/${each}`)
+    for (const key of ['a', 'b', 'c']) await tell(app, shop, `${key}-${nth}`)
+  }
+  await deliver(app)
+  const counts = [...Map.groupBy(server.received, ({ path }) => path).values()].map((all) => all.length)
+  expect(counts).toEqual(Array(120).fill(3))
+  expect((await app.deps.db.read.select().from(webhookEndpoints)).every(({ failures }) => failures === 0)).toBe(true)
+})

@@ -1,0 +1,124 @@
+/** What the OpenAPI document says of messages, held to the messages that real orders leave in the outbox. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import Ajv2020 from 'ajv/dist/2020.js'
+import { outbox } from '../../../../db/schema/outbox.ts'
+import { locking } from '../../../../src/core/command-context.ts'
+import type { OpenApi } from '../../../../src/http/openapi.ts'
+import type { Schema } from '../../../../src/http/openapi-schema.ts'
+import { noteDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
+import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
+import { webhookEvents } from '../../../../src/modules/messaging/webhook/domain.ts'
+import { messageData } from '../../../../src/modules/messaging/webhook/messages.ts'
+import type { Message } from '../../../../src/modules/messaging/webhook/service.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { changeProcessor, manualRefundOf } from '../../../support/sandbox.ts'
+import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+/** Objects whose fields are named hold no others. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed)
+  if (typeof value !== 'object' || value === null) return value
+  const copy: Schema = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, closed(item)]))
+  return copy['type'] === 'object' && copy['properties'] ? { ...copy, additionalProperties: false } : copy
+}
+
+/** What is wrong with a message by the document, or undefined. */
+async function judgeOf(app: TestApp): Promise<(body: string) => string | undefined> {
+  const document: OpenApi = (await app.call('GET', '/docs/json')).body
+  const formats = { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ }
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, formats })
+  const components = { schemas: document.components.schemas }
+  const of = (event: string) => {
+    const post = document.webhooks[event]?.post as { requestBody: { content: Record<string, { schema: Schema }> } } | undefined
+    return post?.requestBody.content['application/json']?.schema
+  }
+  const validators = new Map(
+    // The references lead into the components: a schema of its own holds them here.
+    webhookEvents.map((event) => {
+      const schema = closed({ ...of(event), $defs: components.schemas }) as object
+      return [event as string, ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/')))]
+    }),
+  )
+  return (body) => {
+    const message = JSON.parse(body)
+    const validate = validators.get(message.type)
+    if (!validate) return `no such event: ${message.type}`
+    return validate(message) ? undefined : ajv.errorsText(validate.errors)
+  }
+}
+
+test('the document shows every event, and no other, with a name of its own for what it holds', async () => {
+  await using app = await testApp()
+  const document: OpenApi = (await app.call('GET', '/docs/json')).body
+  expect(Object.keys(document.webhooks).sort()).toEqual([...webhookEvents].sort())
+  expect(Object.keys(messageData).sort()).toEqual([...webhookEvents].sort())
+  for (const event of webhookEvents) {
+    const title = String(messageData[event].title)
+    expect(document.components.schemas[title]).toBeDefined()
+    expect(JSON.stringify(document.webhooks[event])).toContain(`"#/components/schemas/${title}"`)
+  }
+})
+
+test('every event that orders and stock leave in the outbox, of guests and of customers, is as the document says', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 50 })
+  const customer = await customerOf(app, shop.shop.name)
+  for (const token of [undefined, customer.token]) {
+    const buyer = token === undefined ? {} : { token }
+    const sent = await shop.bought(buyer)
+    ok(await shop.refund(sent.id, { amount: shop.usd(300), reason: 'Scratched' }))
+    ok(await shop.post(`/v2/orders/${sent.id}/fulfil`, token === undefined ? {} : { trackingNumber: 'T 1', carrier: 'Post' }))
+    const parts = await shop.bought({ ...buyer, quantity: 2 })
+    const one = { lines: [{ lineId: parts.lines[0].id, quantity: 1 }] }
+    const { id } = ok(await shop.post(`/v2/orders/${parts.id}/fulfilments`, one)).body
+    ok(await shop.patch(`/v2/orders/${parts.id}/fulfilments/${id}`, { trackingNumber: 'T 2' }))
+    ok(await shop.refund(parts.id, one))
+    for (const body of [{}, { reason: 'Sold out' }]) ok(await shop.post(`/v2/orders/${(await shop.bought(buyer)).id}/cancel`, body))
+  }
+  await manualRefundOf(shop)
+  changeProcessor(app, () => ({ refund: async () => ({ reference: 'pp_1', state: 'CLAIMABLE', claimUrl: 'https://pay.example.com/c' }) }))
+  const claimed = await shop.bought()
+  ok(await shop.refund(claimed.id))
+  const [payment] = await paymentsOf(app.deps, claimed.id)
+  if (!payment) throw new Error('no payment')
+  const dispute = { reference: 'dp_1', amount: 1_000, currency: 'USD', state: 'OPEN' } as const
+  await app.deps.db.write((tx) => noteDispute(tx, app.deps, { payment, dispute }), locking)
+  ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt: 1_000 }] }))
+  const { id: gone } = ok(await shop.post('/customer', { email: 'gone@example.com' })).body
+  ok(await shop.post(`/customer/${gone}/erase`, {}))
+  const messages = await app.deps.db.read.select().from(outbox)
+  const judge = await judgeOf(app)
+  for (const { body } of messages) expect([body, judge(body)]).toEqual([body, undefined])
+  expect([...new Set(messages.map(({ event }) => event))].sort()).toEqual([...webhookEvents].sort())
+})
+
+test('whoever enqueues a message is held to its schema by the compiler', () => {
+  const common = { shopId: 'shop_1', key: 'k', held: false }
+  const enqueued: Message[] = [
+    { ...common, event: 'order.cancelled', data: { orderId: 'order_1', number: 1, reason: null } },
+    // @ts-expect-error a field is missing
+    { ...common, event: 'order.cancelled', data: { orderId: 'order_1', number: 1 } },
+    // @ts-expect-error the data of another event
+    { ...common, event: 'order.fulfilled', data: { orderId: 'order_1', number: 1, reason: null } },
+    // @ts-expect-error a field that the schema does not know
+    { ...common, event: 'order.cancelled', data: { orderId: 'order_1', number: 1, reason: null, more: 1 } },
+  ]
+  expect(enqueued).toHaveLength(4)
+})
+
+test('the judge of messages sees a field that is missing, of another type, or not documented', async () => {
+  await using app = await testApp()
+  const judge = await judgeOf(app)
+  const data = { orderId: 'order_1', number: 1, reason: null }
+  const message = { type: 'order.cancelled', timestamp: '2026-01-06T12:00:00.000Z', data }
+  const verdict = (changed: object) => judge(JSON.stringify({ ...message, ...changed }))
+  expect(verdict({})).toBeUndefined()
+  expect(verdict({ data: { orderId: 'order_1', number: 1 } })).toContain('reason')
+  expect(verdict({ data: { ...data, number: '1' } })).toContain('number')
+  expect(verdict({ data: { ...data, more: 1 } })).toContain('additional properties')
+  expect(verdict({ timestamp: 'yesterday' })).toContain('date-time')
+  expect(verdict({ type: 'order.refunded' })).toBeDefined()
+})

@@ -1,0 +1,28 @@
+/** Whose accounts ids are, for operators. */
+import { expect, test } from 'bun:test'
+import { testApp } from '../../../support/app.ts'
+import { shopIn } from '../../../support/catalog.ts'
+import { ok } from '../../../support/selling.ts'
+import { staffOf } from '../../../support/staff.ts'
+
+test('operators are told the e-mail addresses of accounts by their ids, and nobody else is', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const shop = await shopIn(app)
+  const helper = await staffOf(app, shop, 'MANAGER')
+  const ask = (ids: string, token = operator.token) => app.call('GET', `/admin/accounts?ids=${ids}`, { token })
+  const { data } = ok(await ask([helper.id, shop.id, operator.id, 'usr_nobody', 'system'].join())).body
+  const found = new Map(data.map(({ id, ...told }: { id: string }) => [id, told]))
+  expect(found).toEqual(
+    new Map([
+      [helper.id, { email: helper.email, role: 'MERCHANT' }],
+      [shop.id, { email: shop.email, role: 'MERCHANT' }],
+      [operator.id, { email: operator.email, role: 'SUPER_ADMIN' }],
+    ]),
+  )
+  expect((await ask(helper.id, shop.token)).status).toBe(403)
+  const hundred = Array.from({ length: 100 }, (_, nth) => `usr_${nth}`)
+  expect(ok(await ask(hundred.join())).body).toEqual({ data: [] })
+  for (const wrong of ['', ',', 'usr_1,', 'a b', [...hundred, 'usr_100'].join()])
+    expect([wrong, (await ask(wrong)).status]).toEqual([wrong, 400])
+})

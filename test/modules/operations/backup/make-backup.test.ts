@@ -1,0 +1,522 @@
+/** Backups that a server makes by itself: whole, kept by a rule, and missed aloud. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { encryptionKeys } from '../../../../db/schema/people.ts'
+import { backUp } from '../../../../jobs/back-up.ts'
+import { jobs, runJob } from '../../../../jobs/index.ts'
+import { checkQuickly } from '../../../../jobs/quick-check.ts'
+import { watchBackups } from '../../../../jobs/watch-backups.ts'
+import { createFolderStore } from '../../../../src/clients/backups/folder.ts'
+import {
+  type BackupPlace,
+  findBackup,
+  listBackups,
+  type Manifest,
+  readKeys,
+  targetOf,
+  tellOfSameDisk,
+} from '../../../../src/modules/operations/backup/index.ts'
+import { shipLog } from '../../../../src/modules/operations/log-shipping/index.ts'
+import { type S3Server, startS3 } from '../../../clients/documents/s3-server.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { temporaryDir } from '../../../support/database.ts'
+import { borrower, lendingOn, pathOf, pdf } from '../../../support/lending-documents.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const hour = 60 * 60 * 1000
+const day = 24 * hour
+const passphrase = 'twelve words that nobody guesses'
+
+const servers: S3Server[] = []
+const mounted: string[] = []
+afterAll(async () => {
+  for (const server of servers) await server[Symbol.asyncDispose]()
+  for (const dir of mounted) Bun.spawnSync(['umount', '-l', dir])
+})
+function bucket() {
+  const server = startS3()
+  servers.push(server)
+  const settings = Object.fromEntries(Object.entries(server.settings).map(([name, value]) => [name.replace('DOCUMENTS', 'BACKUP'), value]))
+  return { server, settings: { ...settings, BACKUP_PASSPHRASE: passphrase } as Record<string, string> }
+}
+const namesIn = (folder: string) =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => /^\d{8}T/.test(name))
+        .sort()
+    : []
+const manifestIn = (folder: string, name = namesIn(folder).at(-1) ?? ''): Manifest =>
+  JSON.parse(readFileSync(join(folder, name, 'manifest.json'), 'utf8'))
+const events = (app: TestApp, event: string) => app.logged.filter((line) => line.event === event)
+const metricOf = async (app: TestApp, name: string) => new RegExp(`^${name} (.+)$`, 'm').exec((await app.call('GET', '/metrics')).text)?.[1]
+const upload = (app: TestApp, token: string, id: string, key: string, bytes: Buffer) =>
+  app.call('PUT', pathOf(id, key), { token, raw: bytes, headers: { 'content-type': 'application/pdf' } })
+
+test.skipIf(engine === 'sqlite')('on a database server nothing is backed up, and the start says so once', async () => {
+  const folder = join(temporaryDir(), 'copies')
+  await using app = await testApp({ BACKUP_DIR: folder })
+  for (const name of ['back-up', 'watch-backups', 'quick-check']) await runJob(jobs.find((job) => job.name === name) as never, app.deps)
+  expect([
+    existsSync(folder),
+    app.logged.map(({ event }) => event).filter((event) => event !== 'limits.by_process'),
+    (await app.call('GET', '/metrics')).text.match(/^souk_(?:backup|database_(?:log|damaged)).*/gm),
+  ]).toEqual([false, ['backup.not_of_postgres'], null])
+})
+
+describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => {
+  test('makes a backup that is a sound database of what was acknowledged, with a record of what is in it', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    await app.merchant({ shopName: 'kept' })
+    expect(await backUp(app.deps)).toEqual({ made: 1 })
+    const manifest = manifestIn(folder)
+    const file = join(folder, manifest.name, 'souk.db')
+    expect(manifest).toMatchObject({ souk: app.deps.build.version, at: app.clock.now(), missing: [], withKeys: false })
+    expect(manifest.keys).toEqual(app.deps.keyring.encryption().map(({ version }) => version))
+    expect([statSync(file).size, statSync(file).mode & 0o777]).toEqual([manifest.database.bytes, 0o600])
+    expect(new Bun.CryptoHasher('sha256').update(readFileSync(file)).digest('hex')).toBe(manifest.database.sha256)
+    using copy = new Sqlite(file, { readonly: true })
+    expect(copy.query<{ title: string }, []>('SELECT title FROM shops').get()?.title).toBe('kept')
+    expect(manifest.database.rows['shops']).toBe(1)
+    // Nothing else is left, here or there.
+    expect(readdirSync(folder)).toEqual([manifest.name])
+    expect(readdirSync(join(app.deps.config.dataDir, 'backups'))).toEqual([])
+    expect(await metricOf(app, 'souk_backup_last_success_timestamp_seconds')).toBe(String(app.clock.now() / 1000))
+    app.clock.advance(hour)
+    expect(await metricOf(app, 'souk_backup_age_seconds')).toBe('3600')
+    expect(await metricOf(app, 'souk_backup_bytes')).toBe(String(manifest.database.bytes))
+  })
+
+  test('copies each document once, however many backups name it, and removes it after the last of them', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({
+      ...lendingOn,
+      BACKUP_DIR: folder,
+      BACKUP_KEEP_DAILY: '1',
+      BACKUP_KEEP_WEEKLY: '0',
+      BACKUP_KEEP_MONTHLY: '0',
+    })
+    const { merchant, id } = await borrower(app)
+    expect((await upload(app, merchant.token, id, 'ein_letter', pdf(200_000))).status).toBe(200)
+    await backUp(app.deps)
+    const [name = ''] = manifestIn(folder).documents
+    const inode = statSync(join(folder, 'documents', name)).ino
+    expect(readFileSync(join(folder, 'documents', name))).toEqual(readFileSync(join(app.deps.config.dataDir, 'documents', name)))
+    app.clock.advance(day)
+    await backUp(app.deps)
+    expect([namesIn(folder).length, statSync(join(folder, 'documents', name)).ino]).toEqual([1, inode])
+    const { email, password } = merchant
+    const { body } = await app.call('POST', '/merchant/login', { body: { email, password } })
+    // Another takes its place: the old one goes with the last backup that names it, once it is a day old.
+    expect((await upload(app, body.data.accessToken, id, 'ein_letter', pdf(100_000))).status).toBe(200)
+    app.clock.set(Date.now() + 2 * day)
+    await backUp(app.deps)
+    expect(readdirSync(join(folder, 'documents'))).toEqual([...manifestIn(folder).documents])
+    expect(manifestIn(folder).documents).not.toContain(name)
+  })
+
+  test('mends within seven days what a disk has altered in its places, and never puts a document of its own that is damaged in place of a good one', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    const { server, settings } = bucket()
+    await using app = await testApp({ ...lendingOn, ...settings, BACKUP_DIR: folder })
+    const { merchant, id } = await borrower(app)
+    await upload(app, merchant.token, id, 'ein_letter', pdf(200_000))
+    await backUp(app.deps)
+    const [name = ''] = readdirSync(join(folder, 'documents'))
+    const own = join(app.deps.config.dataDir, 'documents', name)
+    const [copy, object] = [join(folder, 'documents', name), `souk-backups/documents/${name}`]
+    const good = readFileSync(own)
+    const altered = Buffer.from(good)
+    altered[100_000] = (altered[100_000] ?? 0) ^ 1
+    const week = async () => {
+      for (let nth = 0; nth < 7; nth++) {
+        app.clock.advance(day)
+        await backUp(app.deps)
+      }
+    }
+    const isGood = () => [readFileSync(copy), server.objects.get(object)?.bytes].map((bytes) => bytes && good.equals(bytes))
+    writeFileSync(copy, altered)
+    server.objects.set(object, { bytes: altered, at: new Date() })
+    await week()
+    expect([isGood(), events(app, 'backup.document_mended').length, events(app, 'backup.document_damaged').length]).toEqual([
+      [true, true],
+      2,
+      0,
+    ])
+    writeFileSync(own, altered)
+    await week()
+    expect([isGood(), events(app, 'backup.document_mended').length, events(app, 'backup.document_damaged').length]).toEqual([
+      [true, true],
+      2,
+      2,
+    ])
+  })
+
+  test('says at its start where its backups are on the disk of its data, and nothing where they are not', async () => {
+    await using app = await testApp({ BACKUP_DIR: join(temporaryDir(), 'copies') })
+    tellOfSameDisk({ ...app.deps, deviceOf: (path) => path.length })
+    expect(events(app, 'backup.same_disk')).toEqual([])
+    tellOfSameDisk({ ...app.deps, deviceOf: () => 7 })
+    expect(events(app, 'backup.same_disk').length).toBe(1)
+  })
+
+  test('says which documents are missing, and backs up the rest', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ ...lendingOn, BACKUP_DIR: folder })
+    const { merchant, id } = await borrower(app)
+    await upload(app, merchant.token, id, 'ein_letter', pdf())
+    rmSync(join(app.deps.config.dataDir, 'documents'), { recursive: true })
+    expect(await backUp(app.deps)).toEqual({ made: 1 })
+    expect(manifestIn(folder).missing).toEqual(manifestIn(folder).documents)
+    expect(events(app, 'backup.documents_missing').length).toBe(1)
+  })
+
+  test('removes what its rule does not keep, and nothing of another instance, of somebody else or that cannot be read', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    const settings = { BACKUP_DIR: folder, BACKUP_KEEP_DAILY: '2', BACKUP_KEEP_WEEKLY: '0', BACKUP_KEEP_MONTHLY: '0' }
+    await using other = await testApp({ ...settings, ENCRYPTION_KEY: 'another-encryption-key-of-another-instance' })
+    await backUp(other.deps)
+    const [theirs = ''] = namesIn(folder)
+    for (const name of ['20200101T000000000Z', 'mine']) mkdirSync(join(folder, name))
+    writeFileSync(join(folder, '20200101T000000000Z', 'manifest.json'), 'not one of ours')
+    writeFileSync(join(folder, 'mine', 'notes'), 'mine')
+    await using app = await testApp(settings)
+    for (let nth = 0; nth < 4; nth++) {
+      app.clock.advance(day)
+      await backUp(app.deps)
+    }
+    const ours = namesIn(folder).filter((name) => name > theirs)
+    expect([ours.length, existsSync(join(folder, theirs)), readdirSync(join(folder, 'mine'))]).toEqual([2, true, ['notes']])
+    expect(existsSync(join(folder, '20200101T000000000Z', 'manifest.json'))).toBe(true)
+    expect(events(app, 'backup.removed').length).toBe(2)
+  })
+
+  test('seals all that goes into a bucket, and puts the keys beside it', async () => {
+    const { server, settings } = bucket()
+    await using app = await testApp({ ...settings, ...lendingOn })
+    const { merchant, id } = await borrower(app)
+    await upload(app, merchant.token, id, 'ein_letter', pdf())
+    expect(await backUp(app.deps)).toEqual({ made: 1 })
+    const names = [...server.objects.keys()]
+    const parts = ['documents/', 'keys/', 'souk.db', 'manifest.json', 'keys.json']
+    expect(parts.filter((part) => !names.some((name) => name.startsWith('souk-backups/') && name.includes(part)))).toEqual([])
+    const all = Buffer.concat([...server.objects.values()].map(({ bytes }) => bytes)).toString('latin1')
+    for (const secret of ['SQLite format', 'merchant1@example.com', 'lending_documents', 'test-only-encryption', passphrase, '%PDF'])
+      expect([secret, all.includes(secret)]).toEqual([secret, false])
+  })
+
+  test('takes nothing out of a bucket that is not sealed under the passphrase: who may write there makes no backup', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using plain = await testApp({ BACKUP_DIR: folder })
+    plain.clock.advance(hour)
+    await backUp(plain.deps)
+    const { server, settings } = bucket()
+    await using app = await testApp(settings)
+    await backUp(app.deps)
+    const [planted = ''] = namesIn(folder)
+    for (const part of ['manifest.json', 'souk.db'])
+      server.objects.set(`souk-backups/${planted}/${part}`, { bytes: readFileSync(join(folder, planted, part)), at: new Date() })
+    const [place] = app.deps.backupPlaces
+    const target = await targetOf(app.deps, place as NonNullable<typeof place>)
+    const { backups, unreadable } = await listBackups(target)
+    expect([backups.length, unreadable, backups.some(({ name }) => name === planted)]).toEqual([1, [planted], false])
+    await expect(findBackup(target, planted, app.clock.now())).rejects.toThrow('does not open')
+    const found = await findBackup(target, backups[0]?.name ?? '', app.clock.now())
+    // A key file that was changed is said to be that.
+    const keys = `souk-backups/${found.manifest.name}/keys.json`
+    server.objects.set(keys, { bytes: Buffer.from('{}'), at: new Date() })
+    await expect(readKeys(found)).rejects.toThrow('The keys of backup')
+  })
+
+  test('gives no older backup for the last one where that cannot be read: it says which, and which one can', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    await backUp(app.deps)
+    app.clock.advance(hour)
+    await backUp(app.deps)
+    const [older = '', newer = ''] = namesIn(folder)
+    const [place] = app.deps.backupPlaces
+    const last = async () =>
+      findBackup(await targetOf(app.deps, place as NonNullable<typeof place>), 'latest', app.clock.now()).then(
+        ({ manifest }) => manifest.name,
+      )
+    expect(await last()).toBe(newer)
+    const record = join(folder, newer, 'manifest.json')
+    const whole = readFileSync(record, 'utf8')
+    for (const damaged of ['{', whole.replace('"version": 1', '"version": 99')]) {
+      writeFileSync(record, damaged)
+      await expect(last()).rejects.toThrow(new RegExp(`${newer}, cannot be read: .*The last that can is ${older}`))
+    }
+    writeFileSync(record, whole)
+    writeFileSync(join(folder, older, 'manifest.json'), '{')
+    expect(await last()).toBe(newer)
+  })
+
+  test('ships the log under the same name of the instance as its backups, whichever key took the place of its first', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder, SHIP_LOG_SECONDS: '1' })
+    const newer = { version: 'ffffffff', fingerprint: 'of another key', createdAt: app.clock.now() + 1, retiredAt: null }
+    await app.deps.db.write(async (tx) => {
+      await tx.update(encryptionKeys).set({ retiredAt: app.clock.now() })
+      await tx.insert(encryptionKeys).values(newer)
+    })
+    await backUp(app.deps)
+    const shipping = await shipLog({ ...app.deps, sleep: Bun.sleep })
+    await shipping?.stop()
+    expect(readdirSync(join(folder, 'wal'))).toEqual([manifestIn(folder).instance])
+  })
+
+  test('puts a backup where it can when another place is gone, says so, and tries again', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    const { server, settings } = bucket()
+    await using app = await testApp({ ...settings, BACKUP_DIR: folder })
+    server.fail('GET', 403)
+    await expect(backUp(app.deps)).rejects.toThrow('no new backup in bucket')
+    expect([namesIn(folder).length, server.objects.size]).toEqual([1, 0])
+    expect(events(app, 'backup.failed').length).toBe(1)
+    expect(await metricOf(app, 'souk_backup_failures_total')).toBe('1')
+    app.clock.advance(hour)
+    for (let nth = 0; nth < 4; nth++) server.fail('PUT', 500)
+    await expect(backUp(app.deps)).rejects.toThrow('no new backup in bucket')
+    // What is there in part is no backup.
+    expect([...server.objects.keys()].filter((name) => name.endsWith('manifest.json'))).toEqual([])
+    app.clock.advance(hour)
+    expect(await watchBackups(app.deps)).toEqual({ isLate: false })
+    expect([...server.objects.keys()].filter((name) => name.endsWith('manifest.json')).length).toBe(1)
+    // The folder had one meanwhile, and gets none more.
+    expect(namesIn(folder).length).toBe(2)
+  })
+
+  test('takes no backup of another instance for its own: it makes its first one, and is late without, whatever others put there', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using other = await testApp({ BACKUP_DIR: folder, ENCRYPTION_KEY: 'another-encryption-key-of-another-instance' })
+    await backUp(other.deps)
+    await using app = await testApp({ BACKUP_DIR: folder, BACKUP_LATE_HOURS: '30' })
+    app.clock.set(other.clock.now() + hour)
+    await watchBackups(app.deps)
+    expect(namesIn(folder).length).toBe(2)
+    app.clock.advance(31 * hour)
+    other.clock.set(app.clock.now())
+    await backUp(other.deps)
+    // Nobody can make one: that of the other is none.
+    const full = { ...app.deps, diskFree: () => 0 }
+    await expect(watchBackups(full)).rejects.toThrow('no new backup')
+    expect([events(app, 'backup.late').length, await metricOf(app, 'souk_backup_late')]).toEqual([1, '1'])
+  })
+
+  test('a place that does not answer holds up no other, neither now nor the next time', async () => {
+    const [folder, hung] = [join(temporaryDir(), 'copies'), join(temporaryDir(), 'hung')]
+    await using app = await testApp({ BACKUP_DIR: folder })
+    const waiting = Promise.withResolvers<number>()
+    // It may come to an end before anybody has asked for it.
+    waiting.promise.catch(() => undefined)
+    const place = createFolderStore(hung, Date.now)
+    const silent: BackupPlace = { isNamed: true, store: { ...place, kind: 'S3', put: () => waiting.promise, adopt: async () => false } }
+    const deps = { ...app.deps, backupPlaces: [silent, ...app.deps.backupPlaces] }
+    const both = backUp(deps)
+    const isMade = (count: number) => events(app, 'backup.made').length === count
+    while (!isMade(1)) await Bun.sleep(5)
+    expect(namesIn(folder).length).toBe(1)
+    app.clock.advance(hour)
+    expect(await backUp(deps)).toEqual({ made: 1 })
+    expect([namesIn(folder).length, events(app, 'backup.failed').length]).toEqual([2, 0])
+    waiting.reject(new Error('gone'))
+    await expect(both).rejects.toThrow(`no new backup in ${hung}`)
+    expect(readdirSync(join(app.deps.config.dataDir, 'backups'))).toEqual([])
+  })
+
+  test('whoever waits for a backup that is at work learns that it failed', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    writeFileSync(folder, '')
+    const outcomes = await Promise.allSettled([backUp(app.deps), backUp(app.deps)])
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  })
+
+  test('a sealed place that was emptied, as by a disk that is mounted no more, gets a key of its own: what is put there opens', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    const settings = { BACKUP_DIR: folder, BACKUP_PASSPHRASE: passphrase }
+    await using app = await testApp(settings)
+    await backUp(app.deps)
+    rmSync(folder, { recursive: true })
+    app.clock.advance(hour)
+    await backUp(app.deps)
+    await using fresh = await testApp(settings)
+    const [place] = fresh.deps.backupPlaces
+    const target = await targetOf(fresh.deps, place as BackupPlace)
+    expect((await findBackup(target, 'latest', app.clock.now())).manifest.at).toBe(app.clock.now())
+  })
+
+  test('the file that all of a sealed place hangs on is put there again where it was altered or taken away, aloud', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    const settings = { BACKUP_DIR: folder, BACKUP_PASSPHRASE: passphrase }
+    await using app = await testApp(settings)
+    await backUp(app.deps)
+    const [name = ''] = readdirSync(join(folder, 'keys'))
+    const file = join(folder, 'keys', name)
+    const whole = readFileSync(file, 'utf8')
+    for (const spoil of [() => writeFileSync(file, whole.replace('"sealed": "', '"sealed": "A')), () => rmSync(file)]) {
+      spoil()
+      app.clock.advance(hour)
+      await backUp(app.deps)
+      expect([readdirSync(join(folder, 'keys')), readFileSync(file, 'utf8')]).toEqual([[name], whole])
+    }
+    expect(events(app, 'backup.key_mended').length).toBe(2)
+    await using fresh = await testApp(settings)
+    const [place] = fresh.deps.backupPlaces
+    const { backups, unreadable } = await listBackups(await targetOf(fresh.deps, place as BackupPlace))
+    expect([backups.length, unreadable, events(fresh, 'backup.new_key')]).toEqual([3, [], []])
+  })
+
+  test('a start that can open nothing of a sealed place says so, and makes backups of its own', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder, BACKUP_PASSPHRASE: passphrase })
+    await backUp(app.deps)
+    await using other = await testApp({ BACKUP_DIR: folder, BACKUP_PASSPHRASE: `another ${passphrase}` })
+    other.clock.advance(hour)
+    await backUp(other.deps)
+    expect(events(other, 'backup.new_key').length).toBe(1)
+    expect(readdirSync(join(folder, 'keys')).length).toBe(2)
+  })
+
+  test('a first passphrase beside backups that were never sealed is nothing to be told of; beside sealed ones without a key it is', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    await backUp(app.deps)
+    const settings = { BACKUP_DIR: folder, BACKUP_PASSPHRASE: passphrase }
+    const startLater = (hours: number) => testApp(settings, { startAt: app.clock.now() + hours * hour })
+    await using sealed = await startLater(1)
+    await backUp(sealed.deps)
+    expect([events(sealed, 'backup.new_key').length, readdirSync(join(folder, 'keys')).length]).toEqual([0, 1])
+    rmSync(join(folder, 'keys'), { recursive: true })
+    await using without = await startLater(2)
+    await backUp(without.deps)
+    expect(events(without, 'backup.new_key').length).toBe(1)
+  })
+
+  test('a backup whose record is gone is told of, not passed over', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    await backUp(app.deps)
+    app.clock.advance(hour)
+    await backUp(app.deps)
+    const [older = '', newer = ''] = namesIn(folder)
+    rmSync(join(folder, newer, 'manifest.json'))
+    const [place] = app.deps.backupPlaces
+    const target = await targetOf(app.deps, place as BackupPlace)
+    const found = await findBackup(target, 'latest', app.clock.now())
+    expect([found.manifest.name, found.passedOver, (await listBackups(target)).unrecorded]).toEqual([older, [newer], [newer]])
+    rmSync(join(folder, older, 'manifest.json'))
+    await expect(findBackup(target, 'latest', app.clock.now())).rejects.toThrow(`${newer} has no record`)
+  })
+
+  test('makes the first backup within the hour, and is late when none could be made for too long, until there is one', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder, BACKUP_LATE_HOURS: '30' })
+    const state = async () => {
+      const ready = await app.call('GET', '/health/ready')
+      const shown = ready.body.checks.find(({ name }: { name: string }) => name === 'backupRecent').ok
+      return [ready.status, shown, await metricOf(app, 'souk_backup_late')]
+    }
+    expect(await watchBackups(app.deps)).toEqual({ isLate: false })
+    expect(namesIn(folder).length).toBe(1)
+    app.clock.advance(29 * hour)
+    expect(await watchBackups(app.deps)).toEqual({ isLate: false })
+    expect([namesIn(folder).length, await state()]).toEqual([1, [200, true, '0']])
+    // Nobody looks for so long: a job that hangs, or is off.
+    app.clock.advance(2 * hour)
+    expect(await state()).toEqual([200, false, '1'])
+    app.clock.set(app.clock.now() - 2 * hour)
+    // The place is gone, and a file stands there.
+    rmSync(folder, { recursive: true })
+    writeFileSync(folder, '')
+    app.clock.advance(2 * hour)
+    await expect(watchBackups(app.deps)).rejects.toThrow()
+    expect([events(app, 'backup.late').length, await state()]).toEqual([1, [200, false, '1']])
+    rmSync(folder)
+    await watchBackups(app.deps)
+    app.clock.advance(2_000)
+    expect([namesIn(folder).length, await state()]).toEqual([1, [200, true, '0']])
+  })
+
+  test('makes one at a time, and none where that is switched off', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    expect(await Promise.all([backUp(app.deps), backUp(app.deps)])).toEqual([{ made: 1 }, { made: 0 }])
+    await using off = await testApp({ BACKUP_DIR: folder, BACKUP_ENABLED: 'false' })
+    expect([await backUp(off.deps), await watchBackups(off.deps)]).toEqual([{ made: 0 }, { isLate: false }])
+    expect(namesIn(folder).length).toBe(1)
+  })
+
+  test('leaves the disk of the data the room that it needs: older backups make way, the last one never, and then there is none', async () => {
+    let free = Number.POSITIVE_INFINITY
+    await using app = await testApp({ DISK_FREE_MIN_MB: '1' }, { diskFree: () => free })
+    const folder = join(app.deps.config.dataDir, 'backups')
+    for (let nth = 0; nth < 3; nth++) {
+      app.clock.advance(day)
+      await backUp(app.deps)
+    }
+    const before = namesIn(folder)
+    free = 0
+    app.clock.advance(day)
+    await expect(backUp(app.deps)).rejects.toThrow('no new backup')
+    expect(namesIn(folder)).toEqual(before.slice(-1))
+    expect(events(app, 'backup.thinned').length).toBe(2)
+  })
+
+  test('a place that is full keeps the backups from before, and has none that is not whole', async () => {
+    const disk = temporaryDir()
+    const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'mode=700,size=6m', 'tmpfs', disk], {
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
+    if (exitCode !== 0) return void process.stdout.write('skipped: a full disk cannot be tried, because this process may not mount one\n')
+    mounted.push(disk)
+    await using app = await testApp({ BACKUP_DIR: disk })
+    await backUp(app.deps)
+    const before = namesIn(disk)
+    // Room by the look beforehand, and none by the time that it is copied: somebody else fills the disk.
+    const { bytes = 0 } = app.deps.db.file?.sizes() ?? {}
+    const { bavail, bsize } = statfsSync(disk)
+    writeFileSync(join(disk, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - bytes / 2)))
+    app.clock.advance(hour)
+    const full = {
+      ...app.deps,
+      backupPlaces: app.deps.backupPlaces.map((place) => ({ ...place, store: { ...place.store, free: async () => undefined } })),
+    }
+    await expect(backUp(full)).rejects.toThrow('no new backup')
+    expect(String(events(app, 'backup.failed')[0]?.fields['error'])).toContain('disk is full')
+    expect(namesIn(disk).filter((name) => existsSync(join(disk, name, 'manifest.json')))).toEqual(before)
+    rmSync(join(disk, 'ballast'))
+    app.clock.advance(hour)
+    expect(await backUp(app.deps)).toEqual({ made: 1 })
+  })
+
+  test('finds a damaged page before somebody reads it, says so, and makes no backup of it', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    expect(await checkQuickly(app.deps)).toEqual({ problems: 0 })
+    expect(await metricOf(app, 'souk_database_damaged')).toBe('0')
+    await app.deps.db.checkpoint()
+    const file = join(app.deps.config.dataDir, 'souk.db')
+    const { page, size } = await app.deps.db.read
+      .rows<{ page: number; size: number }>(
+        sql`select rootpage as page, (select page_size from pragma_page_size) as size from sqlite_master where name = 'products'`,
+      )
+      .then(([row]) => row as { page: number; size: number })
+    // Not by this process: to close a file drops the locks that its connections have.
+    Bun.spawnSync(['dd', 'if=/dev/urandom', `of=${file}`, `bs=${size}`, `seek=${page - 1}`, 'count=1', 'conv=notrunc'], {
+      stderr: 'ignore',
+    })
+    expect((await checkQuickly(app.deps)).problems).toBeGreaterThan(0)
+    expect([events(app, 'database.damaged').length, await metricOf(app, 'souk_database_damaged')]).toEqual([1, '1'])
+    await expect(backUp(app.deps)).rejects.toThrow()
+    expect(namesIn(folder)).toEqual([])
+  })
+})

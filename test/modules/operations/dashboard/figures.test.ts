@@ -1,0 +1,125 @@
+/** What /metrics says of what was done, and what Prometheus makes of it. */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { engine } from '../../../../db/columns.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { promtool, runPromtool } from '../../../support/promtool.ts'
+import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+let app: TestApp
+let shop: Selling
+beforeAll(async () => {
+  app = await testApp()
+  shop = await sellingIn(app, { onHand: 100 })
+})
+afterAll(() => app.close())
+
+/** Every sample, by its series as it is written. */
+async function scrape(): Promise<{ text: string; samples: Map<string, number> }> {
+  const { text } = ok(await app.call('GET', '/metrics'))
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return { text, samples: new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))])) }
+}
+/** What Prometheus calls the sum of a metric's series with these labels. */
+const sumOf = (samples: ReadonlyMap<string, number>, name: string, ...labels: readonly string[]) =>
+  [...samples]
+    .filter(([series]) => series.startsWith(`${name}{`) && labels.every((label) => series.includes(label)))
+    .reduce((sum, [, value]) => sum + value, 0)
+const pay = async (paymentToken: string) => ok(await shop.checkout(await shop.cart(), { paymentToken }), 201).body.order
+
+describe('figures', () => {
+  test('what may come is there from the start as nothing, so that the first of it is seen to come', async () => {
+    await using fresh = await testApp()
+    const { text } = ok(await fresh.call('GET', '/metrics'))
+    for (const series of [
+      'souk_payments_total{processor="sandbox",method="card",mode="LIVE",result="declined"}',
+      'souk_refunds_total{processor="sandbox",result="manual"}',
+      'souk_refunds_total{processor="gift_card",result="failed"}',
+    ])
+      expect(text).toContain(`${series} 0\n`)
+  })
+
+  test('when every card is declined, the series that the alarm is made of say so', async () => {
+    for (let nth = 0; nth < 5; nth++) await pay('tok_decline')
+    const { samples } = await scrape()
+    const of = (result: string) => samples.get(`souk_payments_total{processor="sandbox",method="card",mode="TEST",result="${result}"}`)
+    expect(['begun', 'declined', 'unanswered', 'captured', 'voided'].map(of)).toEqual([5, 5, 0, 0, 0])
+    expect(samples.get('souk_order_moves_total{status="PENDING_PAYMENT"}')).toBe(5)
+    expect(samples.get('souk_orders{status="PENDING_PAYMENT"}')).toBe(5)
+  })
+
+  test('payments, orders and refunds are counted once they are committed, by what became of them', async () => {
+    const order = await pay('tok_success')
+    await pay('tok_success')
+    ok(await shop.refund(order.id))
+    // Counted when somebody asks, and then kept for a while.
+    const before = (await scrape()).samples
+    expect(before.get('souk_orders{status="CONFIRMED"}')).toBe(0)
+    app.clock.advance(15_000)
+    const { samples } = await scrape()
+    const seen = (series: string) => samples.get(series)
+    expect([
+      seen('souk_payments_total{processor="sandbox",method="card",mode="TEST",result="captured"}'),
+      seen('souk_refunds_total{processor="sandbox",result="begun"}'),
+      seen('souk_refunds_total{processor="sandbox",result="succeeded"}'),
+      seen('souk_refunds_total{processor="sandbox",result="failed"}'),
+      seen('souk_order_moves_total{status="CONFIRMED"}'),
+      seen('souk_orders{status="CONFIRMED"}'),
+      seen('souk_orders{status="PENDING_PAYMENT"}'),
+      seen('souk_webhook_messages_waiting'),
+    ]).toEqual([2, 1, 1, 0, 2, 1, 5, 4])
+    expect(sumOf(samples, 'souk_http_requests_total', 'route="/cart/:id/checkout"', 'status="201"')).toBe(7)
+  })
+
+  test('a sale that was left half-done is seen with its age, and for how long it waits', async () => {
+    const { orderStore, db, clock } = app.deps
+    const order = await pay('tok_decline')
+    await db.write((tx) => orderStore.change(tx, order.id, ['PENDING_PAYMENT'], { resumeAt: clock.now() }))
+    app.clock.advance(120_000)
+    const { samples } = await scrape()
+    expect(samples.get('souk_sagas_unfinished{status="PENDING_PAYMENT"}')).toBe(1)
+    expect(samples.get('souk_saga_oldest_age_seconds{status="PENDING_PAYMENT"}')).toBeGreaterThanOrEqual(120)
+    expect(samples.get('souk_saga_overdue_seconds')).toBe(120)
+  })
+
+  test('commits are counted by how long they took and how many writes shared them', async () => {
+    const { samples } = await scrape()
+    const commits = samples.get('souk_database_commits_total') ?? 0
+    expect(commits).toBeGreaterThan(0)
+    expect(samples.get('souk_database_commit_writes_sum')).toBe(samples.get('souk_database_writes_total') ?? -1)
+    expect(samples.get('souk_database_commit_writes_count')).toBe(commits)
+    expect(samples.get('souk_database_commit_duration_seconds_count')).toBeGreaterThanOrEqual(commits)
+    expect(samples.get('souk_database_bytes')).toBeGreaterThan(0)
+    expect(samples.get('process_cpu_seconds_total')).toBeGreaterThan(0)
+    const pools = ['write', 'read'].map((pool) => samples.get(`souk_database_connections_max{pool="${pool}"}`))
+    if (engine === 'postgres') for (const max of pools) expect(max).toBeGreaterThan(0)
+    else expect(pools).toEqual([undefined, undefined])
+  })
+
+  test('the dashboard and the alarms ask for metrics that there are, and the dashboard for each of them', async () => {
+    const { text } = await scrape()
+    const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]))
+    const read = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
+    const namedIn = (page: string) => {
+      const said = [...read(page).matchAll(/(?<![\w-])(?:souk|process)_[a-z_]+/g)].map(([name]) => name)
+      const base = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '')
+      return new Set(said.map((name) => (types.get(base(name)) === 'histogram' ? base(name) : name)))
+    }
+    for (const page of ['alerts.yaml', 'grafana-dashboard.json'])
+      expect([page, [...namedIn(page)].filter((name) => !types.has(name))]).toEqual([page, []])
+    const shown = namedIn('grafana-dashboard.json')
+    expect([...types.keys()].filter((name) => !shown.has(name))).toEqual([])
+  })
+
+  test.skipIf(promtool === undefined)(
+    'promtool finds nothing wrong with the metrics of an instance at work (PROMTOOL, or on the PATH)',
+    async () => {
+      const { text } = await scrape()
+      expect(await runPromtool(['check', 'metrics'], text)).toEqual({ status: 0, said: '' })
+    },
+  )
+})

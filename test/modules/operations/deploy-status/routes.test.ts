@@ -1,0 +1,266 @@
+/** The operations' pages as operators see them, with servers that stand in for the providers. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { refreshOperations as runJob } from '../../../../jobs/refresh-operations.ts'
+import { system } from '../../../../src/core/command-context.ts'
+import { startSession } from '../../../../src/modules/identity/auth/service.ts'
+import { noteEnd, noteStart, refreshOperations, tendProcess } from '../../../../src/modules/operations/deploy-status/index.ts'
+import { type Json, type TestApp, testApp } from '../../../support/app.ts'
+import { testDatabase } from '../../../support/database.ts'
+import { type World, worlds } from '../../../support/providers/worlds.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const second = 1_000
+const paths = { services: 'services', errors: 'sentry-summary', deploys: 'deploys/latest' }
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+/** Three providers outside, and the settings that name them. */
+async function outside(deadlineMs = 60_000) {
+  const start = async (name: string) => {
+    const world = (await worlds[name]?.(60_000)) as World
+    closing.push(() => world.server.close())
+    return world
+  }
+  const [services, errors, deploys] = [await start('ecs'), await start('sentry'), await start('github')]
+  const all = [services, errors, deploys]
+  const settings = {
+    OPERATIONS_DEADLINE_MS: String(Math.min(deadlineMs, 20_000)),
+    ...{
+      OPERATIONS_SERVICES: 'ecs',
+      ECS_REGION: 'eu-central-1',
+      ECS_CLUSTERS: 'live',
+      ECS_KEY_ID: 'AKIA1',
+      ECS_SECRET: 'wJalr/secret+key',
+    },
+    ...{ OPERATIONS_ERRORS: 'sentry', ERRORS_ORGANIZATION: 'my-shop', ERRORS_TOKEN: 'token-1' },
+    ...{ OPERATIONS_DEPLOYS: 'github', GITHUB_TOKEN: 'token-1', GITHUB_REPOSITORIES: 'shop/souk,shop/site,shop/new' },
+    ...{ ECS_API_URL: services.server.url, SENTRY_API_URL: errors.server.url, GITHUB_API_URL: deploys.server.url },
+  }
+  return {
+    settings,
+    expected: { services: services.expected, errors: errors.expected, deploys: deploys.expected },
+    asked: () => all.map(({ server }) => server.asked.length),
+    fail(kind: 'silent' | 'broken' | 'overloaded' | undefined) {
+      for (const { server } of all) server.fault = kind && { kind, from: 1 }
+    },
+  }
+}
+
+/** The three pages as an operator sees them. */
+async function pages(app: TestApp, token: string): Promise<Record<keyof typeof paths, Json>> {
+  const get = async (path: string) => {
+    const { status, body } = await app.call('GET', `/admin/operations/${path}`, { token })
+    return status === 200 ? body : { status, message: body.message }
+  }
+  const [services, errors, deploys] = await Promise.all([get(paths.services), get(paths.errors), get(paths.deploys)])
+  return { services, errors, deploys }
+}
+const staleOf = (shown: Record<string, Json>) => Object.values(shown).map(({ stale, status }) => status ?? stale)
+
+describe("the operations' pages, of providers outside", () => {
+  test('the pages show what the providers tell, ask once for all who look at the same time, and not again for a minute', async () => {
+    const world = await outside()
+    await using app = await testApp(world.settings)
+    const { token } = await app.superAdmin()
+    const [shown] = await Promise.all([pages(app, token), pages(app, token), pages(app, token)])
+    const asOf = new Date(app.clock.now()).toISOString()
+    expect(shown).toEqual({
+      services: { asOf, stale: false, services: world.expected.services },
+      errors: { asOf, stale: false, windowHours: 24, projects: world.expected.errors },
+      deploys: { asOf, stale: false, deploys: world.expected.deploys },
+    })
+    const once = world.asked()
+    app.clock.advance(59 * second)
+    expect(await pages(app, token)).toEqual(shown)
+    expect(world.asked()).toEqual(once)
+    app.clock.advance(second)
+    expect((await pages(app, token)).services.asOf).toBe(new Date(app.clock.now()).toISOString())
+    expect(world.asked().every((count, at) => count > (once[at] ?? 0))).toBe(true)
+  })
+
+  test('with every provider silent the pages answer in their time: 503 while nothing is known, then the last good answers, marked stale', async () => {
+    const world = await outside(100)
+    await using app = await testApp(world.settings)
+    const { token } = await app.superAdmin()
+    world.fail('silent')
+    const nothing = await pages(app, token)
+    expect(staleOf(nothing)).toEqual([503, 503, 503])
+    expect(nothing.services.message).toMatch(/services \(ecs\) has not answered yet/)
+    world.fail(undefined)
+    // Those that are silent are still waited for, in the background: a second program looks at the same providers.
+    await using other = await testApp({ ...world.settings, OPERATIONS_DEADLINE_MS: '20000' })
+    const admin = await other.superAdmin()
+    const good = await pages(other, admin.token)
+    expect(staleOf(good)).toEqual([false, false, false])
+    world.fail('broken')
+    other.clock.advance(60 * second)
+    const stale = await pages(other, admin.token)
+    expect(stale).toEqual(Object.fromEntries(Object.entries(good).map(([name, page]) => [name, { ...page, stale: true }])) as typeof stale)
+  })
+
+  test('a provider that fails is left alone, longer each time and as long as it asks for, and shown as good once it answers again', async () => {
+    const world = await outside()
+    await using app = await testApp(world.settings)
+    const { token } = await app.superAdmin()
+    await pages(app, token)
+    app.clock.advance(60 * second)
+    world.fail('overloaded')
+    expect(staleOf(await pages(app, token))).toEqual([true, true, true])
+    const asked = world.asked()
+    // It asked for seven seconds; by ourselves it would have been five.
+    app.clock.advance(6 * second)
+    expect(staleOf(await pages(app, token))).toEqual([true, true, true])
+    expect(world.asked()).toEqual(asked)
+    app.clock.advance(second)
+    expect(staleOf(await pages(app, token))).toEqual([true, true, true])
+    expect(world.asked()).not.toEqual(asked)
+    world.fail(undefined)
+    app.clock.advance(10 * second)
+    expect(staleOf(await pages(app, token))).toEqual([false, false, false])
+    const told = app.logged.filter(({ event }) => event.startsWith('operations.'))
+    expect(told.map(({ event }) => event)).toEqual([
+      ...Array(6).fill('operations.not_answered'),
+      ...Array(3).fill('operations.answers_again'),
+    ])
+    expect(JSON.stringify(told)).not.toMatch(/token-1|wJalr/)
+  })
+
+  test('a program that is started again knows the last good answers, and those of other providers are not shown', async () => {
+    const world = await outside()
+    const database = await testDatabase()
+    closing.push(() => database.drop())
+    const first = await testApp(world.settings, { database })
+    const { token } = await first.superAdmin()
+    const good = await pages(first, token)
+    await first.close()
+    const asked = world.asked()
+    world.fail('broken')
+    const again = await testApp(world.settings, { database })
+    again.clock.advance(30 * second)
+    expect(await pages(again, token)).toEqual(good)
+    expect(world.asked()).toEqual(asked)
+    again.clock.advance(30 * second)
+    expect(staleOf(await pages(again, token))).toEqual([true, true, true])
+    await again.close()
+    await using changed = await testApp({ ...world.settings, ECS_CLUSTERS: 'other', GITHUB_REPOSITORIES: 'shop/souk' }, { database })
+    expect(staleOf(await pages(changed, token))).toEqual([503, expect.any(Boolean), 503])
+  })
+
+  test('an answer of before the clock stepped back is stale where there is nothing else, and in the way of none', async () => {
+    const world = await outside()
+    const database = await testDatabase()
+    closing.push(() => database.drop())
+    const first = await testApp(world.settings, { database })
+    const { id } = await first.superAdmin()
+    const shownIn = async (app: TestApp) => pages(app, (await startSession(app.deps, { id, role: 'SUPER_ADMIN' }, system)).data.accessToken)
+    first.clock.advance(6 * 3_600 * second)
+    const ahead = await shownIn(first)
+    await first.close()
+    world.fail('broken')
+    const again = await testApp(world.settings, { database })
+    expect(await shownIn(again)).toEqual(
+      Object.fromEntries(Object.entries(ahead).map(([name, page]) => [name, { ...page, stale: true }])) as typeof ahead,
+    )
+    world.fail(undefined)
+    again.clock.advance(10 * second)
+    const asOf = new Date(again.clock.now()).toISOString()
+    expect(Object.values(await shownIn(again)).map((page) => [page.asOf, page.stale])).toEqual(Array(3).fill([asOf, false]))
+    // For a minute, here and after a restart.
+    const asked = world.asked()
+    again.clock.advance(30 * second)
+    expect(staleOf(await shownIn(again))).toEqual([false, false, false])
+    await again.close()
+    await using once = await testApp(world.settings, { database })
+    once.clock.advance(45 * second)
+    expect(Object.values(await shownIn(once)).map((page) => [page.asOf, page.stale])).toEqual(Array(3).fill([asOf, false]))
+    expect(world.asked()).toEqual(asked)
+  })
+
+  test('the job asks anew before the minute is over, so that nobody has to wait', async () => {
+    const world = await outside()
+    await using app = await testApp(world.settings)
+    expect(await refreshOperations(app.deps)).toEqual({ services: 'renewed', errors: 'renewed', deploys: 'renewed' })
+    const asked = world.asked()
+    expect(await refreshOperations(app.deps)).toEqual({ services: 'known', errors: 'known', deploys: 'known' })
+    app.clock.advance(30 * second)
+    expect(await refreshOperations(app.deps)).toEqual({ services: 'renewed', errors: 'renewed', deploys: 'renewed' })
+    world.fail('broken')
+    app.clock.advance(30 * second)
+    await expect(runJob(app.deps)).rejects.toThrow('no answer for services, errors, deploys')
+    expect(world.asked()[0]).toBeGreaterThan(asked[0] ?? 0)
+    const { token } = await app.superAdmin()
+    expect(staleOf(await pages(app, token))).toEqual([false, false, false])
+  })
+})
+
+describe("the operations' pages, of souk itself", () => {
+  test('a program that nobody has configured tells of itself: its processes, its errors by kind, and since when its build runs', async () => {
+    const database = await testDatabase()
+    closing.push(() => database.drop())
+    const settings = { BUILD_REVISION: '5f3a' }
+    const first = await testApp(settings, { database })
+    const { token } = await first.superAdmin()
+    await noteStart(first.deps)
+    const since = new Date(first.clock.now()).toISOString()
+    const revision = `${first.deps.build.version}+5f3a`
+    const secret = new TypeError('cannot read ana@example.com')
+    first.deps.log.error('job.failed', { job: 'forget', error: secret })
+    first.deps.log.error('job.failed', { job: 'forget', error: secret })
+    first.deps.log.error('refund.manual', { order: 'order_1', processor: 'stripe' })
+    first.deps.log.warn('fx.no_rates', {})
+    await tendProcess(first.deps)
+    const shown = await pages(first, token)
+    const running = { desired: 1, running: 1, pending: 0, revision, state: 'steady' }
+    expect(shown.services).toEqual({ asOf: since, stale: false, services: ['server', 'jobs'].map((service) => ({ service, ...running })) })
+    const [project] = shown.errors.projects
+    expect(project).toMatchObject({ project: 'souk', events: 3, unresolved: 2 })
+    expect(project.top.map(({ title, count }: Json) => [title.replace(/ [\w/.-]+:\d+$/, ''), count])).toEqual([
+      ['job.failed forget TypeError', 2],
+      ['refund.manual stripe', 1],
+    ])
+    expect(shown.deploys.deploys).toEqual([{ service: 'souk', environment: 'production', revision, deployedAt: since, change: null }])
+    expect(await refreshOperations(first.deps)).toEqual({ services: 'known', errors: 'known', deploys: 'known' })
+    await noteEnd(first.deps)
+    await first.close()
+
+    // The same build, a day later: its deploy is as old as its first start, and its errors are forgotten.
+    const again = await testApp(settings, { database })
+    again.clock.advance(25 * 3_600 * second)
+    await noteStart(again.deps)
+    const { services, errors, deploys } = again.deps.boards
+    expect((await deploys.show()).items[0]).toMatchObject({ deployedAt: since, revision })
+    expect((await errors.show()).items).toEqual([{ project: 'souk', events: 0, unresolved: 0, top: [] }])
+    expect((await services.show()).items[0]).toMatchObject({ desired: 1, running: 1, state: 'steady' })
+    await again.close()
+  })
+
+  test('a process whose start could not be noted is noted by the job that says that it runs', async () => {
+    await using app = await testApp()
+    app.clock.advance(90 * second)
+    await tendProcess(app.deps)
+    const { items } = await app.deps.boards.services.show()
+    expect(items).toMatchObject([
+      { service: 'server', desired: 1, running: 1, state: 'steady' },
+      { service: 'jobs', desired: 1, running: 1 },
+    ])
+    await tendProcess(app.deps)
+    app.clock.advance(90 * second)
+    await tendProcess(app.deps)
+    expect((await app.deps.boards.services.show()).items[0]?.desired).toBe(1)
+  })
+
+  test('errors that cannot be written are written with the next ones', async () => {
+    await using app = await testApp()
+    app.deps.log.error('job.failed', { job: 'forget' })
+    const failing = { ...app.deps, db: { ...app.deps.db, write: () => Promise.reject(new Error('away')) } }
+    await expect(tendProcess(failing)).rejects.toThrow('away')
+    app.deps.log.error('job.failed', { job: 'forget' })
+    await tendProcess(app.deps)
+    const { token } = await app.superAdmin()
+    expect((await pages(app, token)).errors.projects[0]).toMatchObject({ events: 2, unresolved: 1 })
+  })
+})

@@ -1,0 +1,512 @@
+/** A request under an Idempotency-Key has its effect once, however often it is sent. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { eq } from 'drizzle-orm'
+import { Elysia, t } from 'elysia'
+import { engine } from '../../../../db/columns.ts'
+import { DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../../../db/engine.ts'
+import { attempts, idempotencyKeys } from '../../../../db/schema/people.ts'
+import { forget } from '../../../../jobs/remove-expired.ts'
+import { AppError, type ErrorCode } from '../../../../src/core/errors.ts'
+import type { Claim } from '../../../../src/core/idempotency.ts'
+import { inRequest } from '../../../../src/core/request-context.ts'
+import { errors } from '../../../../src/http/errors.ts'
+import { idempotency } from '../../../../src/http/idempotency.ts'
+import { answerSeal } from '../../../../src/modules/operations/idempotency/domain.ts'
+import { createIdempotency } from '../../../../src/modules/operations/idempotency/service.ts'
+import { openShop } from '../../../../src/modules/shop/shop/service.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const request = { scope: 'mer_1 POST /orders', key: 'key-1', fingerprint: 'a' }
+const claim = ({ deps }: TestApp, change: Partial<typeof request> = {}) => deps.idempotency.claim({ ...request, ...change })
+function claimed(one: Claim): Claim & { kind: 'claimed' } {
+  if (one.kind !== 'claimed') throw new Error(`not claimed but ${one.kind}`)
+  return one
+}
+const effects = async ({ deps }: TestApp) => (await deps.db.read.select({ id: attempts.id }).from(attempts)).map(({ id }) => id).sort()
+
+const failures: Record<string, () => Error> = {
+  CRASH: () => new Error('crash'),
+  BUSY: () => new DatabaseUnavailable('busy'),
+  LOST: () => new DatabaseOutcomeUnknown('lost'),
+}
+const failureOf = (name: string): Error => failures[name]?.() ?? new AppError(name as ErrorCode, 'Told to fail')
+
+/** Has an effect and keeps the answer, in one write. */
+async function work(app: TestApp, mine: Claim & { kind: 'claimed' }, id: string, fails?: Error): Promise<void> {
+  await app.deps.db.write(async (tx) => {
+    await tx.insert(attempts).values({ id, bucket: 'effect', at: 0 })
+    await mine.keep(tx, 201, { id })
+    if (fails) throw fails
+  })
+}
+
+describe('a key', () => {
+  test('an idempotency key is claimed once, and replays the answer that was stored with the effect', async () => {
+    await using app = await testApp()
+    const mine = claimed(await claim(app))
+    await work(app, mine, 'effect')
+    expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
+    app.clock.advance(24 * 3_600_000 - 1)
+    expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
+    expect(await effects(app)).toEqual(['effect'])
+  })
+
+  test('an answer that was stored with its effect outlives every refusal that comes after it', async () => {
+    await using app = await testApp()
+    const mine = claimed(await claim(app))
+    await work(app, mine, 'effect')
+    await mine.fail(409, { message: 'too late' })
+    await mine.release()
+    expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
+  })
+
+  test('an idempotency key with another body is a mismatch, before and after there is an answer, and while its lease has run out', async () => {
+    await using app = await testApp()
+    const mine = claimed(await claim(app))
+    expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
+    app.clock.advance(31_000)
+    expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
+    await work(app, mine, 'effect')
+    expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
+  })
+
+  test('an idempotency key is of one principal, method and path', async () => {
+    await using app = await testApp()
+    claimed(await claim(app))
+    claimed(await claim(app, { scope: 'mer_2 POST /orders' }))
+    claimed(await claim(app, { scope: 'mer_1 POST /carts' }))
+    claimed(await claim(app, { key: 'KEY-1' }))
+    expect((await claim(app)).kind).toBe('inFlight')
+  })
+
+  test('an idempotency key in flight says when to come back; a lease of 30 seconds that ran out is taken over, and the first is too late', async () => {
+    await using app = await testApp()
+    const first = claimed(await claim(app))
+    app.clock.advance(10_000)
+    expect(await claim(app)).toEqual({ kind: 'inFlight', retryAfterSeconds: 1 })
+    app.clock.advance(20_000)
+    const second = claimed(await claim(app))
+    expect((await claim(app)).kind).toBe('inFlight')
+    expect(await work(app, first, 'by the first').catch((error: unknown) => error)).toMatchObject({ code: 'CONFLICT' })
+    await work(app, second, 'by the second')
+    expect(await effects(app)).toEqual(['by the second'])
+    expect(await claim(app)).toMatchObject({ kind: 'replay', body: '{"id":"by the second"}' })
+    // What the first still says about its failure does not replace the answer.
+    await first.fail(409, { message: 'too late' })
+    await first.release()
+    expect(await claim(app)).toMatchObject({ kind: 'replay', status: 201 })
+  })
+
+  test("an idempotency key claimed by many at once is one's", async () => {
+    await using app = await testApp()
+    const claims = await Promise.all(Array.from({ length: 20 }, () => claim(app)))
+    expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1)
+    expect(claims.filter(({ kind }) => kind === 'inFlight')).toHaveLength(19)
+  })
+
+  test('an idempotency key whose effect fails keeps neither the effect nor an answer', async () => {
+    await using app = await testApp()
+    const mine = claimed(await claim(app))
+    await work(app, mine, 'effect', new Error('power cut')).catch(() => undefined)
+    expect(await effects(app)).toEqual([])
+    expect((await claim(app)).kind).toBe('inFlight')
+    app.clock.advance(30_000)
+    await work(app, claimed(await claim(app)), 'effect')
+    expect(await effects(app)).toEqual(['effect'])
+  })
+
+  test('an idempotency key is forgotten after a day, by itself and by the job', async () => {
+    await using app = await testApp()
+    await work(app, claimed(await claim(app)), 'effect')
+    app.clock.advance(24 * 3_600_000)
+    const again = claimed(await claim(app, { fingerprint: 'b' }))
+    await again.release()
+    claimed(await claim(app))
+    await forget(app.deps)
+    expect(await app.deps.db.read.select().from(idempotencyKeys)).toHaveLength(1)
+    app.clock.advance(24 * 3_600_000)
+    await forget(app.deps)
+    expect(await app.deps.db.read.select().from(idempotencyKeys)).toEqual([])
+  })
+
+  test('an idempotency key keeps its answer sealed, for this key alone', async () => {
+    await using app = await testApp()
+    await work(app, claimed(await claim(app)), 'card-number-1234')
+    const [row] = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, request.key)).limit(1)
+    expect(JSON.stringify(row)).not.toContain('card-number-1234')
+    expect(app.deps.keyring.unseal(row?.sealedAnswer ?? '', answerSeal(request.scope, request.key))).toContain('card-number-1234')
+    expect(() => app.deps.keyring.unseal(row?.sealedAnswer ?? '', answerSeal(request.scope, 'key-2'))).toThrow()
+  })
+
+  test('an idempotency key that a version before has answered is replayed as it was', async () => {
+    await using app = await testApp()
+    await work(app, claimed(await claim(app)), 'effect')
+    const now = await claim(app)
+    expect(now).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
+    const sealedAnswer = app.deps.keyring.seal('{"status":201,"body":"{\\"id\\":\\"effect\\"}"}', answerSeal(request.scope, request.key))
+    await app.deps.db.write(async (tx) => void (await tx.update(idempotencyKeys).set({ sealedAnswer })))
+    expect(await claim(app)).toEqual(now)
+  })
+})
+
+describe('over HTTP', () => {
+  /** A route that has one effect a run, and fails as it is told. */
+  function routeOn(app: TestApp, mode: true | 'required' = true) {
+    let runs = 0
+    const resumed: boolean[] = []
+    const http = new Elysia()
+      .use(errors(app.deps))
+      .resolve({ as: 'global' }, ({ request: { headers } }) => ({
+        principal: { kind: 'merchant', id: headers.get('x-who') ?? 'mer_1', sessionId: 's' } as const,
+      }))
+      .use(idempotency(app.deps))
+      .post(
+        '/effect',
+        ({ body, once }) =>
+          once(201, async (write, attempt) => {
+            runs++
+            resumed.push(attempt.resumed)
+            if (body.begins) await app.deps.db.write(async () => undefined)
+            if (body.fail !== undefined) throw failureOf(body.fail)
+            const answer = { nth: runs, name: body.name ?? null }
+            const stored = await write(async () => answer)
+            return body.twice ? write(async () => answer) : stored
+          }),
+        {
+          idempotent: mode,
+          body: t.Object({
+            name: t.Optional(t.String()),
+            fail: t.Optional(t.String()),
+            twice: t.Optional(t.Boolean()),
+            begins: t.Optional(t.Boolean()),
+          }),
+          response: { 201: t.Object({ nth: t.Number(), name: t.Union([t.String(), t.Null()]) }) },
+        },
+      )
+    return {
+      runs: () => runs,
+      /** Of each run, whether it was told that one before it had begun. */
+      resumed,
+      async post(body: unknown, key?: string, headers: Record<string, string> = {}) {
+        const sent = new Request('http://localhost/effect', {
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }), ...headers },
+        })
+        const response = await inRequest('test', () => http.handle(sent))
+        return { status: response.status, text: await response.text(), headers: response.headers }
+      },
+    }
+  }
+
+  test('the same request again under a key gets the same status and bytes, and a sign that it is a replay', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    const first = await route.post({ name: 'ä "quoted"' }, 'k')
+    const second = await route.post({ name: 'ä "quoted"' }, 'k')
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(second.text).toBe(first.text)
+    expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([null, 'true'])
+    expect(route.runs()).toBe(1)
+  })
+
+  test('a second write that would store an answer is a mistake of ours: 500, and what was stored with the effect is the answer from then on', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    expect((await route.post({ twice: true }, 'k')).status).toBe(500)
+    const again = await route.post({ twice: true }, 'k')
+    expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([201, '{"nth":1,"name":null}', 'true'])
+    expect(route.runs()).toBe(1)
+  })
+
+  test('another body under the key is 422, another principal is another key, and no key is no memory', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    await route.post({ name: 'a' }, 'k')
+    expect(JSON.parse((await route.post({ name: 'b' }, 'k')).text)).toEqual({
+      statusCode: 422,
+      message: 'idempotency-key (header): already used with another body',
+      error: 'Unprocessable Entity',
+    })
+    expect((await route.post({ name: 'b' }, 'k', { 'x-who': 'mer_2' })).status).toBe(201)
+    await route.post({ name: 'a' })
+    await route.post({ name: 'a' })
+    expect(route.runs()).toBe(4)
+  })
+
+  test('a request sent many times at once has one effect; the others are told that it is at work, with when to come back', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => route.post({}, 'k')))
+    expect(route.runs()).toBe(1)
+    for (const { status, headers } of answers.filter(({ status }) => status !== 201))
+      expect([status, Number(headers.get('retry-after')) > 0]).toEqual([409, true])
+  })
+
+  test('a failure that would come again is stored and replayed as it was', async () => {
+    await using app = await testApp()
+    for (const [fail, status] of [
+      ['NOT_FOUND', 404],
+      ['CONFLICT', 409],
+      ['INCOMPLETE', 422],
+    ] as const) {
+      const route = routeOn(app)
+      const first = await route.post({ fail }, fail)
+      const second = await route.post({ fail }, fail)
+      expect([first.status, second.status, second.text]).toEqual([status, status, first.text])
+      expect(route.runs()).toBe(1)
+    }
+  })
+
+  test('a failure that may pass is not stored: the same key works again at once', async () => {
+    await using app = await testApp()
+    for (const fail of ['INVALID', 'UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL']) {
+      const route = routeOn(app)
+      expect((await route.post({ fail }, fail)).status).toBeGreaterThanOrEqual(400)
+      expect((await route.post({ fail }, fail)).headers.get('idempotent-replayed')).toBeNull()
+      expect(route.runs()).toBe(2)
+    }
+    expect(await app.deps.db.read.select().from(idempotencyKeys)).toEqual([])
+  })
+
+  test('a failure before anything was changed forgets the key, and the same request begins anew', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    for (let tries = 0; tries < 2; tries++) {
+      const { status, text } = await route.post({ fail: 'CRASH' }, 'k')
+      expect([status, JSON.parse(text).message]).toEqual([500, 'Something went wrong on our side'])
+    }
+    expect(route.resumed).toEqual([false, false])
+  })
+
+  test('a failure after something was changed hands the key over: the same request resumes at once, and the answer says so', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    for (let tries = 0; tries < 2; tries++) {
+      const { status, text } = await route.post({ begins: true, fail: 'CRASH' }, 'k')
+      expect(status).toBe(500)
+      expect(JSON.parse(text).message).toBe('Something went wrong on our side: send it again under the same Idempotency-Key')
+    }
+    expect(route.resumed).toEqual([false, true])
+  })
+
+  test('a 503 says what is so: nothing was changed, accepted, or that nobody can know', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    const says = async (body: object, key?: string) => JSON.parse((await route.post(body, key)).text).message
+    expect(await says({ fail: 'BUSY' }, 'a')).toBe('The database is busy: nothing was changed, try again later')
+    expect(await says({ begins: true, fail: 'BUSY' }, 'b')).toBe(
+      'The database is busy, but the request was accepted: send it again under the same Idempotency-Key',
+    )
+    expect(await says({ begins: true, fail: 'BUSY' })).toBe(
+      'The database is busy, and a part of what was asked for was done: read first, then send it again',
+    )
+    expect(await says({ fail: 'LOST' }, 'c')).toBe(
+      'The database was lost at work, outcome unknown: send it again under the same Idempotency-Key, or read first',
+    )
+    expect(await says({ fail: 'LOST' })).toBe('The database was lost at work, outcome unknown: read first, then send it again')
+  })
+
+  test('an attempt that ends while the database is away is remembered: the same key goes on at once, and the database is told when it is back', async () => {
+    await using app = await testApp()
+    const { db, idempotency: claims } = app.deps
+    const first = claimed(await claim(app))
+    const write = db.write
+    db.write = () => Promise.reject(new DatabaseUnavailable('away'))
+    await expect(first.handOver()).rejects.toThrow('away')
+    db.write = write
+    await claims.tellEnded()
+    const [row] = await db.read.select().from(idempotencyKeys)
+    expect(row?.leaseUntil).toBe(0)
+    expect(claimed(await claim(app)).resumed).toBe(true)
+
+    const other = claimed(await claims.claim({ ...request, key: 'key-2' }))
+    db.write = () => Promise.reject(new DatabaseUnavailable('away'))
+    await expect(other.release()).rejects.toThrow('away')
+    db.write = write
+    expect(claimed(await claims.claim({ ...request, key: 'key-2' })).resumed).toBe(true)
+  })
+
+  test('a claim whose commit is lost has changed nothing: the answer says so, and the key is free at once, whether the commit was kept or not', async () => {
+    for (const kept of [true, false]) {
+      await using app = await testApp()
+      const route = routeOn(app)
+      const { db } = app.deps
+      const { write } = db
+      const lost = new DatabaseOutcomeUnknown('lost')
+      const begin = async (key: string, body = {}) => {
+        db.write = async (work, options) => {
+          db.write = write
+          if (kept) await write(work, options)
+          throw lost
+        }
+        const { status, text } = await route.post(body, key)
+        expect([status, JSON.parse(text).message]).toEqual([503, 'The database is busy: nothing was changed, try again later'])
+      }
+      await begin('a')
+      expect((await route.post({}, 'a')).status).toBe(201)
+      // Another process does not know of it, but once the database was told.
+      await begin('b')
+      await app.deps.idempotency.tellEnded()
+      expect(await db.read.select().from(idempotencyKeys)).toHaveLength(1)
+      // What an attempt before it had begun is resumed all the same.
+      const body = { begins: true, fail: 'BUSY' }
+      expect((await route.post(body, 'c')).status).toBe(503)
+      await begin('c', body)
+      await app.deps.idempotency.tellEnded()
+      expect((await route.post(body, 'c')).status).toBe(503)
+      expect(route.resumed.at(-1)).toBe(true)
+    }
+  })
+
+  test.skipIf(engine !== 'postgres')(
+    'a key that is released just as it is claimed again is claimed by one, and by nobody besides',
+    async () => {
+      await using app = await testApp()
+      const first = claimed(await claim(app))
+      const { db } = app.deps
+      const { write } = db
+      const elsewhere = AsyncLocalStorage.snapshot()
+      const releasing: typeof write = (work, options) => {
+        db.write = write
+        return write((tx) => {
+          let reads = 0
+          // Between the insert, which finds the key there, and the read of it.
+          const beside = async (...given: Parameters<typeof tx.first>) => {
+            if (++reads === 2) await elsewhere(first.release)
+            return tx.first(...given)
+          }
+          return work(Object.create(tx, { first: { value: beside } }))
+        }, options)
+      }
+      // The first write of a claim does no more than to find that the key is not free.
+      db.write = (work, options) => {
+        db.write = releasing
+        return write(work, options)
+      }
+      const second = claimed(await claim(app))
+      expect((await claim(app)).kind).toBe('inFlight')
+      await work(app, second, 'effect')
+      expect((await claim(app)).kind).toBe('replay')
+    },
+  )
+
+  test('a key whose lease was given by a clock that has stepped back since is gone on with at once', async () => {
+    await using app = await testApp()
+    claimed(await claim(app))
+    app.clock.advance(-3_600_000)
+    expect(claimed(await claim(app)).resumed).toBe(true)
+  })
+
+  test('a key that a process died with is gone on with at once by the next on the same file; on a server it may be another’s, and its lease counts', async () => {
+    await using app = await testApp()
+    claimed(await claim(app))
+    const kept = claimed(await claim(app, { key: 'kept' }))
+    await work(app, kept, 'effect')
+    expect((await claim(app)).kind).toBe('inFlight')
+    // What a start finds of the process before.
+    const next = createIdempotency(app.deps)
+    expect((await next.claim({ ...request, key: 'kept' })).kind).toBe('replay')
+    expect((await next.claim({ ...request, fingerprint: 'b' })).kind).toBe('mismatch')
+    const found = await next.claim(request)
+    if (engine === 'postgres') return expect(found.kind).toBe('inFlight')
+    expect(claimed(found).resumed).toBe(true)
+    expect((await next.claim(request)).kind).toBe('inFlight')
+    await claimed(found).handOver()
+    expect(claimed(await next.claim(request)).resumed).toBe(true)
+  })
+
+  test('a lease is renewed while its work lives, and not once it has ended', async () => {
+    await using app = await testApp()
+    const first = claimed(await claim(app))
+    app.clock.advance(20_000)
+    await first.renew()
+    app.clock.advance(20_000)
+    expect((await claim(app)).kind).toBe('inFlight')
+    await first.handOver()
+    await first.renew()
+    expect(claimed(await claim(app)).resumed).toBe(true)
+  })
+
+  test('a key that is empty, too long or not plain text is 400, and so is none where one is needed', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    for (const key of ['', 'x'.repeat(256), 'a b', 'é']) expect([key, (await route.post({}, key)).status]).toEqual([key, 400])
+    expect((await route.post({}, 'x'.repeat(255))).status).toBe(201)
+    const needing = routeOn(app, 'required')
+    expect((await needing.post({})).status).toBe(400)
+    expect(needing.runs()).toBe(0)
+  })
+
+  test('a product is created once under a key', async () => {
+    await using app = await testApp()
+    const { token, secretKey } = await app.merchant()
+    const create = (options: object, key = 'create-1', title = 'Lamp') =>
+      app.call('POST', '/product-v2', { ...options, body: { title }, headers: { 'idempotency-key': key } })
+    const [first, second] = [await create({ token }), await create({ token })]
+    expect([first.status, second.status, second.text]).toEqual([201, 201, first.text])
+    expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
+    expect((await create({ token }, 'create-1', 'Chair')).status).toBe(422)
+    // The key belongs to who sent it: the shop's secret key is somebody else.
+    expect((await create({ key: secretKey }, 'create-1', 'Chair')).status).toBe(201)
+    expect((await app.call('GET', '/product-v2', { token })).body.total).toBe(2)
+    // 401 and 400 are found before the key is looked at.
+    expect((await create({})).status).toBe(401)
+    expect((await app.call('POST', '/product-v2', { token, body: {}, headers: { 'idempotency-key': 'create-2' } })).status).toBe(400)
+    expect((await create({ token }, 'create-2')).status).toBe(201)
+  })
+})
+
+describe('whose key it is', () => {
+  const create = (app: TestApp, options: { token?: string; key?: string; headers?: Record<string, string> }, title = 'Lamp') =>
+    app.call('POST', '/product-v2', { ...options, body: { title }, headers: { 'idempotency-key': 'same', ...options.headers } })
+  const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotent-replayed')
+
+  test("an idempotency key is a merchant's in one of their shops: the same key and body in another shop make a product there", async () => {
+    await using app = await testApp()
+    const { id, token, shop } = await app.merchant()
+    const second = await app.deps.db.write((tx) =>
+      openShop(tx, app.deps, { merchantId: id, name: 'second-shop', country: 'AE', currency: 'AED' }),
+    )
+    const inSecond = { token, headers: { 'x-shop-id': second.id } }
+    const [first, other] = [await create(app, { token }), await create(app, inSecond)]
+    expect([first.status, first.body.shopId, replayed(first)]).toEqual([201, shop.id, null])
+    expect([other.status, other.body.shopId, replayed(other)]).toEqual([201, second.id, null])
+    expect(other.body.id).not.toBe(first.body.id)
+    // Each is replayed in its shop, whether the first is named or understood.
+    for (const options of [{ token }, { token, headers: { 'x-shop-id': shop.id } }]) {
+      const again = await create(app, options)
+      expect([again.text, replayed(again)]).toEqual([first.text, 'true'])
+    }
+    const again = await create(app, inSecond)
+    expect([again.text, replayed(again)]).toEqual([other.text, 'true'])
+    expect((await create(app, inSecond, 'Chair')).status).toBe(422)
+    for (const headers of [{}, inSecond.headers]) expect((await app.call('GET', '/product-v2', { token, headers })).body.total).toBe(1)
+  })
+
+  test("an idempotency key is a shop's, for its secret keys: a retry with the key that replaced the first is a replay", async () => {
+    await using app = await testApp()
+    const { token, secretKey } = await app.merchant()
+    const first = await create(app, { key: secretKey })
+    const { body } = await app.call('POST', '/shops/v2/private-key/rotate', { token, body: {} })
+    expect((await create(app, { key: secretKey })).status).toBe(401)
+    const again = await create(app, { key: body.privateKey })
+    expect([again.status, again.text, replayed(again)]).toEqual([201, first.text, 'true'])
+    expect((await create(app, { key: body.privateKey }, 'Chair')).status).toBe(422)
+    expect((await app.call('GET', '/product-v2', { token })).body.total).toBe(1)
+  })
+
+  test("an idempotency key is not shared by a merchant's token and a secret key of the same shop, nor by the keys of two shops", async () => {
+    await using app = await testApp()
+    const [one, two] = [await app.merchant(), await app.merchant()]
+    const answers = []
+    for (const options of [{ token: one.token }, { key: one.secretKey }, { token: two.token }, { key: two.secretKey }])
+      answers.push(await create(app, options))
+    expect(answers.map((answer) => [answer.status, replayed(answer)])).toEqual(Array(4).fill([201, null]))
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(4)
+  })
+})

@@ -1,0 +1,479 @@
+/** Jobs: run once, last run kept, run when asked for, and seen when they hang. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { liveEvents } from '../../../../db/schema/live.ts'
+import type { JobName } from '../../../../src/core/job-table.ts'
+import { listJobs } from '../../../../src/modules/operations/job/index.ts'
+import { startOfTime, type TestApp, type TestAppOptions, testApp } from '../../../support/app.ts'
+import { testDatabase } from '../../../support/database.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const path = '/admin/operations/jobs'
+const minute = 60_000
+const beatMs = 10_000
+const day = 24 * 60 * minute
+type Outcome = Awaited<ReturnType<Parameters<TestApp['deps']['jobBoard']['begin']>[0][number]['perform']>>
+const fine = { result: 'OK' } as const
+
+/** A process that has the job `forget` (every ten minutes) and, if told so, others; what they do is the test's. */
+async function worker(
+  given: {
+    settings?: Record<string, string>
+    options?: TestAppOptions
+    names?: readonly JobName[]
+    does?: (name: JobName) => Promise<Outcome>
+  } = {},
+) {
+  const app = await testApp(given.settings, given.options)
+  const ran: string[] = []
+  const board = app.deps.jobBoard
+  const begin = () =>
+    board.begin(
+      (given.names ?? ['forget']).map((name) => ({
+        name,
+        async perform() {
+          ran.push(name)
+          return (await given.does?.(name)) ?? fine
+        },
+      })),
+    )
+  await begin()
+  return {
+    app,
+    board,
+    ran,
+    /** Time passes, with a beat every ten seconds. */
+    async passes(ms: number) {
+      for (let passed = 0; passed < ms; passed += beatMs) {
+        app.clock.advance(Math.min(beatMs, ms - passed))
+        await board.beat()
+      }
+    },
+    status: async (name: JobName = 'forget') => (await board.statuses()).find((one) => one.name === name),
+    async [Symbol.asyncDispose]() {
+      await board.stop()
+      await app.close()
+    },
+  }
+}
+
+/** Waits for what goes on beside: a commit has its own turn of the loop. Bounded, so that what never comes is a failure. */
+async function until(holds: () => Promise<boolean>, meanwhile: () => Promise<unknown> = async () => undefined): Promise<void> {
+  for (let looks = 0; looks < 2_000; looks++) {
+    if (await holds()) return
+    await meanwhile()
+    await new Promise((resume) => setImmediate(resume))
+  }
+  throw new Error('it never came')
+}
+
+/** Something that hangs until it is let go. */
+function hanging() {
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  return { does: () => promise, end: () => resolve(fine) }
+}
+
+test('operators read of every job how it stands, its last run and its next, and nothing secret of an error', async () => {
+  let nth = 0
+  await using one = await worker({
+    settings: { JOB_SCHEDULES: 'expire-carts=off' },
+    names: ['forget', 'fold-listings', 'look-around'],
+    async does(name) {
+      if (name !== 'forget' || nth++ === 0) return fine
+      return {
+        result: 'FAILED',
+        error: new Error(`could not, by sk_live_${'a'.repeat(30)}\nparams: planted@example.com${'x'.repeat(900)}`),
+      }
+    },
+  })
+  const { token } = await one.app.superAdmin()
+  const read = async () => {
+    const { status, body } = await one.app.call('GET', path, { token })
+    expect([status, body.chains]).toEqual([200, []])
+    return Object.fromEntries(body.data.map((job: { name: string }) => [job.name, job]))
+  }
+  const before = await read()
+  expect(before['forget']).toEqual({
+    ...{ name: 'forget', state: 'idle', idleBecause: null, everyProcess: false, schedule: '0 */10 * * * *', lastRun: null, lastRuns: [] },
+    ...{ lastSuccessAt: null, runningSince: null, nextRun: '2026-01-06T12:10:00.000Z', requestedAt: null },
+    holder: one.app.deps.processName,
+  })
+  expect([before['expire-carts'].state, before['expire-carts'].schedule, before['expire-carts'].nextRun]).toEqual(['off', null, null])
+  expect([before['look-around'].everyProcess, before['look-around'].holder]).toEqual([true, null])
+  await one.board.tick('forget')
+  await one.passes(10 * minute)
+  await one.board.tick('forget')
+  const { forget, ...others } = await read()
+  expect(forget).toMatchObject({
+    lastRun: { startedAt: '2026-01-06T12:10:00.000Z', durationMs: 0, result: 'FAILED', error: 'Error: could not, by ***' },
+    lastSuccessAt: '2026-01-06T12:00:00.000Z',
+    nextRun: '2026-01-06T12:20:00.000Z',
+  })
+  expect(others['fold-listings'].lastRun).toBeNull()
+  const { text } = await one.app.call('GET', '/metrics')
+  for (const line of [
+    `souk_job_last_success_timestamp_seconds{job_name="forget"} ${startOfTime / 1000}`,
+    'souk_job_runs_total{job_name="forget",result="ok"} 1',
+    'souk_job_runs_total{job_name="forget",result="failed"} 1',
+    'souk_job_running{job_name="forget"} 0',
+    'souk_job_stuck{job_name="forget"} 0',
+  ])
+    expect(text).toContain(`${line}\n`)
+})
+
+test('the last runs of a job are kept with its row, and of older ones those that went wrong, a few of each', async () => {
+  let nth = 0
+  await using one = await worker({
+    async does() {
+      nth += 1
+      return nth % 10 === 1 ? { result: 'FAILED', error: new Error(`run ${nth} ${'x'.repeat(900)}`) } : fine
+    },
+  })
+  const runs = async () => (await listJobs(one.app.deps)).find(({ name }) => name === 'forget')?.lastRuns ?? []
+  for (let run = 0; run < 12; run++) {
+    await one.board.tick('forget')
+    await one.passes(beatMs)
+  }
+  const first = await runs()
+  expect(first.map(({ result }) => result)).toEqual([...[...'OFOOOOOOOOOF'].map((one) => (one === 'O' ? 'OK' : 'FAILED'))])
+  expect(first[0]).toEqual({
+    startedAt: '2026-01-06T12:01:50.000Z',
+    endedAt: '2026-01-06T12:01:50.000Z',
+    durationMs: 0,
+    result: 'OK',
+    error: null,
+  })
+  expect(first[11]?.error).toBe(`Error: run 1 ${'x'.repeat(187)}`)
+  for (let run = 0; run < 80; run++) {
+    await one.board.tick('forget')
+    await one.passes(beatMs)
+  }
+  const later = await runs()
+  expect(later.map(({ error }) => error?.slice(7, 13).trim() ?? null)).toEqual([
+    ...[null, 'run 91', ...Array(9).fill(null), 'run 81', ...Array(3).fill(null)],
+    ...['run 71', 'run 61', 'run 51', 'run 41', 'run 31'],
+  ])
+  // What is in the database is the same, for another process.
+  await one.board.stop()
+  const row = await one.app.deps.jobStore.find(one.app.deps.db.read, 'forget')
+  expect(row?.lastRuns).toHaveLength(20)
+})
+
+test.skipIf(engine !== 'postgres')(
+  'of a job that each process runs the last runs are those of all of them, whichever is asked',
+  async () => {
+    const database = await testDatabase()
+    const names = ['look-around'] as const
+    {
+      await using here = await worker({ options: { database }, names })
+      await using there = await worker({ options: { database }, names })
+      const runs = async (of: typeof here) => (await of.status('look-around'))?.lastRuns?.map(({ startedAt }) => startedAt - startOfTime)
+      await here.board.tick('look-around')
+      await here.passes(minute)
+      there.app.clock.advance(30_000)
+      await there.board.tick('look-around')
+      await there.passes(minute)
+      await here.board.tick('look-around')
+      await here.passes(minute)
+      expect(await runs(here)).toEqual([minute, minute / 2, 0])
+      expect(await runs(there)).toEqual([minute, minute / 2, 0])
+      expect((await there.status('look-around'))?.startedAt).toBe(startOfTime + minute)
+    }
+    await database.drop()
+  },
+)
+
+test('a job to which the settings leave nothing is off with the reason, runs not by itself, and cannot be asked to: no run of it is called fine', async () => {
+  await using one = await worker({
+    settings: { BACKUP_ENABLED: 'false', JOB_SCHEDULES: 'back-up=* * * * * *' },
+    names: ['forget', 'back-up'],
+  })
+  const { token } = await one.app.superAdmin()
+  const { body } = await one.app.call('GET', path, { token })
+  const why: Record<string, unknown> = Object.fromEntries(
+    body.data.flatMap(({ name, state, schedule, nextRun, idleBecause }: Record<string, string>) =>
+      idleBecause === null ? [] : [[name, [state, schedule, nextRun, idleBecause]]],
+    ),
+  )
+  const because = (reason: string) => ['off', null, null, reason]
+  const backups = engine === 'postgres' ? "PostgreSQL is backed up by PostgreSQL's own tools" : 'BACKUP_ENABLED is false'
+  expect(why).toEqual({
+    'back-up': because(backups),
+    'watch-backups': because(backups),
+    ...(engine === 'postgres' ? { 'quick-check': because('PostgreSQL looks after its pages itself') } : {}),
+    'fetch-rates': because('FX_RATES_URL is not set'),
+    'send-mails': because('SMTP_URL is not set'),
+    'sync-attestations': because('CHAINS is not set'),
+    'rescan-chains': because('CHAINS is not set'),
+    'record-attested-repayments': because('LENDING_REPAYMENTS_FROM_ATTESTATIONS is not set'),
+  })
+  const asked = await one.app.call('POST', `${path}/back-up/run`, { token })
+  expect([asked.status, asked.body.message]).toEqual([409, `The job has nothing to do: ${backups}`])
+  expect(one.ran).toEqual([])
+})
+
+test('an operator has a job run now: once for a key, also when it is off; while it runs that is 409, and what is no job is 404', async () => {
+  const hung = hanging()
+  let hangs = false
+  await using one = await worker({
+    settings: { JOB_SCHEDULES: 'forget=off' },
+    does: () => (hangs ? hung.does() : Promise.resolve(fine)),
+  })
+  const { token } = await one.app.superAdmin()
+  const ask = (name = 'forget', key?: string) =>
+    one.app.call('POST', `${path}/${name}/run`, { token, headers: key === undefined ? {} : { 'idempotency-key': key } })
+  const first = await ask('forget', 'k')
+  expect([first.status, first.body]).toEqual([202, { name: 'forget', requestedAt: '2026-01-06T12:00:00.000Z' }])
+  await until(async () => (await one.status())?.result === 'OK')
+  const again = await ask('forget', 'k')
+  expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([202, first.text, 'true'])
+  expect([one.ran.length, (await one.status())?.result]).toEqual([1, 'OK'])
+  hangs = true
+  expect((await ask()).status).toBe(202)
+  await until(async () => (await one.status())?.state === 'running')
+  const refused = await ask()
+  expect([refused.status, refused.body.message]).toEqual([409, 'The job is running'])
+  hung.end()
+  for (const name of ['nothing', 'toString', 'FORGET']) expect([name, (await ask(name)).status]).toEqual([name, 404])
+})
+
+test('what is known of jobs outlives the process, which keeps it as it stops; a run that it did not end was lost', async () => {
+  const database = await testDatabase()
+  const options = { database }
+  {
+    await using one = await worker({ options })
+    await one.board.tick('forget')
+  }
+  const hung = hanging()
+  const second = await worker({ options, does: hung.does })
+  expect(await second.status()).toMatchObject({ result: 'OK', startedAt: startOfTime, succeededAt: startOfTime })
+  void second.board.tick('forget')
+  await second.passes(2 * minute)
+  await second.app.abandon()
+  {
+    await using third = await worker({ options: { ...options, startAt: startOfTime + 3 * minute } })
+    if (engine === 'postgres') await third.passes(minute)
+    expect(await third.status()).toMatchObject({ state: 'idle', result: 'LOST', startedAt: startOfTime, succeededAt: startOfTime })
+    expect(third.app.logged.map(({ event }) => event)).toContain('job.lost')
+  }
+  hung.end()
+  await database.drop()
+})
+
+test('a run that was asked for is told as lost where its process ends at once, to those who follow the jobs too', async () => {
+  const database = await testDatabase()
+  const hung = hanging()
+  const first = await worker({ options: { database }, does: hung.does })
+  const { token } = await first.app.superAdmin()
+  expect((await first.app.call('POST', `${path}/forget/run`, { token })).status).toBe(202)
+  await until(async () => (await first.status())?.state === 'running')
+  await first.app.abandon()
+  {
+    await using next = await worker({ options: { database, startAt: startOfTime + minute } })
+    if (engine === 'postgres') await next.passes(minute)
+    expect(await next.status()).toMatchObject({ state: 'idle', result: 'LOST', requestedAt: null })
+    await next.app.deps.liveNotes.idle()
+    const told = await next.app.deps.db.read.select().from(liveEvents).where(eq(liveEvents.name, 'job.finished'))
+    expect(told.map(({ data }) => data)).toEqual([{ job: 'forget', result: 'LOST', durationMs: null }])
+  }
+  hung.end()
+  await database.drop()
+})
+
+test('a run that was missed while nobody ran is made up for at the start, where the next is far; a clock that stepped back makes up for nothing', async () => {
+  const database = await testDatabase()
+  const ranFrom = async (startAt: number): Promise<string[]> => {
+    await using one = await worker({ options: { database, startAt }, names: ['forget', 'fold-listings', 'approve-commissions'] })
+    const { ran } = one
+    const early = [...ran]
+    for (const name of ['forget', 'fold-listings', 'approve-commissions'] as const) await one.board.tick(name)
+    return early
+  }
+  // The first start ever makes up for nothing.
+  expect(await ranFrom(startOfTime)).toEqual([])
+  expect(await ranFrom(startOfTime + 4 * minute)).toEqual([])
+  // Every ten minutes, and at five past the hour; listings are folded within the minute anyway.
+  expect((await ranFrom(startOfTime + 12 * minute)).sort()).toEqual(['approve-commissions', 'forget'])
+  expect(await ranFrom(startOfTime - day)).toEqual([])
+  await database.drop()
+})
+
+test('a job that runs each second costs a commit a minute, and one when its result changes', async () => {
+  let fails = false
+  await using one = await worker({
+    names: ['deliver-webhooks', 'look-around', 'resume-orders'],
+    does: async () => (fails ? { result: 'FAILED', error: new Error('no') } : fine),
+  })
+  const { stats } = one.app.deps.db
+  const everySecond = async (seconds: number) => {
+    const { commits } = stats
+    for (let second = 1; second <= seconds; second++) {
+      one.app.clock.advance(1_000)
+      for (const name of ['deliver-webhooks', 'look-around', 'resume-orders'] as const) await one.board.tick(name)
+      // Where several share a database, they say each ten seconds that they live.
+      if (engine === 'sqlite' && second % 10 === 0) await one.board.beat()
+    }
+    return stats.commits - commits
+  }
+  // The first result of each is news.
+  expect(await everySecond(1)).toBe(3)
+  await everySecond(59)
+  if (engine === 'sqlite') expect(await everySecond(180)).toBe(3)
+  await one.board.beat()
+  fails = true
+  const commits = await everySecond(5)
+  expect(commits).toBeGreaterThanOrEqual(3)
+  // Those who follow events are told of each as well, by a write of its own that nobody waits for.
+  expect(commits).toBeLessThanOrEqual(6)
+})
+
+test('a job that hangs is seen, is not begun again beside itself, and is well once it has ended', async () => {
+  const hung = hanging()
+  let hangs = true
+  await using one = await worker({ names: ['fold-listings'], does: () => (hangs ? hung.does() : Promise.resolve(fine)) })
+  const seen = () => one.app.logged.filter(({ event }) => event === 'job.stuck').length
+  void one.board.tick('fold-listings')
+  await one.passes(5 * minute - beatMs)
+  expect([(await one.status('fold-listings'))?.state, seen()]).toEqual(['running', 0])
+  await one.passes(2 * beatMs)
+  expect([(await one.status('fold-listings'))?.state, seen()]).toEqual(['stuck', 1])
+  expect((await one.app.call('GET', '/metrics')).text).toContain('souk_job_stuck{job_name="fold-listings"} 1\n')
+  await one.board.tick('fold-listings')
+  await one.passes(minute)
+  expect([one.ran.length, seen()]).toEqual([1, 1])
+  hangs = false
+  hung.end()
+  await until(
+    async () => (await one.status('fold-listings'))?.state === 'idle',
+    () => one.passes(beatMs),
+  )
+  await one.board.tick('fold-listings')
+  expect([one.ran.length, (await one.status('fold-listings'))?.result]).toEqual([2, 'OK'])
+})
+
+test('a clock that is set changes nothing for jobs: one that hangs is seen by the time that passes', async () => {
+  const hung = hanging()
+  await using one = await worker({ names: ['fold-listings'], does: hung.does })
+  void one.board.tick('fold-listings')
+  for (const to of [startOfTime + day, startOfTime - day]) {
+    one.app.clock.set(to)
+    await one.passes(minute)
+    expect((await one.status('fold-listings'))?.state).toBe('running')
+  }
+  await one.passes(4 * minute)
+  expect((await one.status('fold-listings'))?.state).toBe('stuck')
+  hung.end()
+})
+
+/** Two processes on one database, of which the first has begun first. */
+async function two(does: Parameters<typeof worker>[0] = {}, name: JobName = 'forget') {
+  const database = await testDatabase()
+  const first = await worker({ ...does, names: [name], options: { database } })
+  // The machines' clocks are a day apart.
+  const second = await worker({ names: [name], options: { database, startAt: startOfTime + day } })
+  return {
+    first,
+    second,
+    tick: async () => void (await Promise.all([first.board.tick('forget'), second.board.tick('forget')])),
+    /** Time passes for both, or for the second alone. */
+    async passes(ms: number, which: 'both' | 'second' = 'both') {
+      for (let passed = 0; passed < ms; passed += beatMs) {
+        if (which === 'both') await first.passes(beatMs)
+        await second.passes(beatMs)
+      }
+    },
+    counts: () => [first.ran.length, second.ran.length],
+    async [Symbol.asyncDispose]() {
+      await Promise.all([first.board.stop(), second.board.stop()])
+      await Promise.all([first.app.close(), second.app.close()])
+      await database.drop()
+    },
+  }
+}
+
+describe.skipIf(engine === 'sqlite')('of several processes on one database', () => {
+  test('of several processes one runs a job, though their clocks differ, and another takes it over at once when it stops', async () => {
+    await using both = await two()
+    const { first, second } = both
+    for (let nth = 1; nth <= 3; nth++) {
+      await both.tick()
+      await both.passes(beatMs)
+    }
+    expect(both.counts()).toEqual([3, 0])
+    expect([(await second.status())?.holder, (await second.status())?.result]).toEqual([first.app.deps.processName, 'OK'])
+    await first.board.stop()
+    await both.passes(beatMs, 'second')
+    // By its clock, which is a day ahead, there were runs to make up for.
+    await until(async () => (await second.status())?.state === 'idle')
+    const made = second.ran.length
+    await both.tick()
+    expect(both.counts()).toEqual([3, made + 1])
+    expect((await second.status())?.holder).toBe(second.app.deps.processName)
+  })
+
+  test('of several processes one that dies is followed once its lease is over, not before, and what it missed is made up for', async () => {
+    await using both = await two()
+    const { first, second } = both
+    await both.tick()
+    await both.passes(beatMs)
+    // The first is heard of no more.
+    first.app.clock.advance(day)
+    await both.passes(20_000, 'second')
+    await both.tick()
+    expect(both.counts()).toEqual([1, 0])
+    await both.passes(20_000, 'second')
+    await both.tick()
+    // The run of the take-over makes up for those of the day by which the second is ahead.
+    expect([both.counts()[0], (second.ran.length ?? 0) >= 1]).toEqual([1, true])
+    // It comes back, and is told that it holds nothing any more.
+    await first.board.beat()
+    await first.board.tick('forget')
+    expect(first.ran.length).toBe(1)
+    expect(first.app.logged.map(({ event }) => event)).toContain('jobs.taken_over')
+  })
+
+  test('of several processes two that would take a job over at once do not both have it', async () => {
+    const database = await testDatabase()
+    const first = await worker({ options: { database } })
+    const others = await Promise.all([1, 2, 3].map(() => worker({ options: { database } })))
+    await first.app.abandon()
+    // In step: whose clock has passed another's by a lease has seen it die.
+    for (let passed = 0; passed < minute; passed += beatMs) await Promise.all(others.map((other) => other.passes(beatMs)))
+    await Promise.all(others.map(({ board }) => board.tick('forget')))
+    expect(others.reduce((sum, { ran }) => sum + ran.length, 0)).toBe(1)
+    for (const { board, app } of others) {
+      await board.stop()
+      await app.close()
+    }
+    await database.drop()
+  })
+
+  test('of several processes the one that runs a job is asked by a row, whichever was told to run it now', async () => {
+    await using both = await two()
+    const { first, second } = both
+    const { token } = await second.app.superAdmin()
+    expect((await second.app.call('POST', `${path}/forget/run`, { token })).status).toBe(202)
+    expect(both.counts()).toEqual([0, 0])
+    await both.passes(2 * beatMs)
+    await until(async () => first.ran.length > 0)
+    expect(both.counts()).toEqual([1, 0])
+  })
+
+  test('of several processes another takes over a job that hangs in the one that had it', async () => {
+    const hung = hanging()
+    await using both = await two({ does: hung.does }, 'fold-listings')
+    const { first, second } = both
+    void first.board.tick('fold-listings')
+    await both.passes(2 * minute)
+    // A minute old at most; by its clock, which is a day ahead, the run would be stuck.
+    expect((await second.status('fold-listings'))?.runningSince).toBe(startOfTime)
+    await both.passes(4 * minute)
+    expect(first.app.logged.map(({ event }) => event)).toContain('job.stuck')
+    await second.board.tick('fold-listings')
+    expect(second.ran.length).toBe(1)
+    hung.end()
+  })
+})

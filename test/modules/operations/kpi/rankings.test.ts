@@ -1,0 +1,157 @@
+/** The heads of rankings against all that was ever sold, added up; and what the dashboards read. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { products } from '../../../../db/schema/catalog.ts'
+import { kpiDays, kpiDeltas } from '../../../../db/schema/kpi.ts'
+import { users } from '../../../../db/schema/people.ts'
+import { shops } from '../../../../db/schema/shop.ts'
+import { readFigure, readGmv, readRefundRate, readTopMerchants, readTopProducts } from '../../../../src/modules/operations/kpi/dashboards.ts'
+import { type Delta, dayNumberOf, foldedOf, type Span } from '../../../../src/modules/operations/kpi/domain.ts'
+import { rankingStore } from '../../../../src/modules/operations/kpi/ranking-store.ts'
+import { addSums, kpiStore } from '../../../../src/modules/operations/kpi/store.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const figures = ['USERS', 'SHOPS', 'ORDERS', 'PRODUCTS'] as const
+type ReadDeps = Parameters<typeof readGmv>[0]
+
+const merchantsCount = 50
+const productsCount = 60
+const days = 365
+
+/** Numbers from 0 to 1, the same at every run. */
+function numbersFrom(seed: number): () => number {
+  let at = seed
+  return () => {
+    at = (at * 1_103_515_245 + 12_345) % 2_147_483_648
+    return at / 2_147_483_648
+  }
+}
+
+/** Merchants, every tenth of them with two shops, and products; as many rows as there are of one that was made by the routes. */
+async function network(app: TestApp) {
+  const { shop, productId } = await sellingIn(app)
+  const { read } = app.deps.db
+  const [user] = (await read.select().from(users)).filter(({ role }) => role === 'MERCHANT')
+  const [oneShop] = (await read.select().from(shops)).filter(({ id }) => id === shop.id)
+  const [oneProduct] = (await read.select().from(products)).filter(({ id }) => id === productId)
+  if (!(user && oneShop && oneProduct)) throw new Error('nothing to go by')
+  const name = (what: string, nth: number) => `${what}_${String(nth).padStart(4, '0')}`
+  const owners = Array.from({ length: merchantsCount }, (_, nth) => ({ ...user, id: name('usr', nth), email: `m${nth}@example.com` }))
+  const owned = Array.from({ length: merchantsCount + merchantsCount / 10 }, (_, nth) => ({
+    ...oneShop,
+    id: name('shop', nth),
+    name: `ranked-${nth}`,
+    merchantId: owners[nth < merchantsCount ? nth : (nth - merchantsCount) * 10]?.id ?? '',
+  }))
+  const goods = Array.from({ length: productsCount }, (_, nth) => ({
+    ...oneProduct,
+    id: name('prod', nth),
+    handle: `p-${nth}`,
+    title: `P ${nth}`,
+  }))
+  await app.deps.db.write(async (tx) => {
+    await tx.insert(users).values(owners)
+    await tx.insert(shops).values(owned)
+    await tx.insert(products).values(goods)
+  })
+  return { shopIds: owned.map(({ id }) => id), productIds: goods.map(({ id }) => id) }
+}
+
+test('the head of a ranking is that of all that was sold, or none, whatever is folded, equal or taken out again', async () => {
+  await using app = await testApp()
+  const { read, write } = app.deps.db
+  const { shopIds, productIds } = await network(app)
+  const today = dayNumberOf(app.clock.now())
+  const windows: [string, Span][] = [
+    ['a year', { from: today - 364, to: today }],
+    ['200 days', { from: today - 230, to: today - 31 }],
+    ['a month', { from: today - 29, to: today }],
+    ['a week', { from: today - 100, to: today - 94 }],
+    ['a day', { from: today, to: today }],
+  ]
+  const told: Record<string, string[]> = {}
+  for (const [how, exponent] of [
+    ['some far more than others', 1.3],
+    ['all alike', 0],
+  ] as const) {
+    const number = numbersFrom(7)
+    const deltas: Delta[] = []
+    for (let day = today - days + 1; day <= today; day += 14)
+      for (const [kpi, beside, ids, most] of [
+        ['PRODUCT_UNITS', 'PRODUCT_CENTS', productIds, 4_000],
+        ['MERCHANT_CENTS', 'MERCHANT_ORDERS', shopIds, 40_000],
+      ] as const)
+        for (const [nth, key] of ids.entries()) {
+          const value = Math.floor((most * (0.5 + number())) / (((nth * 7) % ids.length) + 1) ** exponent) - (number() < 0.02 ? 60 : 0)
+          if (value === 0 || number() < 0.4) continue
+          const id = `${key}:${day}`
+          deltas.push({ kpi, day, id, key, value }, { kpi: beside, day, id, key, value: kpi === 'PRODUCT_UNITS' ? value * 350 : 1 })
+        }
+    const fresh = deltas.filter((_, nth) => nth % 97 === 0)
+    await write(async (tx) => {
+      await tx.delete(kpiDays)
+      await tx.delete(kpiDeltas)
+      await addSums(tx, foldedOf(deltas.filter((_, nth) => nth % 97 !== 0)))
+      await kpiStore.append(tx, fresh)
+    })
+    for (const [label, span] of windows)
+      for (const limit of [1, 10, 40])
+        for (const [head, all] of [
+          [rankingStore.headOfProducts, kpiStore.topProducts],
+          [rankingStore.headOfMerchants, kpiStore.topMerchants],
+        ] as const) {
+          const rows = await head(read, 'LIVE', span, limit)
+          if (rows) expect({ how, label, limit, rows }).toEqual({ how, label, limit, rows: await all(read, 'LIVE', span, limit) })
+          if (limit === 10) told[how] = [...(told[how] ?? []), rows === undefined ? `none of ${label}` : 'told']
+        }
+  }
+  expect(told['some far more than others']).toEqual(Array.from({ length: 10 }, () => 'told'))
+  // Where all are alike, only what all have sold together tells who is ahead.
+  expect(told['all alike']).toContain('none of a year')
+})
+
+/** The tables that a statement reads, by its plan. */
+async function tablesOf({ deps: { db } }: TestApp, statement: SQL): Promise<string[]> {
+  if (engine === 'postgres') {
+    const plan = await db.read.rows(sql`explain (format json) ${statement}`)
+    return [...JSON.stringify(plan).matchAll(/"Relation Name":"(\w+)"/g)].map(([, name = '']) => name)
+  }
+  const steps = await db.read.rows<{ opcode: string; p2: number }>(sql`explain ${statement}`)
+  const roots = steps.filter(({ opcode }) => opcode === 'OpenRead').map(({ p2 }) => p2)
+  const tables = await db.read.rows<{ name: string }>(sql`select tbl_name as name from sqlite_master where rootpage in ${roots}`)
+  return tables.map(({ name }) => name)
+}
+
+test('no dashboard reads the facts: what it takes does not grow with the sales', async () => {
+  await using app = await testApp()
+  const { clock, db, life } = app.deps
+  const read: Record<string, string[]> = {}
+  for (const [name, dashboard] of Object.entries({
+    ...Object.fromEntries(figures.map((figure) => [figure, (deps: ReadDeps) => readFigure(deps, figure, {})])),
+    gmv: (deps: ReadDeps) => readGmv(deps, {}),
+    refunds: (deps: ReadDeps) => readRefundRate(deps, {}),
+    merchants: (deps: ReadDeps) => readTopMerchants(deps, {}),
+    products: (deps: ReadDeps) => readTopProducts(deps, {}),
+  })) {
+    const statements: SQL[] = []
+    const rows = <T>(statement: SQL) => {
+      statements.push(statement)
+      return db.read.rows<T>(statement)
+    }
+    await dashboard({ clock, life, db: { ...db, read: { ...db.read, rows } } })
+    read[name] = [...new Set((await Promise.all(statements.map((one) => tablesOf(app, one)))).flat())].sort()
+  }
+  const kept = ['kpi_days', 'kpi_deltas']
+  expect(read).toEqual({
+    ...Object.fromEntries(figures.map((figure) => [figure, kept])),
+    gmv: kept,
+    refunds: kept,
+    merchants: [...kept, 'shops'],
+    products: [...kept, 'products', 'shops'],
+  })
+})

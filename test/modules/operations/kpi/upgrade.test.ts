@@ -1,0 +1,122 @@
+/** What is told while a version that keeps more figures counts the past, and of what an older one folds beside it. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { kpiState } from '../../../../db/schema/kpi.ts'
+import { foldKpis } from '../../../../jobs/fold-kpis.ts'
+import { rebuildKpis } from '../../../../jobs/rebuild-kpis.ts'
+import { system } from '../../../../src/core/command-context.ts'
+import { dayMs } from '../../../../src/lib/day.ts'
+import { startSession } from '../../../../src/modules/identity/auth/service.ts'
+import { fillKpis, kpiFindings } from '../../../../src/modules/operations/kpi/index.ts'
+import { kpiStore } from '../../../../src/modules/operations/kpi/store.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const daysSold = 150
+const brokenOffAfter = 8
+
+/** A shop that sold once every ten days, as the version before the figures of shops left it. */
+async function oldGeneration(app: TestApp): Promise<Selling> {
+  await fillKpis(app.deps)
+  const shop = await sellingIn(app, { onHand: 1_000 })
+  for (let day = 0; day <= daysSold; day += 10) {
+    await shop.bought()
+    if (day < daysSold) app.clock.advance(10 * dayMs)
+  }
+  await foldKpis(app.deps)
+  await app.deps.db.write(async (tx) => {
+    await tx.rows(sql`delete from kpi_days where substr(kpi, 1, 5) = 'SHOP_'`)
+    await tx.rows(sql`delete from kpi_state`)
+    await tx.insert(kpiState).values({ id: 4, filledAt: 1 })
+  })
+  return shop
+}
+const operatorOf = async (app: TestApp) => {
+  const { id } = await app.superAdmin()
+  return async (path: string) => {
+    const { accessToken } = (await startSession(app.deps, { id, role: 'SUPER_ADMIN' }, system)).data
+    return app.call('GET', `/admin/${path}${path.includes('?') ? '&' : '?'}mode=ALL`, { token: accessToken })
+  }
+}
+const overview = ({ app, secretKey }: Selling, query = '') => app.call('GET', `/shops/v2/overview${query}`, { key: secretKey })
+async function findings({ deps }: TestApp): Promise<string[]> {
+  const found: string[] = []
+  for await (const { problems } of kpiFindings(deps.db.read)) found.push(...problems)
+  return found
+}
+const left = ({ deps }: TestApp) => deps.db.read.rows<{ id: number }>(sql`select id from kpi_state order by id`)
+
+test('dashboards are served while figures of shops are counted, and of these the days that have been; what is broken off goes on', async () => {
+  await using app = await testApp()
+  const ask = await operatorOf(app)
+  const shop = await oldGeneration(app)
+  const before = [ok(await ask('dashboard/gmv')).body, ok(await ask('affiliate/top-products')).body]
+  expect(before[0].total).toBeGreaterThan(0)
+
+  // The process ends in the middle.
+  const { setCountedFrom } = kpiStore
+  const counted: number[] = []
+  kpiStore.setCountedFrom = async (tx, part, day) => {
+    expect(part).toBe('SHOPS')
+    // A write may be run again.
+    if (counted.at(-1) !== day) counted.push(day)
+    await setCountedFrom(tx, part, day)
+    if (counted.length === brokenOffAfter) app.deps.life.stopping = true
+  }
+  try {
+    const filling = fillKpis(app.deps)
+    expect([ok(await ask('dashboard/gmv')).body, ok(await ask('affiliate/top-products')).body]).toEqual(before)
+    const refused = await overview(shop)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30'])
+    await filling
+    expect([ok(await ask('dashboard/gmv')).body, ok(await ask('affiliate/top-products')).body]).toEqual(before)
+    // What has been counted is told, with as many days before; what has not is refused.
+    expect(ok(await overview(shop)).body.orders).toMatchObject({ confirmed: 3, previousConfirmed: 3 })
+    expect((await overview(shop, '?startDate=2026-02-01&endDate=2026-05-30')).status).toBe(503)
+    expect(await findings(app)).toEqual([])
+    await shop.bought()
+    expect(counted.length).toBe(brokenOffAfter)
+    app.deps.life.stopping = false
+    await fillKpis(app.deps)
+    // Each day once, from the last one back.
+    expect(counted).toEqual([...new Set(counted)].sort((a, b) => b - a))
+    expect(counted.length).toBe(daysSold / 10 + 1)
+  } finally {
+    kpiStore.setCountedFrom = setCountedFrom
+  }
+  expect((await left(app)).map(({ id }) => Number(id))).toEqual([3, 4])
+  expect(ok(await overview(shop)).body.orders).toMatchObject({ confirmed: 4, previousConfirmed: 3 })
+  expect(ok(await overview(shop, '?startDate=2026-01-01&endDate=2026-07-01')).body.orders.confirmed).toBe(daysSold / 10 + 2)
+  await foldKpis(app.deps)
+  expect(await findings(app)).toEqual([])
+  expect((await rebuildKpis(app.deps)).differences).toBe(0)
+  expect(app.logged.filter(({ event }) => event === 'kpis.differ')).toEqual([])
+})
+
+test('two processes count the past of shops at once, while others buy and an older one folds: what it leaves out is counted anew', async () => {
+  await using app = await testApp()
+  const shop = await oldGeneration(app)
+  const foldAsBefore = () => app.deps.db.write((tx) => kpiStore.fold(tx, 1_000, async () => []), { isolation: 'locking' })
+  const filling = [fillKpis(app.deps), fillKpis(app.deps)]
+  for (let nth = 0; nth < 4; nth++) {
+    await shop.bought()
+    await foldKpis(app.deps)
+  }
+  await Promise.all(filling)
+  const sold = daysSold / 10 + 5
+  const total = async () => ok(await overview(shop, '?startDate=2026-01-01&endDate=2026-07-01')).body.orders.confirmed
+  expect(await total()).toBe(sold)
+  if (engine !== 'postgres') return
+  await shop.bought()
+  await foldAsBefore()
+  expect(await total()).toBe(sold)
+  app.clock.advance(10 * 60_000)
+  await foldKpis(app.deps)
+  expect(await total()).toBe(sold + 1)
+  expect(await findings(app)).toEqual([])
+  expect(app.logged.some(({ event }) => event === 'kpis.shops_recounted')).toBe(true)
+})

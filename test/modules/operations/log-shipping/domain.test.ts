@@ -1,0 +1,153 @@
+/** What a database is made of again, and what may go, by the names of what was shipped. */
+import { expect, test } from 'bun:test'
+import {
+  begunName,
+  continuedBy,
+  generationName,
+  pagesName,
+  planRestore,
+  removable,
+  type Shipped,
+  segmentName,
+  shippedOf,
+  snapshotName,
+} from '../../../../src/modules/operations/log-shipping/domain.ts'
+import { headAndRest, segmentHeadOf, withHead } from '../../../../src/modules/operations/log-shipping/file-headers.ts'
+
+const generationAt = (at: number) => generationName('0a1b2c3d', at, new Uint8Array([1, 2, 3, 4]))
+/** A generation that began at `at`: a segment each `10`, and snapshots at the ends of segments. */
+function shipped(at: number, segments: number, snapshots: readonly { first: number; last: number }[]): Shipped[] {
+  const generation = generationAt(at)
+  const names = [begunName(generation)]
+  for (let index = 0; index < segments; index++) names.push(segmentName({ generation, index, at: at + 10 * (index + 1) }))
+  for (const { first, last } of snapshots) {
+    const begunAt = at + 10 * last + 5
+    names.push(pagesName({ generation, begunAt }), snapshotName({ generation, first, last, at: at + 10 * (last + 1), begunAt }))
+  }
+  return names.map((name) => shippedOf(name) as Shipped)
+}
+
+test('a name says what it stands for, and other names stand for nothing', () => {
+  const generation = generationAt(1_000)
+  expect(shippedOf(segmentName({ generation, index: 41, at: 7 }))).toMatchObject({ kind: 'segment', generation, index: 41, at: 7 })
+  expect(shippedOf(snapshotName({ generation, first: 0, last: -1, at: 8, begunAt: 9 }))).toMatchObject({
+    first: 0,
+    last: -1,
+    at: 8,
+    begunAt: 9,
+  })
+  for (const name of ['wal/x', 'wal/0a1b2c3d/begun', 'documents/segment-1-1', `${segmentName({ generation, index: 1, at: 1 })}.tmp`])
+    expect(shippedOf(name)).toBeUndefined()
+})
+
+test('the last snapshot that was good by then is taken, and every segment from its first to the last whose commits were made by then', () => {
+  const all = shipped(1_000, 9, [
+    { first: 0, last: 1 },
+    { first: 4, last: 5 },
+  ])
+  const planAt = (to: number) => {
+    const plan = planRestore(all, to)
+    return plan && { from: plan.segments[0]?.index, to: plan.segments.at(-1)?.index, upTo: plan.upTo }
+  }
+  expect(planAt(1_019)).toBeUndefined()
+  expect(planAt(1_020)).toEqual({ from: 0, to: 1, upTo: 1_020 })
+  expect(planAt(1_059)).toEqual({ from: 0, to: 4, upTo: 1_050 })
+  expect(planAt(1_060)).toEqual({ from: 4, to: 5, upTo: 1_060 })
+  expect(planAt(9_999)).toEqual({ from: 4, to: 8, upTo: 1_090 })
+})
+
+test('a segment that is missing ends what can be had; a snapshot that needs it is passed over for an earlier one', () => {
+  const all = shipped(1_000, 9, [
+    { first: 0, last: 1 },
+    { first: 4, last: 5 },
+  ])
+  const without = (index: number) => all.filter((one) => !(one.kind === 'segment' && one.index === index))
+  expect(planRestore(without(7), 9_999)).toMatchObject({ missing: 7, upTo: 1_070 })
+  expect(planRestore(without(5), 9_999)).toMatchObject({ missing: 5, snapshot: { first: 0 }, upTo: 1_050 })
+  expect(planRestore(without(1), 1_059)).toBeUndefined()
+  const noPages = all.filter((one) => one.kind !== 'pages')
+  expect(planRestore(noPages, 9_999)).toBeUndefined()
+})
+
+test('of two segments that are counted alike, the later one goes on: a put of a process that was killed may arrive late', () => {
+  const all = shipped(1_000, 5, [{ first: 0, last: 1 }])
+  const late = shippedOf(segmentName({ generation: generationAt(1_000), index: 3, at: 1_033 })) as Shipped
+  const plan = planRestore([...all, late], 9_999)
+  expect([plan?.missing, plan?.upTo, plan?.segments.map(({ at }) => at)]).toEqual([undefined, 1_050, [1_010, 1_020, 1_030, 1_040, 1_050]])
+  expect(planRestore([...all, late], 1_035)?.upTo).toBe(1_033)
+})
+
+test('a generation is gone on with that is the last, has a snapshot and lacks nothing', () => {
+  const all = shipped(1_000, 3, [{ first: 0, last: 0 }])
+  expect(continuedBy(all)).toMatchObject({ snapshot: { first: 0 }, last: { index: 2 } })
+  for (const others of [
+    all.filter((one) => one.kind !== 'snapshot'),
+    all.filter((one) => !(one.kind === 'segment' && one.index === 1)),
+    [...all, ...shipped(5_000, 0, [])],
+    [],
+  ])
+    expect(continuedBy(others)).toBeUndefined()
+})
+
+test('where shipping began anew, going back to before it has a snapshot says what is not there', () => {
+  const all = [...shipped(1_000, 3, [{ first: 0, last: 0 }]), ...shipped(5_000, 3, [{ first: 0, last: 1 }])]
+  expect(planRestore(all, 5_015)).toMatchObject({ upTo: 1_030, resumedAt: 5_000 })
+  expect(planRestore(all, 5_020)).toMatchObject({ upTo: 5_020 })
+  expect(planRestore(all, 5_020)?.resumedAt).toBeUndefined()
+})
+
+test('what can be gone back to since the day that is kept stays, and so does the last snapshot, however old', () => {
+  const old = shipped(1_000, 3, [{ first: 0, last: 0 }])
+  const now = shipped(5_000, 9, [
+    { first: 0, last: 1 },
+    { first: 4, last: 5 },
+  ])
+  const all = [...old, ...now]
+  const current = generationAt(5_000)
+  const left = (keepFrom: number, begunAt?: number) => {
+    const gone = new Set(removable(all, { keepFrom, current, begunAt }))
+    return all.filter(({ name }) => !gone.has(name))
+  }
+  expect(left(1_000)).toEqual(all)
+  expect(left(5_019)).toEqual(all)
+  expect(left(5_030)).toEqual(now)
+  const kept = left(99_999)
+  expect(kept.filter(({ kind }) => kind === 'segment').map((one) => one.kind === 'segment' && one.index)).toEqual([4, 5, 6, 7, 8])
+  expect(planRestore(kept, 99_999)).toEqual(planRestore(all, 99_999) as never)
+  // Until it has a snapshot of its own, what came before is all that there is.
+  const begun = [...now, ...shipped(9_000, 2, [])]
+  expect(removable(begun, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined })).not.toContain(
+    begunName(generationAt(9_000)),
+  )
+  expect(
+    planRestore(
+      begun.filter(({ name }) => !removable(begun, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined }).includes(name)),
+      9_999,
+    ),
+  ).toMatchObject({ upTo: 5_090 })
+})
+
+test('a head comes off what it was put before, in whatever pieces it comes', async () => {
+  async function* oneByOne(text: string) {
+    for (const byte of Buffer.from(text)) yield Uint8Array.of(byte)
+  }
+  const pieces = await Array.fromAsync(withHead({ format: 1 }, oneByOne('the rest\n')))
+  const found = await headAndRest(oneByOne(Buffer.concat(pieces).toString()))
+  expect(found?.head).toEqual({ format: 1 })
+  expect(Buffer.concat(await Array.fromAsync(found?.rest ?? [])).toString()).toBe('the rest\n')
+  for (const other of ['', 'no line', '{"format":1}', 'not json\n']) expect(await headAndRest(oneByOne(other))).toBeUndefined()
+})
+
+test('the head of a segment is not believed whose pages have no size that there is', () => {
+  const segment = { generation: generationAt(1_000), index: 0, at: 7 }
+  const head = (pageSize: number) => ({
+    format: 1,
+    ...segment,
+    from: 0,
+    to: 1,
+    sum: [1, 2],
+    header: { salt1: 1, salt2: 2, sum: [1, 2], pageSize },
+  })
+  for (const size of [512, 4_096, 65_536]) expect(segmentHeadOf(head(size), segment)).toBeDefined()
+  for (const size of [0, -24, 1_000, 4_096.5, 131_072]) expect(segmentHeadOf(head(size), segment)).toBeUndefined()
+})

@@ -1,0 +1,171 @@
+/** What a shop's home page shows: held against the records themselves, and against what each role may read. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { locking } from '../../../../src/core/command-context.ts'
+import { noteDispute, type ToldDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
+import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
+import { testApp } from '../../../support/app.ts'
+import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { staffOf } from '../../../support/staff.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { endpointOf } from '../../../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
+
+const path = '/shops/v2/overview'
+const dayMs = 24 * 60 * 60 * 1000
+/** By the secret key, which lasts when days pass. */
+const overview = async ({ app, secretKey }: Pick<Selling, 'app' | 'secretKey'>, query = '') =>
+  ok(await app.call('GET', `${path}${query}`, { key: secretKey })).body
+const refunded = async ({ app, secretKey }: Selling, id: string, body: object) =>
+  ok(await app.call('POST', `/v2/orders/${id}/refunds`, { key: secretKey, body, headers: { 'idempotency-key': randomUUID() } })).body
+const usd = (amount: number) => ({ amount, currency: 'USD' })
+const valuesOf = (series: { date: string }[], name = 'value') =>
+  Object.fromEntries(series.map((one) => [one.date, (one as Record<string, unknown>)[name]]).filter(([, value]) => value !== 0))
+
+test('sales are what was confirmed in the days less what was refunded in them, beside as many days before', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 100 })
+  const first = await shop.bought({ quantity: 2 })
+  app.clock.advance(30 * dayMs)
+  await shop.bought({ quantity: 3 })
+  app.clock.advance(dayMs)
+  await shop.bought()
+  await refunded(shop, first.id, { amount: usd(500) })
+
+  const { sales, orders, startDate, endDate, currency, mode, asOf } = await overview(shop)
+  expect({ startDate, endDate, currency, mode, asOf }).toEqual({
+    startDate: '2026-01-08',
+    endDate: '2026-02-06',
+    currency: 'USD',
+    mode: 'TEST',
+    asOf: '2026-02-06T12:00:00.000Z',
+  })
+  const { series, ...sums } = sales
+  expect(sums).toEqual({
+    confirmed: usd(4_000),
+    refunds: usd(500),
+    net: usd(3_500),
+    previous: { confirmed: usd(2_000), refunds: usd(0), net: usd(2_000) },
+    percentChange: 75,
+  })
+  expect(series).toHaveLength(30)
+  expect(valuesOf(series, 'net')).toEqual({ '2026-02-05': 3_000, '2026-02-06': 500 })
+  expect(valuesOf(series, 'refunds')).toEqual({ '2026-02-06': 500 })
+  expect([orders.confirmed, orders.previousConfirmed, orders.percentChange]).toEqual([2, 1, 100])
+  expect(valuesOf(orders.series)).toEqual({ '2026-02-05': 1, '2026-02-06': 1 })
+
+  const day = await overview(shop, '?startDate=2026-02-06&endDate=2026-02-06')
+  expect([day.sales.net, day.sales.previous.net, day.orders.series]).toEqual([usd(500), usd(3_000), [{ date: '2026-02-06', value: 1 }]])
+  for (const query of ['?startDate=2026-02-06', '?startDate=2026-02-06&endDate=2026-02-01', '?startDate=2025-01-01&endDate=2026-02-01'])
+    expect((await app.call('GET', `${path}${query}`, { key: shop.secretKey })).status).toBe(400)
+})
+
+test('products are ranked by what they brought and by how many went, each by itself', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 100 })
+  const lamp = await shop.add({ title: 'Lamp', variants: [{ price: usd(9_000), onHand: 9 }] })
+  await shop.bought({ quantity: 5 })
+  await shop.bought({ variants: [lamp.variants[0]?.id ?? ''] })
+  const { topProducts } = await overview(shop)
+  const row = (rank: number, productId: string, title: string, units: number, amount: number) => ({
+    rank,
+    productId,
+    title,
+    units,
+    revenue: usd(amount),
+  })
+  expect(topProducts).toEqual({
+    byRevenue: [row(1, lamp.id, 'Lamp', 1, 9_000), row(2, shop.productId, 'Mug', 5, 5_000)],
+    byUnits: [row(1, shop.productId, 'Mug', 5, 5_000), row(2, lamp.id, 'Lamp', 1, 9_000)],
+  })
+})
+
+test('conversion is how many of the carts that were begun became an order; without any there is no rate', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 100 })
+  expect((await overview(shop)).carts).toEqual({ begun: 0, converted: 0, rate: null, previous: { begun: 0, converted: 0, rate: null } })
+  await shop.cart()
+  await shop.cart()
+  await shop.cart()
+  await shop.bought()
+  // A draft is no shopper's.
+  ok(await shop.post('/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }] }))
+  expect((await overview(shop)).carts).toEqual({ begun: 4, converted: 1, rate: 0.25, previous: { begun: 0, converted: 0, rate: null } })
+  expect((await overview(shop, '?startDate=2025-06-01&endDate=2026-01-31')).carts).toBeNull()
+  app.clock.advance(40 * dayMs)
+  const { carts } = await overview(shop)
+  expect([carts.begun, carts.previous]).toEqual([0, { begun: 4, converted: 1, rate: 0.25 }])
+})
+
+test('what waits is counted, and what is missing before going live is named', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 100 })
+  await shop.bought()
+  const sent = await shop.bought()
+  ok(await shop.post(`/v2/orders/${sent.id}/fulfil`, {}))
+  await shop.add({ title: 'Few', variants: [{ price: usd(100), trackInventory: true, onHand: 1, lowStockAt: 2 }] })
+  ok(await shop.post('/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }] }))
+  await endpointOf(app, shop, 'https://hooks.example/one')
+  const { waiting, kyb, goLive } = ok(await app.call('GET', path, { token: shop.token })).body
+  expect(waiting).toEqual({
+    ordersToSend: { total: 1 },
+    paymentsProcessing: { total: 0 },
+    ordersStuck: { total: 0 },
+    refundsManual: { total: 0 },
+    refundsClaimable: { total: 0 },
+    disputes: { total: 0, orders: [] },
+    drafts: { total: 1 },
+    lowStock: { total: 1 },
+    webhooks: { disabled: 0, failing: 0, undelivered: { total: 0 } },
+  })
+  expect(kyb).toEqual({ status: 'NONE', reason: null })
+  expect(goLive.steps).toEqual([
+    { step: 'PRODUCTS', done: true, required: false },
+    { step: 'SHIPPING', done: false, required: false },
+    { step: 'PROCESSOR_ACCOUNT', done: false, required: false },
+    { step: 'KYB', done: false, required: true },
+    { step: 'ORDERS_FINISHED', done: true, required: true },
+  ])
+})
+
+test('what a role may not read by its own route is null to it', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const seen = async (caller: { token: string } | { key: string }) => {
+    const { body } = await app.call('GET', path, caller)
+    const { lowStock, webhooks } = body.waiting
+    const parts = { carts: body.carts, lowStock, webhooks, kyb: body.kyb, goLive: body.goLive }
+    expect(body.sales).not.toBeNull()
+    return Object.entries(parts).flatMap(([name, part]) => (part === null ? [] : [name]))
+  }
+  const tokenOf = async (role: 'MANAGER' | 'FULFILMENT' | 'READ_ONLY') => ({ token: (await staffOf(app, shop, role)).token })
+  expect(await seen({ token: shop.token })).toEqual(['carts', 'lowStock', 'webhooks', 'kyb', 'goLive'])
+  expect(await seen(await tokenOf('MANAGER'))).toEqual(['carts', 'lowStock'])
+  expect(await seen(await tokenOf('READ_ONLY'))).toEqual(['lowStock'])
+  expect(await seen(await tokenOf('FULFILMENT'))).toEqual([])
+  expect(await seen({ key: shop.secretKey })).toEqual(['carts', 'lowStock', 'webhooks'])
+  expect((await app.call('GET', path, { key: shop.publishableKey })).status).toBe(403)
+})
+
+test('open disputes say which orders they are of, the newest first and each once', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 100 })
+  const disputed = [await shop.bought(), await shop.bought(), await shop.bought()]
+  const tell = async (orderId: string, dispute: ToldDispute) => {
+    const [payment] = await paymentsOf(app.deps, orderId)
+    if (!payment) throw new Error('no payment')
+    await app.deps.db.write((tx) => noteDispute(tx, app.deps, { payment, dispute }), locking)
+  }
+  const dispute = (reference: string, state: ToldDispute['state'] = 'OPEN'): ToldDispute => ({
+    reference,
+    amount: 100,
+    currency: 'USD',
+    state,
+  })
+  for (const [nth, { id }] of disputed.entries()) await tell(id, dispute(`dp_${nth}`))
+  await tell(disputed[0]?.id, dispute('dp_again'))
+  await tell(disputed[1]?.id, dispute('dp_1', 'WON'))
+  const { disputes } = (await overview(shop)).waiting
+  expect(disputes).toEqual({ total: 3, orders: [disputed[0], disputed[2]].map((order) => ({ id: order?.id, number: order?.number })) })
+})

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import { createBtcpay } from '../../../../src/clients/processors/btcpay.ts'
+import { createCheckout } from '../../../../src/clients/processors/checkout.ts'
+import { saysCurrency } from '../../../../src/clients/processors/currencies.ts'
+import { createPaypal } from '../../../../src/clients/processors/paypal.ts'
+import { createQpay } from '../../../../src/clients/processors/qpay.ts'
+import { createStripe } from '../../../../src/clients/processors/stripe.ts'
+import { createTap } from '../../../../src/clients/processors/tap.ts'
+import { currencies } from '../../../../src/lib/money.ts'
+import { processorsSayingBy } from '../../../../src/modules/payments/payment-method/currencies.ts'
+import { processorNames } from '../../../../src/modules/payments/payment-method/domain.ts'
+
+const processorsSaying = processorsSayingBy(saysCurrency)
+
+test('each processor is asked for the currencies that it can say, and for no others', () => {
+  const saying = (currency: string) => [...processorsSaying(currency)]
+  expect(saying('USD')).toEqual(['stripe', 'tap', 'checkout', 'paypal', 'btcpay'])
+  expect(saying('KWD')).toEqual(['stripe', 'tap', 'checkout', 'btcpay'])
+  expect(saying('MNT')).toEqual(['stripe', 'qpay', 'checkout', 'btcpay'])
+  expect(saying('ISK')).toEqual(['stripe', 'checkout', 'btcpay'])
+  expect(saying('HUF')).toEqual(['stripe', 'checkout', 'paypal', 'btcpay'])
+  expect(saying('CLF')).toEqual([])
+  expect(saying('XXX')).toEqual([])
+  expect(currencies.filter((currency) => processorsSaying(currency).has('paypal'))).toHaveLength(24)
+  expect(currencies.filter((currency) => processorsSaying(currency).has('qpay'))).toEqual(['MNT'])
+})
+
+test('the currencies of which a processor is offered are those of which its client takes some amount, each of them', () => {
+  const none = async () => Promise.reject(new Error('nothing is asked'))
+  const port = { fetch: none, trusted: true, timeoutMs: 1, now: () => 0 }
+  const clients = {
+    stripe: createStripe({ secretKey: 'sk_test_a' }, port),
+    tap: createTap({ secretKey: 'sk_test_a', merchantId: '1' }, port),
+    qpay: createQpay({ username: 'a', password: 'b', invoiceCode: 'c' }, port),
+    checkout: createCheckout({ secretKey: 'sk_sbox_a' }, port),
+    paypal: createPaypal({ clientId: 'a', secret: 'b' }, port),
+    btcpay: createBtcpay({ apiUrl: 'http://127.0.0.1:1', storeId: 'a', apiKey: 'b', mode: 'TEST' }, port),
+  }
+  for (const name of processorNames) {
+    const { says, saysCurrency: offered } = clients[name].capabilities
+    const taken = currencies.filter((currency) => [1_000, 100_000].some((amount) => says({ amount, currency })))
+    expect([name, currencies.filter((currency) => processorsSaying(currency).has(name))]).toEqual([name, taken])
+    expect([name, currencies.filter((currency) => offered(currency))]).toEqual([name, taken])
+  }
+})

@@ -1,0 +1,300 @@
+/** What merchants say of the ways to pay in their shops, and operators of partnerships and processors. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { failuresMax } from '../../../../src/lib/breaker.ts'
+import { processorNames } from '../../../../src/modules/payments/payment-method/domain.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { everySetting } from '../../../support/processor-settings.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const path = '/shops/v2/payment-methods'
+type Caller = { readonly token: string }
+const put = (app: TestApp, { token }: Caller, body: unknown, headers: Record<string, string> = {}) =>
+  app.call('PUT', path, { token, body, headers })
+const warningsOf = async (app: TestApp, caller: Caller, body: unknown) => ok(await put(app, caller, body)).body.warnings
+const entries = (app: TestApp, action: string) =>
+  app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(auditLog.id)
+
+describe('payment methods of a shop', () => {
+  test('a shop that has said nothing has no methods, and once it has, reads back what it said', async () => {
+    await using app = await testApp(everySetting)
+    const merchant = await app.merchant()
+    const first = ok(await app.call('GET', path, { token: merchant.token }))
+    expect([first.body, first.headers.get('etag')]).toEqual([{ warnings: [] }, '"v1"'])
+    const methods = {
+      card: { enabled: true, processor: 'stripe', publishableKey: 'pk_test_stripe' },
+      paypal: { enabled: true },
+      crypto: { enabled: false },
+      wallet: { enabled: true, tokenProvider: 'stripe', merchantIdentifier: 'merchant.example.shop' },
+    }
+    const made = ok(await put(app, merchant, methods))
+    expect([made.body, made.headers.get('etag')]).toEqual([{ ...methods, warnings: [] }, '"v2"'])
+    expect(ok(await app.call('GET', path, { token: merchant.token })).text).toBe(made.text)
+    // As a whole: what is left out is gone.
+    expect(ok(await put(app, merchant, { paypal: { enabled: false } })).body).toEqual({ paypal: { enabled: false }, warnings: [] })
+  })
+
+  test('the methods of a shop are put on record with what changed, and are nobody else’s', async () => {
+    await using app = await testApp(everySetting)
+    const [merchant, other] = [await app.merchant(), await app.merchant()]
+    ok(await put(app, merchant, { crypto: { enabled: false } }))
+    ok(await put(app, merchant, { crypto: { enabled: true } }))
+    expect(
+      (await entries(app, 'shop.payment_methods_set')).map(({ actor, shopId, before, after }) => [actor, shopId, before, after]),
+    ).toEqual([
+      [merchant.id, merchant.shop.id, { crypto: null }, { crypto: { enabled: false } }],
+      [merchant.id, merchant.shop.id, { crypto: { enabled: false } }, { crypto: { enabled: true } }],
+    ])
+    expect(ok(await app.call('GET', path, { token: other.token })).body).toEqual({ warnings: [] })
+    const { status } = await app.call('PUT', path, { token: other.token, headers: { 'x-shop-id': merchant.shop.id }, body: {} })
+    expect(status).toBe(404)
+    expect((await app.call('GET', path, { key: merchant.secretKey })).status).toBe(401)
+    expect((await app.call('GET', path)).status).toBe(401)
+  })
+
+  test('a secret key where every page would show it is refused, and so is what is no configuration; the message shows nothing of it', async () => {
+    await using app = await testApp(everySetting)
+    const merchant = await app.merchant()
+    const secret = 'sk_live_51HoverTheMoon'
+    const refusals: [body: unknown, field: string][] = [
+      [{ card: { enabled: true, processor: 'stripe', publishableKey: secret } }, 'card.publishableKey'],
+      [{ card: { enabled: false, processor: 'stripe', publishableKey: 'RK_test_1' } }, 'card.publishableKey'],
+      [{ paypal: { enabled: true, clientId: secret } }, 'paypal.clientId'],
+      [{ wallet: { enabled: true, merchantIdentifier: 'whsec_1234' } }, 'wallet.merchantIdentifier'],
+      [{ card: { enabled: true, publishableKey: 'pk_test_1' } }, 'card.processor'],
+      [{ card: { enabled: true, processor: 'sandbox' } }, 'card.processor'],
+      [{ card: { enabled: true, processor: 'paypal' } }, 'card.processor'],
+      [{ card: { processor: 'stripe' } }, 'card.enabled'],
+      [{ card: { enabled: true, processor: 'stripe', publishableKey: 'pk test' } }, 'card.publishableKey'],
+      [{ card: { enabled: true, processor: 'stripe', publishableKey: 'p'.repeat(301) } }, 'card.publishableKey'],
+      [{ card: { enabled: true, secretKey: 'x' } }, 'card.secretKey'],
+      [{ cash: { enabled: true } }, 'cash'],
+    ]
+    for (const [body, field] of refusals) {
+      const answer = await put(app, merchant, body)
+      expect([field, answer.status, answer.body.message.includes(field)]).toEqual([field, 400, true])
+      expect(answer.text).not.toContain('51HoverTheMoon')
+    }
+    expect(ok(await app.call('GET', path, { token: merchant.token })).headers.get('etag')).toBe('"v1"')
+  })
+})
+
+describe('warnings', () => {
+  test('what can never be chosen is kept, and the answer says why', async () => {
+    await using app = await testApp({ ...everySetting, STRIPE_PUBLISHABLE_KEY: 'pk_live_a', STRIPE_SECRET_KEY: 'sk_live_a' })
+    const merchant = await app.merchant()
+    const card = (processor: string, publishableKey?: string) => ({
+      card: { enabled: true, processor, ...(publishableKey && { publishableKey }) },
+    })
+    expect(await warningsOf(app, merchant, card('qpay'))).toEqual([{ method: 'card', message: 'qpay cannot take payments in USD' }])
+    expect(await warningsOf(app, merchant, card('stripe'))).toEqual([
+      { method: 'card', message: 'There is no publishable key of mode TEST for stripe' },
+    ])
+    expect(await warningsOf(app, merchant, card('tap'))).toEqual([])
+    expect(await warningsOf(app, merchant, card('tap', 'pk_live_other'))).toEqual([
+      { method: 'card', message: 'There is no publishable key of mode TEST for tap' },
+    ])
+    expect(await warningsOf(app, merchant, { card: { enabled: true } })).toEqual([
+      { method: 'card', message: 'No card processor applies: choose one, with its publishable key' },
+    ])
+    expect(await warningsOf(app, merchant, { ...card('tap'), wallet: { enabled: true, tokenProvider: 'qpay' } })).toEqual([
+      { method: 'wallet', message: 'qpay takes no wallet tokens' },
+    ])
+    expect(await warningsOf(app, merchant, { wallet: { enabled: true } })).toEqual([
+      { method: 'wallet', message: 'No processor takes wallet tokens: choose one that does, by tokenProvider' },
+    ])
+    expect(await warningsOf(app, merchant, { wallet: { enabled: true, tokenProvider: 'stripe' } })).toEqual([
+      { method: 'wallet', message: 'There is no publishable key of mode TEST for stripe' },
+    ])
+  })
+
+  test('PayPal, crypto and wallets without credentials, or in a currency that they cannot say, are warned of; so is nothing that is disabled', async () => {
+    await using app = await testApp()
+    const [merchant, gulf] = [await app.merchant(), await app.merchant({ currency: 'KWD' })]
+    const [mongolia, unit] = [await app.merchant({ currency: 'MNT' }), await app.merchant({ currency: 'CLF' })]
+    expect(await warningsOf(app, merchant, { paypal: { enabled: true }, crypto: { enabled: true } })).toEqual([
+      { method: 'paypal', message: 'There are no credentials of mode TEST for paypal' },
+      { method: 'crypto', message: 'There are no credentials of mode TEST for btcpay' },
+    ])
+    expect(await warningsOf(app, gulf, { paypal: { enabled: true } })).toEqual([
+      { method: 'paypal', message: 'paypal cannot take payments in KWD' },
+    ])
+    expect(await warningsOf(app, unit, { crypto: { enabled: true } })).toEqual([
+      { method: 'crypto', message: 'btcpay cannot take payments in CLF' },
+    ])
+    expect(await warningsOf(app, mongolia, { wallet: { enabled: true, tokenProvider: 'tap' } })).toEqual([
+      { method: 'wallet', message: 'tap cannot take payments in MNT' },
+    ])
+    const off = { enabled: false }
+    expect(await warningsOf(app, merchant, { card: off, paypal: off, crypto: off, wallet: off })).toEqual([])
+  })
+
+  test('a card without the secret key behind it is warned of: none at all, or one of another account', async () => {
+    const { STRIPE_SECRET_KEY: _, ...withoutSecret } = everySetting
+    await using app = await testApp(withoutSecret)
+    const merchant = await app.merchant()
+    const message = (name: string) => `No payment can be made by ${name}: there is no secret key for the account that the page is told of`
+    expect(await warningsOf(app, merchant, { card: { enabled: true, processor: 'stripe' }, wallet: { enabled: false } })).toEqual([
+      { method: 'card', message: message('stripe') },
+    ])
+    const own = { enabled: true, processor: 'tap', publishableKey: 'pk_test_another' }
+    expect(await warningsOf(app, merchant, { card: own })).toEqual([
+      { method: 'card', message: message('tap') },
+      { method: 'wallet', message: message('tap') },
+    ])
+    expect(await warningsOf(app, merchant, { card: { ...own, publishableKey: everySetting.TAP_PUBLISHABLE_KEY } })).toEqual([])
+    expect(await warningsOf(app, merchant, { paypal: { enabled: true, clientId: 'another-client' } })).toEqual([
+      { method: 'paypal', message: message('paypal') },
+    ])
+  })
+
+  test('what is only down is not warned of', async () => {
+    await using app = await testApp(everySetting)
+    const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
+    for (const name of processorNames)
+      ok(await app.call('POST', `/admin/operations/breakers/${name}`, { token: operator.token, body: { action: 'isolate' } }))
+    expect(await warningsOf(app, merchant, { card: { enabled: true, processor: 'stripe' }, paypal: { enabled: true } })).toEqual([])
+  })
+})
+
+describe('partnerships', () => {
+  const all = '/admin/partnerships'
+
+  test('partnerships are put and read as a whole, in the order in which they were put, and what changed is on record', async () => {
+    await using app = await testApp()
+    const operator = await app.superAdmin()
+    const shops = [await app.merchant(), await app.merchant(), await app.merchant()].map(({ shop }) => shop.id)
+    const [a = '', b = '', c = ''] = shops
+    const data = [
+      { name: 'Zebra malls', defaultCardProcessor: 'tap', shopIds: [c, a] },
+      { name: 'Alpha', defaultCardProcessor: 'checkout', shopIds: [b] },
+      { name: 'Empty', defaultCardProcessor: 'qpay', shopIds: [] },
+    ]
+    expect(ok(await app.call('GET', all, { token: operator.token })).body).toEqual({ data: [] })
+    const made = ok(await app.call('PUT', all, { token: operator.token, body: { data } }))
+    expect(made.body).toEqual({ data })
+    const read = ok(await app.call('GET', all, { token: operator.token }))
+    expect([read.text, read.headers.get('etag')]).toEqual([made.text, '"v2"'])
+    const fewer = [{ name: 'Alpha', defaultCardProcessor: 'checkout', shopIds: [b] }]
+    ok(await app.call('PUT', all, { token: operator.token, body: { data: fewer } }))
+    expect(ok(await app.call('GET', all, { token: operator.token })).body).toEqual({ data: fewer })
+    const [, last] = await entries(app, 'partnerships.set')
+    expect([last?.actor, last?.before, last?.after]).toEqual([
+      operator.id,
+      {
+        'partnership Zebra malls': { defaultCardProcessor: 'tap', shopIds: [c, a] },
+        'partnership Empty': { defaultCardProcessor: 'qpay', shopIds: [] },
+      },
+      { 'partnership Zebra malls': null, 'partnership Empty': null },
+    ])
+  })
+
+  test('a shop belongs to one partnership at most; unknown shops and processors are named by their place; nothing is kept of a list with a fault', async () => {
+    await using app = await testApp()
+    const { token } = await app.superAdmin()
+    const { shop } = await app.merchant()
+    const one = { name: 'A', defaultCardProcessor: 'tap', shopIds: [shop.id] }
+    const refusals: [data: unknown, message: string][] = [
+      [[one, { ...one, name: 'B' }], 'data.1.shopIds.0 (body): a shop belongs to one partnership at most, once'],
+      [[{ ...one, shopIds: [shop.id, shop.id] }], 'data.0.shopIds.1 (body): a shop belongs to one partnership at most, once'],
+      [[one, { ...one, shopIds: [] }], 'data.1.name (body): each name may stand once only'],
+      [[one, { ...one, name: 'B', shopIds: ['shop_00000000000000000000000000'] }], 'data.1.shopIds.0 (body): no such shop'],
+    ]
+    for (const [data, message] of refusals) {
+      const answer = await app.call('PUT', all, { token, body: { data } })
+      expect([answer.status, answer.body.message]).toEqual([400, message])
+    }
+    for (const bad of ['paypal', 'sandbox', 'adyen'])
+      expect((await app.call('PUT', all, { token, body: { data: [{ ...one, defaultCardProcessor: bad }] } })).body.message).toContain(
+        'defaultCardProcessor',
+      )
+    expect((await app.call('PUT', all, { token, body: { data: [{ ...one, name: ' ' }] } })).status).toBe(400)
+    expect((await app.call('PUT', all, { token, body: { data: [{ ...one, rate: 1 }] } })).status).toBe(400)
+    expect(ok(await app.call('GET', all, { token })).body).toEqual({ data: [] })
+  })
+
+  test('of two lists that are put at once from the same version one is refused', async () => {
+    await using app = await testApp()
+    const { token } = await app.superAdmin()
+    const put = (name: string) =>
+      app.call('PUT', all, {
+        token,
+        headers: { 'if-match': '"v1"' },
+        body: { data: [{ name, defaultCardProcessor: 'tap', shopIds: [] }] },
+      })
+    const answers = await Promise.all(['A', 'B', 'C', 'D'].map(put))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412])
+  })
+
+  test('partnerships are for operators alone', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    for (const method of ['GET', 'PUT']) {
+      const body = method === 'PUT' ? { body: { data: [] } } : {}
+      expect((await app.call(method, all, { token, ...body })).status).toBe(403)
+      expect((await app.call(method, all, body)).status).toBe(401)
+    }
+  })
+})
+
+describe('breakers of processors', () => {
+  const all = '/admin/operations/breakers'
+  const stripe = { processor: 'stripe', host: 'api.stripe.com' } as const
+
+  test('operators see every processor, the host of its account, and how its breaker stands', async () => {
+    await using app = await testApp(everySetting)
+    const { token } = await app.superAdmin()
+    const before = ok(await app.call('GET', all, { token })).body.data
+    expect(before.map(({ processor }: { processor: string }) => processor)).toEqual(processorNames)
+    const well = { host: 'api.stripe.com', state: 'CLOSED', failures: 0, openSince: null, probeAt: null }
+    expect(before[0]).toEqual({ processor: 'stripe', isolatedAt: null, hosts: [well] })
+    for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed(stripe)
+    app.deps.breakers.failed({ processor: 'stripe', host: 'other.example' })
+    expect(ok(await app.call('GET', all, { token })).body.data[0].hosts).toEqual([
+      { ...well, state: 'OPEN', failures: null, openSince: '2026-01-06T12:00:00.000Z', probeAt: '2026-01-06T12:00:30.000Z' },
+      { ...well, host: 'other.example', failures: 1 },
+    ])
+    app.clock.advance(30_000)
+    app.deps.breakers.beginProbe(stripe)
+    expect(ok(await app.call('GET', all, { token })).body.data[0].hosts[0]).toMatchObject({ state: 'HALF_OPEN', probeAt: null })
+  })
+
+  test('an isolation by hand is seen by every process, is on record, and asked for again changes nothing', async () => {
+    await using app = await testApp(everySetting)
+    await using beside = await testApp(everySetting, { database: app.database, as: 'command' })
+    const operator = await app.superAdmin()
+    const act = (action: string) => app.call('POST', `${all}/tap`, { token: operator.token, body: { action } })
+    const isolated = ok(await act('isolate')).body
+    expect(isolated).toMatchObject({ processor: 'tap', isolatedAt: '2026-01-06T12:00:00.000Z' })
+    app.clock.advance(1_000)
+    expect(ok(await act('isolate')).body).toEqual(isolated)
+    expect(ok(await beside.call('GET', all, { token: operator.token })).body.data[1]).toEqual(isolated)
+    expect(ok(await act('restore')).body).toMatchObject({ processor: 'tap', isolatedAt: null })
+    expect(ok(await act('restore')).body.isolatedAt).toBeNull()
+    expect(ok(await beside.call('GET', all, { token: operator.token })).body.data[1].isolatedAt).toBeNull()
+    const rows = [...(await entries(app, 'processor.isolated')), ...(await entries(app, 'processor.restored'))]
+    expect(rows.map(({ subject, actor, after }) => [subject, actor, after])).toEqual([
+      ['tap', operator.id, { isolated: true }],
+      ['tap', operator.id, null],
+      ['tap', operator.id, { isolated: false }],
+      ['tap', operator.id, null],
+    ])
+  })
+
+  test('a processor that there is not is 404, the sandbox too, an action that there is not 400, and nobody but operators may', async () => {
+    await using app = await testApp()
+    const [operator, merchant] = [await app.superAdmin(), await app.merchant()]
+    const act = (name: string, action: unknown, token?: string) =>
+      app.call('POST', `${all}/${name}`, { ...(token ? { token } : {}), body: { action } })
+    for (const name of ['adyen', 'sandbox', 'Stripe', 'toString']) expect((await act(name, 'isolate', operator.token)).status).toBe(404)
+    expect((await act('s'.repeat(65), 'isolate', operator.token)).status).toBe(400)
+    expect((await act('stripe', 'close', operator.token)).status).toBe(400)
+    expect((await act('stripe', 'isolate', merchant.token)).status).toBe(403)
+    expect((await act('stripe', 'isolate')).status).toBe(401)
+    expect((await app.call('GET', all, { token: merchant.token })).status).toBe(403)
+  })
+})

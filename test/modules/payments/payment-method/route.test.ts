@@ -1,0 +1,372 @@
+/** What a payment page is told, by the public route. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { engine } from '../../../../db/columns.ts'
+import { failuresMax } from '../../../../src/lib/breaker.ts'
+import { cardProcessors, type ProcessorName, processorNames } from '../../../../src/modules/payments/payment-method/domain.ts'
+import { type Answer, type CallOptions, type TestApp, testApp } from '../../../support/app.ts'
+import { approved } from '../../../support/kyb.ts'
+import { everySetting } from '../../../support/processor-settings.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const pathOf = (name: string) => `/checkout/${name}/payment-intent-resolver`
+let caller = 0
+/** Each from an address of its own, since they are limited. */
+const ask = (app: TestApp, name: string, options: CallOptions = {}): Promise<Answer> =>
+  app.call('GET', pathOf(name), { from: `198.51.${(caller >> 8) % 256}.${caller++ % 256}`, ...options })
+const put = async (app: TestApp, token: string, path: string, body: unknown) => ok(await app.call('PUT', path, { token, body }))
+const choose = (app: TestApp, { token }: { token: string }, body: unknown) => put(app, token, '/shops/v2/payment-methods', body)
+const act = async (app: TestApp, { token }: { token: string }, name: ProcessorName, action: string) =>
+  ok(await app.call('POST', `/admin/operations/breakers/${name}`, { token, body: { action } }))
+
+describe('the answer', () => {
+  test('a shop that has chosen nothing gets what the environment has, and no card: nothing guesses one', async () => {
+    await using app = await testApp(everySetting)
+    const { shop } = await app.merchant()
+    expect(ok(await ask(app, shop.name)).body).toEqual({
+      card: null,
+      paypal: { enabled: true, clientId: 'paypal-client' },
+      crypto: { enabled: true, provider: 'btcpay' },
+      wallet: { enabled: false, tokenProvider: null },
+      currency: 'USD',
+      meta: {
+        kybCohort: null,
+        partnership: null,
+        chain: [
+          { method: 'card', step: 'SHOP_CONFIG', candidate: null, outcome: 'NO_MATCH' },
+          { method: 'card', step: 'PARTNERSHIP', candidate: null, outcome: 'NO_MATCH' },
+          { method: 'card', step: 'KYB_COHORT', candidate: null, outcome: 'NO_MATCH' },
+          { method: 'paypal', step: 'PUBLISHABLE_KEY', candidate: 'paypal', outcome: 'SELECTED' },
+          { method: 'crypto', step: 'PUBLISHABLE_KEY', candidate: 'btcpay', outcome: 'SELECTED' },
+          { method: 'wallet', step: 'SHOP_CONFIG', candidate: null, outcome: 'NO_MATCH' },
+        ],
+        skippedByBreaker: [],
+      },
+    })
+  })
+
+  test('an instance without a single account offers nothing, and never the sandbox, which takes payments in TEST', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    await choose(app, merchant, { card: { enabled: true, processor: 'stripe' } })
+    const { body, text } = ok(await ask(app, merchant.shop.name))
+    expect(body).toMatchObject({ card: null, paypal: { enabled: false }, crypto: { enabled: false }, wallet: { enabled: false } })
+    expect(text).not.toContain('sandbox')
+  })
+
+  test('each step has its turn: the cohort, before it the partnership, before it the shop’s own choice', async () => {
+    await using app = await testApp(everySetting)
+    const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
+    const card = async () => ok(await ask(app, merchant.shop.name)).body.card?.processor ?? null
+    const seen = [await card()]
+    await approved(app, merchant, operator, { cohort: 'KSA_COMPANY' })
+    seen.push(await card())
+    const partnership = { name: 'Malls', defaultCardProcessor: 'checkout', shopIds: [merchant.shop.id] }
+    await put(app, operator.token, '/admin/partnerships', { data: [partnership] })
+    seen.push(await card())
+    await choose(app, merchant, { card: { enabled: true, processor: 'stripe' } })
+    seen.push(await card())
+    expect(seen).toEqual([null, 'tap', 'checkout', 'stripe'])
+    const { body } = ok(await ask(app, merchant.shop.name))
+    expect([body.meta.kybCohort, body.meta.partnership]).toEqual(['KSA_COMPANY', 'Malls'])
+    expect(body.card).toEqual({ processor: 'stripe', publishableKey: 'pk_test_stripe', environment: 'test' })
+    expect(body.wallet).toEqual({
+      enabled: true,
+      tokenProvider: 'stripe',
+      googlePay: { gateway: 'stripe', parameters: { 'stripe:version': '2026-10-28.endive', 'stripe:publishableKey': 'pk_test_stripe' } },
+    })
+  })
+
+  test('the regions have their own: the Gulf tap, Mongolia QPay with its invoice code as the key, the US stripe, others none', async () => {
+    await using app = await testApp(everySetting)
+    const operator = await app.superAdmin()
+    for (const [cohort, currency, card] of [
+      ['KUWAIT_WLL', 'KWD', { processor: 'tap', publishableKey: 'pk_test_tap', environment: 'test' }],
+      ['MN_LLC', 'MNT', { processor: 'qpay', publishableKey: 'SOUK_INVOICE', environment: 'test' }],
+      ['US_SOLE_PROP', 'USD', { processor: 'stripe', publishableKey: 'pk_test_stripe', environment: 'test' }],
+      ['UK_LTD', 'GBP', null],
+      // QPay cannot say dollars.
+      ['MN_SOLE', 'USD', null],
+    ] as const) {
+      const merchant = await app.merchant({ currency })
+      await approved(app, merchant, operator, { cohort })
+      expect(ok(await ask(app, merchant.shop.name)).body.card).toEqual(card)
+    }
+  })
+
+  test('a key of the other mode is passed over, and the shop’s own key goes before the environment’s', async () => {
+    await using app = await testApp({ ...everySetting, TAP_PUBLISHABLE_KEY: 'pk_live_tap', TAP_SECRET_KEY: 'sk_live_SECRET' })
+    const merchant = await app.merchant()
+    const cardWith = async (card: object) => {
+      await choose(app, merchant, { card: { enabled: true, ...card } })
+      return ok(await ask(app, merchant.shop.name)).body.card
+    }
+    expect(await cardWith({ processor: 'tap' })).toBeNull()
+    expect(await cardWith({ processor: 'tap', publishableKey: 'pk_test_own' })).toEqual({
+      processor: 'tap',
+      publishableKey: 'pk_test_own',
+      environment: 'test',
+    })
+    expect(await cardWith({ processor: 'stripe', publishableKey: 'pk_live_own' })).toBeNull()
+    expect(await cardWith({ enabled: false, processor: 'stripe' })).toBeNull()
+  })
+
+  test('a processor that does not answer is passed over, and the next viable one taken, until it answers again', async () => {
+    await using app = await testApp(everySetting)
+    const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
+    await choose(app, merchant, { card: { enabled: true, processor: 'stripe' } })
+    await approved(app, merchant, operator, { cohort: 'UAE_MAINLAND' })
+    const stripe = { processor: 'stripe', host: 'api.stripe.com' } as const
+    const seen = async () => {
+      const { card, meta } = ok(await ask(app, merchant.shop.name)).body
+      return [card?.processor, meta.skippedByBreaker]
+    }
+    for (let nth = 1; nth < failuresMax; nth++) app.deps.breakers.failed(stripe)
+    expect(await seen()).toEqual(['stripe', []])
+    app.deps.breakers.failed(stripe)
+    expect(await seen()).toEqual(['tap', ['stripe']])
+    app.clock.advance(30_000)
+    app.deps.breakers.beginProbe(stripe)
+    expect(await seen()).toEqual(['tap', ['stripe']])
+    app.deps.breakers.probed(stripe, true)
+    expect(await seen()).toEqual(['stripe', []])
+    // A dead server of somebody else's is nobody's trouble.
+    for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed({ ...stripe, host: 'dead.example' })
+    expect(await seen()).toEqual(['stripe', []])
+  })
+})
+
+describe('what is kept', () => {
+  test('the answer changes with the very next request to any process, whatever was changed', async () => {
+    await using app = await testApp(everySetting)
+    await using second = await testApp(everySetting, { database: app.database, as: 'command' })
+    const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
+    const etags: string[] = []
+    const note = async () => {
+      const [first, again] = [ok(await ask(app, merchant.shop.name)), ok(await ask(app, merchant.shop.name))]
+      expect([again.text, again.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+      expect(ok(await ask(second, merchant.shop.name)).text).toBe(first.text)
+      etags.push(first.headers.get('etag') ?? '')
+    }
+    await note()
+    await approved(app, merchant, operator, { cohort: 'UAE_MAINLAND' })
+    await note()
+    await put(app, operator.token, '/admin/partnerships', {
+      data: [{ name: 'Malls', defaultCardProcessor: 'checkout', shopIds: [merchant.shop.id] }],
+    })
+    await note()
+    await choose(app, merchant, { card: { enabled: true, processor: 'stripe' } })
+    await note()
+    await act(app, operator, 'stripe', 'isolate')
+    await note()
+    // What failed is known to the process that it failed in.
+    for (const { deps } of [app, second])
+      for (let nth = 0; nth < failuresMax; nth++) deps.breakers.failed({ processor: 'checkout', host: 'api.sandbox.checkout.com' })
+    await note()
+    ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { currency: 'AED' } }))
+    await note()
+    expect(new Set(etags).size).toBe(etags.length)
+    await act(app, operator, 'stripe', 'restore')
+    expect(ok(await ask(app, merchant.shop.name)).body.card.processor).toBe('stripe')
+    const suspend = (status: string) => app.call('PATCH', `/admin/shops/${merchant.shop.id}`, { token: operator.token, body: { status } })
+    ok(await suspend('SUSPENDED'))
+    for (const one of [app, second]) expect((await ask(one, merchant.shop.name)).status).toBe(404)
+    ok(await suspend('ACTIVE'))
+    for (const one of [app, second]) ok(await ask(one, merchant.shop.name))
+  })
+
+  test.skipIf(engine !== 'sqlite')('what is kept costs no read, whichever query came with it, and however the name is spelt', async () => {
+    await using app = await testApp(everySetting)
+    const { shop } = await app.merchant()
+    const { store, reads } = counting(app)
+    const answers = [
+      await ask(app, shop.name),
+      await app.call('GET', `${pathOf(shop.name)}?utm_source=x&shopUrl=other`, { from: '192.0.2.1' }),
+      await ask(app, `%73hop${shop.name.slice(4)}`),
+    ]
+    expect(new Set(answers.map(({ status, text, headers }) => `${status} ${text} ${headers.get('etag')}`)).size).toBe(1)
+    expect(reads()).toBe(1)
+    store.restore()
+  })
+})
+
+/** Counts how often an answer is made. */
+function counting(app: TestApp) {
+  const store = app.deps.paymentMethodStore as { partnershipOf: (...args: never[]) => unknown }
+  const original = store.partnershipOf
+  let reads = 0
+  store.partnershipOf = (...args) => {
+    reads++
+    return original(...args)
+  }
+  return {
+    reads: () => reads,
+    store: {
+      restore: () => {
+        store.partnershipOf = original
+      },
+    },
+  }
+}
+
+describe('the headers', () => {
+  test('anybody may keep the answer for a minute at the edge, and pages of every origin read it, whatever the shop lists', async () => {
+    await using app = await testApp(everySetting)
+    const merchant = await app.merchant()
+    ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { storefrontOrigins: ['https://shop.example'] } }))
+    for (const headers of [{}, { origin: 'https://elsewhere.example' }] as Record<string, string>[]) {
+      const answer = ok(await ask(app, merchant.shop.name, { headers }))
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+      expect(answer.headers.get('content-type')).toBe('application/json;charset=utf-8')
+      expect(answer.headers.get('etag')).toMatch(/^"[^"]+"$/)
+      expect(answer.headers.has('vary')).toBe(false)
+      expect(answer.headers.has('set-cookie')).toBe(false)
+    }
+  })
+
+  test('whoever has this version gets 304 and the same headers, and no body', async () => {
+    await using app = await testApp(everySetting)
+    const { shop } = await app.merchant()
+    const etag = ok(await ask(app, shop.name)).headers.get('etag') ?? ''
+    for (const held of [etag, `"other", W/${etag}`, '*']) {
+      const answer = await ask(app, shop.name, { headers: { 'if-none-match': held } })
+      expect([answer.status, answer.text, answer.headers.get('etag')]).toEqual([304, '', etag])
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+      expect(answer.headers.has('vary')).toBe(false)
+    }
+    expect((await ask(app, shop.name, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
+  })
+})
+
+describe('names', () => {
+  test('an unknown shop, a suspended one and what is no name are 404 with the same body; one that is too long is 400', async () => {
+    await using app = await testApp(everySetting)
+    const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
+    ok(await app.call('PATCH', `/admin/shops/${merchant.shop.id}`, { token: operator.token, body: { status: 'SUSPENDED' } }))
+    const bodies = new Set<string>()
+    for (const name of [
+      merchant.shop.name,
+      'no-such-shop',
+      merchant.shop.name.toUpperCase(),
+      'shop.example.com',
+      'a%2Fb',
+      "'%20or%201=1--",
+      '%F0%9F%9B%8D',
+      'x'.repeat(253),
+    ]) {
+      const { status, text, headers } = await ask(app, name)
+      expect([name, status, headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual([name, 404, 'no-store', '*'])
+      bodies.add(text)
+    }
+    expect([...bodies]).toEqual(['{"statusCode":404,"message":"No such shop","error":"Not Found"}'])
+    const long = await ask(app, 'x'.repeat(254))
+    expect([long.status, long.body.message.includes('shopUrl')]).toEqual([400, true])
+    expect((await ask(app, '%ff')).status).toBe(400)
+    expect((await ask(app, 'a%00b')).status).toBe(400)
+    expect((await ask(app, 'x'.repeat(9_000))).status).toBe(400)
+  })
+})
+
+describe('the limit', () => {
+  test('sixty a minute of an address, whatever they come to, in a window that slides; then 429 that says to the second when', async () => {
+    await using app = await testApp(everySetting)
+    const { shop } = await app.merchant()
+    const from = '203.0.113.5'
+    for (let nth = 0; nth < 30; nth++) ok(await ask(app, shop.name, { from }))
+    app.clock.advance(20_000)
+    for (let nth = 0; nth < 30; nth++) expect((await ask(app, 'no-such-shop', { from })).status).toBe(404)
+    const refused = await ask(app, shop.name, { from })
+    expect([refused.status, refused.headers.get('retry-after'), refused.headers.get('cache-control')]).toEqual([429, '40', 'no-store'])
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*')
+    ok(await ask(app, shop.name, { from: '203.0.113.6' }))
+    app.clock.advance(39_000)
+    expect((await ask(app, shop.name, { from })).headers.get('retry-after')).toBe('1')
+    app.clock.advance(1_000)
+    ok(await ask(app, shop.name, { from }))
+  })
+
+  test('an IPv6 caller is the /64 that they move about in, and a forwarding header counts from a trusted proxy only', async () => {
+    await using app = await testApp({ ...everySetting, TRUSTED_PROXIES: '10.0.0.1' })
+    const { shop } = await app.merchant()
+    const times = async (count: number, options: (nth: number) => CallOptions) => {
+      const statuses: number[] = []
+      for (let nth = 0; nth < count; nth++) statuses.push((await ask(app, shop.name, options(nth))).status)
+      return statuses.filter((status) => status === 429).length
+    }
+    expect(await times(61, (nth) => ({ from: `2001:db8:1:2:${nth.toString(16)}::1` }))).toBe(1)
+    expect(await times(1, () => ({ from: '2001:db8:1:3::1' }))).toBe(0)
+    const forwarded = (nth: number) => ({ headers: { 'x-forwarded-for': `198.18.0.${nth}` } })
+    expect(await times(61, (nth) => ({ from: '203.0.113.7', ...forwarded(nth) }))).toBe(1)
+    expect(await times(61, (nth) => ({ from: '10.0.0.1', ...forwarded(nth) }))).toBe(0)
+  })
+
+  test('the limit is shared with nothing else: neither what shoppers write nor other reads count, and a 304 does', async () => {
+    await using app = await testApp({ ...everySetting, STOREFRONT_WRITES_PER_MINUTE: '1' })
+    const { shop, publishableKey } = await app.merchant()
+    const from = '203.0.113.8'
+    const email = 'a@example.com'
+    const carts = async () => (await app.call('POST', '/cart', { key: publishableKey, from, body: { email } })).status
+    expect([await carts(), await carts()]).toEqual([201, 429])
+    for (let nth = 0; nth < 60; nth++) ok(await app.call('GET', `/shops/v2/public/name/${shop.name}`, { from }))
+    const etag = ok(await ask(app, shop.name, { from })).headers.get('etag') ?? ''
+    for (let nth = 0; nth < 59; nth++) expect((await ask(app, shop.name, { from, headers: { 'if-none-match': etag } })).status).toBe(304)
+    expect((await ask(app, shop.name, { from })).status).toBe(429)
+  })
+})
+
+test('nothing that looks secret is in any answer, whatever was set and saved', async () => {
+  await using app = await testApp(everySetting)
+  const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
+  const bool = fc.boolean()
+  const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
+  const card = fc.constantFrom(...cardProcessors)
+  const key = fc.constantFrom('pk_test_own', 'pk_sbox_own', 'pk_live_own', 'AbC', 'sk_test_SECRET', 'rk_live_SECRET', 'whsec_SECRET')
+  const configuration = fc.record({
+    card: maybe(fc.record({ enabled: bool, processor: card, publishableKey: maybe(key) })),
+    paypal: maybe(fc.record({ enabled: bool, clientId: maybe(key) })),
+    crypto: maybe(fc.record({ enabled: bool })),
+    wallet: maybe(fc.record({ enabled: bool, tokenProvider: maybe(card), merchantIdentifier: maybe(key) })),
+    partnership: maybe(card),
+    isolated: maybe(fc.constantFrom(...processorNames)),
+  })
+  await fc.assert(
+    fc.asyncProperty(configuration, async ({ partnership, isolated, ...methods }) => {
+      const data = partnership ? [{ name: 'Malls', defaultCardProcessor: partnership, shopIds: [merchant.shop.id] }] : []
+      await put(app, operator.token, '/admin/partnerships', { data })
+      if (isolated) await act(app, operator, isolated, 'isolate')
+      const saved = await app.call('PUT', '/shops/v2/payment-methods', { token: merchant.token, body: methods })
+      const isSecret = /"(?:sk_|rk_|whsec_)/.test(JSON.stringify(methods))
+      expect(saved.status).toBe(isSecret ? 400 : 200)
+      const answers = [
+        saved,
+        await app.call('GET', '/shops/v2/payment-methods', { token: merchant.token }),
+        await ask(app, merchant.shop.name),
+        await app.call('GET', '/admin/operations/breakers', { token: operator.token }),
+      ]
+      for (const { text } of answers) expect(text).not.toMatch(/SECRET|sk_|rk_|whsec_/)
+      if (isolated) await act(app, operator, isolated, 'restore')
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('the breakers are in the metrics: what is open and counted, by host, and what was isolated by hand', async () => {
+  await using app = await testApp(everySetting)
+  const operator = await app.superAdmin()
+  const figures = async () => (await app.call('GET', '/metrics')).text.split('\n').filter((line) => line.startsWith('souk_processor_'))
+  expect(await figures()).toEqual([])
+  for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed({ processor: 'stripe', host: 'api.stripe.com' })
+  app.deps.breakers.failed({ processor: 'btcpay', host: 'a"\\b' })
+  await act(app, operator, 'tap', 'isolate')
+  expect(await figures()).toEqual([
+    'souk_processor_breaker_open{processor="stripe",host="api.stripe.com"} 1',
+    'souk_processor_breaker_open{processor="btcpay",host="a\\"\\\\b"} 0',
+    'souk_processor_breaker_opened_total{processor="stripe"} 1',
+    'souk_processor_isolated{processor="tap"} 1',
+  ])
+})

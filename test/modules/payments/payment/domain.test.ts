@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import {
+  hasFailed,
+  isUnderWay,
+  openPaymentStatuses,
+  type Payment,
+  paymentStatuses,
+  paymentTokenSeal,
+  paymentView,
+  processorDefault,
+} from '../../../../src/modules/payments/payment/domain.ts'
+
+test('a payment is under way until it was captured, has failed or was given up', () => {
+  expect(paymentStatuses).toEqual(['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED'])
+  expect(openPaymentStatuses).toEqual(['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING'])
+  for (const status of paymentStatuses) expect(isUnderWay({ status })).toBe(openPaymentStatuses.some((one) => one === status))
+})
+
+test('only a payment that ended without money has failed', () => {
+  expect(paymentStatuses.filter((status) => hasFailed({ status }))).toEqual(['FAILED', 'VOIDED'])
+})
+
+test('a checkout that names no processor is paid by the sandbox', () => {
+  expect(processorDefault).toBe('sandbox')
+})
+
+test('the seal of a payment token names its payment', () => {
+  expect(paymentTokenSeal('pay_1')).toBe('payment/pay_1')
+})
+
+test('a payment is shown with its amounts in its currency, and without its token and what its page needs', () => {
+  const payment: Payment = {
+    id: 'pay_1',
+    orderId: 'order_1',
+    shopId: 'shop_1',
+    attemptKey: 'attempt',
+    method: 'card',
+    processor: 'sandbox',
+    accountId: '',
+    mode: 'TEST',
+    processorReference: 'ref',
+    references: {},
+    sealedToken: 'sealed',
+    returnUrl: 'https://shop.example/back',
+    clientParameters: { secret: 'of the page' },
+    amount: 5,
+    currency: 'JPY',
+    authorized: 4,
+    captured: 3,
+    refunded: 2,
+    status: 'CAPTURED',
+    failureCode: null,
+    sentAt: 0,
+    askedAt: null,
+    endedAt: null,
+    askAt: null,
+    leaseHolder: null,
+    leaseUntil: null,
+    createdAt: 0,
+    updatedAt: 1_000,
+  }
+  expect(paymentView(payment)).toEqual({
+    id: 'pay_1',
+    method: 'card',
+    processor: 'sandbox',
+    processorReference: 'ref',
+    amount: { amount: 5, currency: 'JPY' },
+    authorized: { amount: 4, currency: 'JPY' },
+    captured: { amount: 3, currency: 'JPY' },
+    refunded: { amount: 2, currency: 'JPY' },
+    status: 'CAPTURED',
+    failureCode: null,
+    createdAt: '1970-01-01T00:00:00.000Z',
+    updatedAt: '1970-01-01T00:00:01.000Z',
+  })
+})

@@ -1,0 +1,675 @@
+/** The inbox of processors' messages and callbacks: what is verified is kept once and then asked; what is not leaves no trace. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { paymentMessages, payments as paymentRows } from '../../../../db/schema/payments.ts'
+import { type ProcessorMessage, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
+import { callbackTokenOf } from '../../../../src/modules/payments/payment/callbacks.ts'
+import { accountSeal, identityOf } from '../../../../src/modules/payments/processor-account/domain.ts'
+import { startPaypal } from '../../../clients/processors/paypal-server.ts'
+import { startQpayServer } from '../../../clients/processors/qpay-server.ts'
+import { signature, startStripe } from '../../../clients/processors/stripe-server.ts'
+import { startTapServer } from '../../../clients/processors/tap-server.ts'
+import { type Answer, type TestApp, type TestAppOptions, testApp } from '../../../support/app.ts'
+import { said, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minute = 60_000
+const hour = 60 * minute
+const dayMs = 24 * hour
+
+const choose = async (app: TestApp, { token }: Selling, card: object) =>
+  ok(await app.call('PUT', '/shops/v2/payment-methods', { token, body: { card: { enabled: true, ...card } } }))
+
+/** A program whose own account is with a stand-in for Stripe. */
+async function withStripe(options: TestAppOptions = {}) {
+  let app: TestApp | undefined
+  const stripe = await startStripe({ now: () => app?.clock.now() ?? 0 })
+  app = await testApp(
+    {
+      STRIPE_PUBLISHABLE_KEY: 'pk_test_own',
+      STRIPE_SECRET_KEY: 'sk_test_standin',
+      STRIPE_WEBHOOK_SECRET: 'whsec_standin',
+      STRIPE_API_URL: stripe.url,
+    },
+    options,
+  )
+  const { deps, clock, call } = app
+
+  /** An account of a shop's with the same Stripe, whose messages have another secret. */
+  async function accountOf(
+    shop: Selling,
+    webhookSecret: string,
+    { replaces = false, rolls }: { replaces?: boolean; rolls?: string } = {},
+  ): Promise<string> {
+    const { processorAccountStore: store, keyring, newId } = deps
+    const id = newId('processorAccount')
+    const which = { shopId: shop.shop.id, processor: 'stripe', mode: 'TEST' } as const
+    const publishableKey = `pk_test_${webhookSecret}`
+    const sealed = { secretKey: 'sk_test_standin', webhookSecret }
+    await deps.db.write(async (tx) => {
+      const before = replaces || rolls ? await store.live(which, tx) : undefined
+      if (before) await store.retire(tx, before.id, clock.now())
+      await store.insert(tx, {
+        id,
+        ...which,
+        accountId: rolls ?? id,
+        identity: identityOf('stripe', { publishableKey }),
+        publishable: { publishableKey },
+        sealedSettings: keyring.seal(JSON.stringify(sealed), accountSeal({ id, shopId: shop.shop.id, processor: 'stripe' })),
+        apiUrl: null,
+        names: [],
+        version: (await store.lastVersion(tx, which)) + 1,
+        checkedAt: clock.now(),
+        createdAt: clock.now(),
+        retiredAt: null,
+      })
+    })
+    return id
+  }
+
+  /** An order whose payment waits on Stripe's page. */
+  async function waiting(shop: Selling) {
+    await choose(app as TestApp, shop, { processor: 'stripe' })
+    const cartId = await shop.cart()
+    const { order } = ok(await shop.checkout(cartId, { processor: 'stripe' }), 201).body
+    const payment = await paymentRow(app as TestApp, order.payments[0].id)
+    return { cartId, orderId: order.id as string, paymentId: payment.id, reference: payment.processorReference ?? '' }
+  }
+
+  function post(path: string, event: unknown, secret = 'whsec_standin', at = clock.now()): Promise<Answer> {
+    const raw = typeof event === 'string' ? event : JSON.stringify(event)
+    const headers = { 'stripe-signature': signature(Buffer.from(raw), { at, secret }) }
+    return call('POST', `/webhooks/payments/${path}`, { raw, headers })
+  }
+
+  return {
+    app,
+    stripe,
+    accountOf,
+    waiting,
+    post,
+    async [Symbol.asyncDispose]() {
+      await app?.close()
+      await stripe.close()
+    },
+  }
+}
+
+const inbox = ({ deps }: TestApp) => deps.db.read.select().from(paymentMessages).orderBy(paymentMessages.id)
+async function paymentRow({ deps }: TestApp, id: string) {
+  const found = (await deps.db.read.select().from(paymentRows)).find((row) => row.id === id)
+  if (!found) throw new Error('no such payment')
+  return found
+}
+let events = 0
+const succeeded = (reference: string, paymentId?: string) => ({
+  id: `evt_${++events}`,
+  type: 'payment_intent.amount_capturable_updated',
+  data: { object: { object: 'payment_intent', id: reference, metadata: paymentId === undefined ? {} : { payment_id: paymentId } } },
+})
+const disputed = (reference: string) => {
+  const dispute = { object: 'dispute', id: 'dp_1', payment_intent: reference, amount: 1_000, currency: 'usd', status: 'needs_response' }
+  return { id: `evt_${++events}`, type: 'charge.dispute.created', data: { object: dispute } }
+}
+const statusOf = async (shop: Selling, orderId: string) => (await shop.order(orderId)).status
+
+describe('a message of a processor', () => {
+  test('is one row however often it comes, answered at once, and the sale is there although the tab was closed', async () => {
+    await using world = await withStripe()
+    const { app, stripe } = world
+    const shop = await sellingIn(app)
+    const { orderId, reference } = await world.waiting(shop)
+    stripe.page.pay(reference)
+    const event = succeeded(reference)
+    for (let times = 0; times < 3; times++) expect(ok(await world.post('stripe', event), 200).body).toEqual({ received: true })
+    await app.jobs.messages()
+    expect(await statusOf(shop, orderId)).toBe('CONFIRMED')
+    expect(await inbox(app)).toMatchObject([
+      { processor: 'stripe', accountId: 'instance', shopId: null, messageId: event.id, resumeAt: null },
+    ])
+  })
+
+  test('that is badly signed, too old, of a secret that nobody has, or for a processor that is not set up is 401, the same, and leaves no row', async () => {
+    await using world = await withStripe()
+    const { app, stripe, post } = world
+    const shop = await sellingIn(app)
+    const { orderId, reference } = await world.waiting(shop)
+    stripe.page.pay(reference)
+    const event = succeeded(reference)
+    const refused = [
+      await post('stripe', event, 'whsec_other'),
+      await post('stripe', event, 'whsec_standin', app.clock.now() - 6 * minute),
+      await post('stripe', event, ' '),
+      await app.call('POST', '/webhooks/payments/stripe', { raw: JSON.stringify(event) }),
+      await post(`stripe/${shop.shop.id}`, event),
+      await post('stripe/shop_00000000000000000000000000', event),
+      await post('paypal', event),
+      await post('qpay', event),
+      await post('nobody', event),
+      await post(`sandbox/${shop.shop.id}`, event),
+    ]
+    const told = new Set(refused.map(({ status, body: { requestId: _, ...body } }) => JSON.stringify([status, body])))
+    expect([...told]).toHaveLength(1)
+    expect(refused[0]?.status).toBe(401)
+    await app.jobs.messages()
+    expect(await inbox(app)).toEqual([])
+    expect(await statusOf(shop, orderId)).toBe('PENDING_PAYMENT')
+  })
+
+  test('that cannot be checked now is 503 and leaves no row', async () => {
+    await using app = await testApp()
+    await sellingBy(app, {
+      readMessage: async () => {
+        throw new ProcessorUnavailable('its certificate is not there')
+      },
+    })
+    const answer = await app.call('POST', '/webhooks/payments/scripted', { body: {} })
+    expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([503, true])
+    expect(await inbox(app)).toEqual([])
+  })
+
+  test("of one account reaches no payment of another's: neither by our id nor by the processor's", async () => {
+    await using world = await withStripe()
+    const { app, stripe, accountOf, waiting, post } = world
+    const [shop, other, none] = [await sellingIn(app), await sellingIn(app), await sellingIn(app)]
+    await accountOf(shop, 'whsec_shop')
+    await accountOf(other, 'whsec_other')
+    const mine = await waiting(shop)
+    const instances = await waiting(none)
+    for (const { reference } of [mine, instances]) stripe.page.pay(reference)
+    const asked = stripe.requests.length
+    const about = ({ reference, paymentId }: typeof mine) => [
+      succeeded(reference),
+      succeeded(reference, paymentId),
+      succeeded('pi_x', paymentId),
+    ]
+    for (const event of about(mine)) {
+      ok(await post('stripe', event))
+      ok(await post(`stripe/${other.shop.id}`, event, 'whsec_other'))
+    }
+    for (const event of about(instances)) ok(await post(`stripe/${shop.shop.id}`, event, 'whsec_shop'))
+    await app.jobs.messages()
+    expect(stripe.requests.length).toBe(asked)
+    expect([await statusOf(shop, mine.orderId), await statusOf(none, instances.orderId)]).toEqual(['PENDING_PAYMENT', 'PENDING_PAYMENT'])
+    ok(await post(`stripe/${shop.shop.id}`, succeeded(mine.reference), 'whsec_shop'))
+    ok(await post('stripe', succeeded(instances.reference)))
+    await app.jobs.messages()
+    expect([await statusOf(shop, mine.orderId), await statusOf(none, instances.orderId)]).toEqual(['CONFIRMED', 'CONFIRMED'])
+  })
+
+  test('of an account that the shop has no more reaches the payments that were begun with it', async () => {
+    await using world = await withStripe()
+    const { app, stripe, accountOf, waiting, post } = world
+    const shop = await sellingIn(app)
+    const before = await accountOf(shop, 'whsec_before')
+    const { orderId, reference } = await waiting(shop)
+    await accountOf(shop, 'whsec_after', { replaces: true })
+    stripe.page.pay(reference)
+    ok(await post(`stripe/${shop.shop.id}`, succeeded(reference), 'whsec_before'))
+    await app.jobs.messages()
+    expect(await statusOf(shop, orderId)).toBe('CONFIRMED')
+    expect(await inbox(app)).toMatchObject([{ accountId: before, shopId: shop.shop.id }])
+  })
+
+  test('signed by keys that others of the same account took the place of is heard for a week, and after it about nothing but what is in flight', async () => {
+    await using world = await withStripe()
+    const { app, stripe, accountOf, waiting, post } = world
+    const shop = await sellingIn(app)
+    const account = await accountOf(shop, 'whsec_before')
+    const [sold, open] = [await waiting(shop), await waiting(shop)]
+    stripe.page.pay(sold.reference)
+    const tell = (event: unknown) => post(`stripe/${shop.shop.id}`, event, 'whsec_before')
+    ok(await tell(succeeded(sold.reference)))
+    await app.jobs.messages()
+    expect(await statusOf(shop, sold.orderId)).toBe('CONFIRMED')
+    await accountOf(shop, 'whsec_after', { rolls: account })
+    app.clock.advance(7 * dayMs - 1)
+    ok(await tell(succeeded(sold.reference)))
+    app.clock.advance(1)
+    const kept = (await inbox(app)).length
+    for (const event of [succeeded(sold.reference), succeeded('pi_none'), succeeded('pi_none', sold.paymentId), disputed(sold.reference)])
+      expect((await tell(event)).status).toBe(401)
+    expect(await inbox(app)).toHaveLength(kept)
+    ok(await tell(succeeded(open.reference)))
+    expect(await inbox(app)).toHaveLength(kept + 1)
+    // Other keys do not make anybody older: only what they signed is heard.
+    expect((await post(`stripe/${shop.shop.id}`, succeeded(open.reference), 'whsec_other')).status).toBe(401)
+    ok(await post(`stripe/${shop.shop.id}`, succeeded(sold.reference), 'whsec_after'))
+  })
+
+  for (const how of ['has another in its place', 'was taken away'] as const)
+    test(`of an account that ${how} is heard of its payments for good, by the last keys it had: they are disputed months later`, async () => {
+      await using world = await withStripe()
+      const { app, stripe, accountOf, waiting, post } = world
+      const shop = await sellingIn(app)
+      const before = await accountOf(shop, 'whsec_before')
+      const sold = await waiting(shop)
+      stripe.page.pay(sold.reference)
+      ok(await post(`stripe/${shop.shop.id}`, succeeded(sold.reference), 'whsec_before'))
+      await app.jobs.messages()
+      if (how === 'was taken away') await app.deps.db.write((tx) => app.deps.processorAccountStore.retire(tx, before, app.clock.now()))
+      else await accountOf(shop, 'whsec_after', { replaces: true })
+      app.clock.advance(120 * dayMs)
+      ok(await post(`stripe/${shop.shop.id}`, disputed(sold.reference), 'whsec_before'))
+      await app.jobs.messages()
+      expect((await shop.order(sold.orderId)).disputes).toMatchObject([{ amount: { amount: 1_000 }, status: 'OPEN' }])
+    })
+
+  test('of Tap that is signed by a key which was rotated is asked about with the key that took its place', async () => {
+    await using tap = await startTapServer()
+    await using app = await testApp({ TAP_API_URL: tap.apiUrl, PUBLIC_URL: 'http://localhost' })
+    const shop = await sellingIn(app, { currency: 'KWD', country: 'KW' })
+    const put = async (secretKey: string) => {
+      tap.rotate(secretKey)
+      const body = { publishableKey: 'pk_test_shop', secretKey }
+      ok(await app.call('PUT', '/shops/v2/processor-accounts/tap', { token: shop.token, body }))
+    }
+    await put('sk_test_first')
+    await choose(app, shop, { processor: 'tap' })
+    const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'tap', returnUrl: 'https://shop.example/back' }), 201).body
+    const { processorReference } = await paymentRow(app, order.payments[0].id)
+    tap.pay(processorReference ?? '')
+    const { body, headers } = tap.message(processorReference ?? '')
+    await put('sk_test_second')
+    const message = { raw: body.toString(), headers: Object.fromEntries(headers) }
+    ok(await app.call('POST', `/webhooks/payments/tap/${shop.shop.id}`, message))
+    await app.jobs.messages()
+    expect(await statusOf(shop, order.id)).toBe('CONFIRMED')
+  })
+
+  test('that comes before its payment is looked for again, for an hour; one that is about nothing is done at once', async () => {
+    await using world = await withStripe()
+    const { app, stripe, post } = world
+    const shop = await sellingIn(app)
+    ok(await post('stripe', { id: 'evt_early', type: 'x', data: { object: { object: 'payment_intent', id: 'pi_2' } } }))
+    ok(await post('stripe', { id: 'evt_never', type: 'x', data: { object: { object: 'payment_intent', id: 'pi_none' } } }))
+    ok(await post('stripe', { id: 'evt_payout', type: 'payout.paid', data: { object: { object: 'payout', id: 'po_1' } } }))
+    ok(await post('stripe', 'no json'))
+    await app.jobs.messages()
+    const left = async () => (await inbox(app)).filter(({ resumeAt }) => resumeAt !== null).map(({ messageId }) => messageId)
+    expect(await left()).toEqual(['evt_early', 'evt_never'])
+    const { orderId, reference } = await world.waiting(shop)
+    await app.deps.db.write(async (tx) => void (await tx.update(paymentRows).set({ processorReference: 'pi_2' })))
+    // The stand-in names it otherwise: it is asked by the name that we have, and knows none.
+    expect(reference).not.toBe('pi_2')
+    const asked = stripe.requests.length
+    app.clock.advance(15_000)
+    await app.jobs.messages()
+    expect(stripe.requests.length).toBeGreaterThan(asked)
+    expect(await statusOf(shop, orderId)).toBe('PENDING_PAYMENT')
+    for (let looks = 0; looks < 12; looks++) {
+      app.clock.advance(30 * minute)
+      await app.jobs.messages()
+    }
+    expect(await left()).toEqual(['evt_early'])
+    expect(app.logged.filter(({ event }) => event === 'payment_message.about_nothing')).toHaveLength(1)
+  })
+
+  test('is worked by the job where this process could not, and for 72 hours where the processor does not answer', async () => {
+    await using app = await testApp()
+    let [asks, away] = [0, true]
+    let message: ProcessorMessage = { id: 'one', payment: undefined }
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => {
+        asks++
+        if (away) throw new ProcessorUnavailable('away')
+        return said('CAPTURED', { authorized: 1_000, captured: 1_000 })
+      },
+      readMessage: async () => message,
+    })
+    const { order } = ok(await shop.buy()).body
+    const send = async (id: string) => {
+      message = { id, payment: { paymentId: order.payments[0].id, reference: undefined } }
+      ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+      await app.jobs.messages()
+    }
+    await send('one')
+    const tries: number[] = []
+    for (let minutes = 0; minutes < 74 * 60; minutes += 10) {
+      const before = asks
+      await app.jobs.messages()
+      if (asks > before) tries.push(minutes)
+      app.clock.advance(10 * minute)
+    }
+    expect(tries.length).toBeGreaterThan(70)
+    expect(tries.at(-1)).toBeLessThanOrEqual(73 * 60)
+    expect(await inbox(app)).toMatchObject([{ resumeAt: null }])
+    expect(app.logged.filter(({ event }) => event === 'payment_message.given_up')).toHaveLength(1)
+    away = false
+    await send('two')
+    expect((await inbox(app)).map(({ resumeAt }) => resumeAt)).toEqual([null, null])
+    expect((await shop.order(order.id)).capturedTotal).toEqual(shop.usd(1_000))
+  })
+
+  test('that this process died over is taken up by the job when its time has come, and by nobody twice', async () => {
+    await using app = await testApp()
+    let asks = 0
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => {
+        asks++
+        return said('REQUIRES_ACTION')
+      },
+      readMessage: async () => ({ id: 'one', payment: { paymentId: undefined, reference: 'ref' } }),
+    })
+    ok(await shop.buy())
+    const before = asks
+    const { placeIn } = app.deps.errands
+    app.deps.errands.placeIn = () => undefined
+    ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+    app.deps.errands.placeIn = placeIn
+    expect(asks).toBe(before)
+    await Promise.all([app.jobs.messages(), app.jobs.messages(), app.jobs.messages()])
+    expect(await inbox(app)).toMatchObject([{ attempts: 1, resumeAt: null }])
+    expect(asks).toBe(before + 1)
+  })
+
+  test('finds a payment whose creation nobody heard of, by the name that it tells, and the sale is not lost', async () => {
+    await using app = await testApp()
+    const shop = await sellingBy(app, {
+      capabilities: { ...scripted({}).capabilities, createRepeatsMs: 0, findable: false },
+      create: async () => {
+        throw new ProcessorUnavailable('lost')
+      },
+      retrieve: async ({ reference }) => {
+        if (reference !== 'ref') throw new ProcessorUnavailable('it finds nothing by our id')
+        return said('CAPTURED', { authorized: 1_000, captured: 1_000 })
+      },
+      readMessage: async () => ({ id: 'one', payment: { paymentId, reference: 'ref' } }),
+    })
+    const { order, payment } = ok(await shop.buy()).body
+    const paymentId: string = order.payments[0].id
+    expect([payment.status, order.paymentStatus]).toEqual(['PROCESSING', 'PROCESSING'])
+    ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+    await app.jobs.messages()
+    expect(await shop.order(order.id)).toMatchObject({ status: 'CONFIRMED', payments: [{ processorReference: 'ref', status: 'CAPTURED' }] })
+  })
+
+  test('keeps no more of what somebody signs than names can be, and a dispute as it was told', async () => {
+    await using app = await testApp()
+    const messages: ProcessorMessage[] = [
+      { id: 'x'.repeat(5_000), payment: { paymentId: 'y'.repeat(300), reference: 'a\u0000b' } },
+      {
+        id: 'dispute',
+        payment: { paymentId: undefined, reference: 'ref' },
+        dispute: { reference: 'dp_1', amount: 500, currency: 'USD', state: 'OPEN' },
+      },
+    ]
+    await sellingBy(app, { readMessage: async () => messages.shift() ?? { id: 'none', payment: undefined } })
+    for (let times = 0; times < 2; times++) ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+    expect(await inbox(app)).toMatchObject([
+      { paymentId: null, reference: null, references: null, dispute: null, resumeAt: null },
+      { reference: 'ref', dispute: { reference: 'dp_1', amount: 500, currency: 'USD', state: 'OPEN' } },
+    ])
+    expect((await inbox(app))[0]?.messageId).toMatch(/^sha256:[0-9a-f]{64}$/)
+  })
+
+  test('is forgotten after 90 days, and not before', async () => {
+    await using app = await testApp()
+    await sellingBy(app, { readMessage: async () => ({ id: 'one', payment: undefined }) })
+    const send = async () => ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+    await send()
+    const { forgetPaymentMessages } = await import('../../../../src/modules/payments/payment/index.ts')
+    app.clock.advance(90 * dayMs)
+    await forgetPaymentMessages(app.deps)
+    await send()
+    expect(await inbox(app)).toHaveLength(1)
+    app.clock.advance(1)
+    await forgetPaymentMessages(app.deps)
+    expect(await inbox(app)).toEqual([])
+  })
+})
+
+describe('a message that PayPal has to be asked about', () => {
+  async function withPaypal(settings = {}) {
+    let app: TestApp | undefined
+    const paypal = await startPaypal({ clientId: 'client', secret: 'secret', now: () => app?.clock.now() ?? 0 })
+    const own = { PAYPAL_CLIENT_ID: 'client', PAYPAL_SECRET: 'secret', PAYPAL_WEBHOOK_ID: 'WH-STANDIN', PAYPAL_API_URL: paypal.url }
+    app = await testApp({ ...own, TRUSTED_PROXIES: '127.0.0.1', ...settings })
+    const send = ({ body, headers }: ReturnType<typeof paypal.sent>, from = '198.51.100.1') =>
+      (app as TestApp).call('POST', '/webhooks/payments/paypal', {
+        raw: body.toString(),
+        headers: { ...Object.fromEntries(headers), 'x-forwarded-for': from },
+      })
+    const forged = () => ({ ...paypal.sent({}), body: Buffer.from('{"event_type":"X"}') })
+    const asked = () => paypal.requests.filter(({ path }) => path.endsWith('/verify-webhook-signature')).length
+    return {
+      app,
+      paypal,
+      send,
+      forged,
+      asked,
+      async [Symbol.asyncDispose]() {
+        await app?.close()
+        await paypal.close()
+      },
+    }
+  }
+
+  test('is not asked about any more for an address that has sent thirty bad ones within a minute; others are heard', async () => {
+    await using world = await withPaypal()
+    const { app, paypal, send, forged, asked } = world
+    const good = () => paypal.sent({ id: `WH-${++events}`, event_type: 'X' })
+    for (let times = 0; times < 35; times++) ok(await send(good()))
+    for (let times = 0; times < 30; times++) expect((await send(forged())).status).toBe(401)
+    const before = asked()
+    const refused = await send(good())
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+    // What cannot be good is not counted, and costs nothing.
+    expect((await send({ ...forged(), body: Buffer.from('{}') })).status).toBe(401)
+    expect(asked()).toBe(before)
+    ok(await send(good(), '203.0.113.9'))
+    app.clock.advance(minute)
+    ok(await send(good()))
+  })
+
+  test('is asked about with few others at once, those of every network in turn', async () => {
+    await using world = await withPaypal()
+    const { paypal, send, forged, asked } = world
+    let most = 0
+    let [open, resume] = [0, () => {}]
+    const held = new Promise<void>((go) => {
+      resume = go
+    })
+    const { messageTurns } = world.app.deps
+    const { take } = messageTurns
+    let came = 0
+    const senders: (string | undefined)[] = []
+    messageTurns.take = async (path) => {
+      // All stand in line before the first of them ends, however late they come.
+      if (++came === 21) resume()
+      const end = await take(path)
+      senders.push(path[1])
+      most = Math.max(most, ++open)
+      await held
+      return () => {
+        open--
+        end()
+      }
+    }
+    const flood = Array.from({ length: 20 }, () => send(forged()))
+    const good = send(paypal.sent({ id: 'WH-good', event_type: 'X' }), '203.0.113.9')
+    ok(await good)
+    await Promise.all(flood)
+    expect(senders.indexOf('203.0.113.9')).toBeWithin(0, 6)
+    expect([most, asked()]).toEqual([4, 21])
+  })
+
+  test('that PayPal knows nothing of, and keys that it does not know, open nobody’s breaker; while that is open nothing is asked', async () => {
+    await using world = await withPaypal()
+    const { app, paypal, send, asked } = world
+    const message = () => paypal.sent({ id: `WH-${++events}`, event_type: 'X' })
+    const name = 'INVALID_RESOURCE_ID'
+    for (let times = 0; times < 7; times++) {
+      paypal.fail('verify-webhook-signature', { status: 404, json: { name } })
+      expect((await send(message())).status).toBe(401)
+    }
+    for (let times = 0; times < 7; times++) {
+      paypal.fail(
+        'verify-webhook-signature',
+        { status: 401, json: { error: 'invalid_token' } },
+        { status: 401, json: { error: 'invalid_token' } },
+      )
+      expect((await send(message())).status).toBe(503)
+    }
+    const breaker = { processor: 'paypal', host: new URL(paypal.url).host } as const
+    expect(app.deps.breakers.passes(breaker)).toBe(true)
+    ok(await send(message()))
+    for (let times = 0; times < 5; times++) app.deps.breakers.failed(breaker)
+    const before = asked()
+    expect((await send(message())).status).toBe(503)
+    expect(asked()).toBe(before)
+  })
+})
+
+describe('a call of QPay', () => {
+  async function withQpay() {
+    let app: TestApp | undefined
+    const qpay = await startQpayServer({ password: 'pass:word', now: () => app?.clock.now() ?? 0 })
+    const { username, password, invoiceCode, apiUrl } = qpay.account
+    const settings = { QPAY_USERNAME: username, QPAY_PASSWORD: password, QPAY_INVOICE_CODE: invoiceCode, QPAY_API_URL: apiUrl }
+    app = await testApp({ ...settings, PUBLIC_URL: 'http://localhost' })
+    const shop = await sellingIn(app, { currency: 'MNT', country: 'MN', price: 100_000 })
+    await choose(app, shop, { processor: 'qpay', publishableKey: invoiceCode })
+    const cartId = await shop.cart()
+    const { order } = ok(await shop.checkout(cartId, { processor: 'qpay' }), 201).body
+    const payment = await paymentRow(app, order.payments[0].id)
+    const reference = payment.processorReference ?? ''
+    const address = new URL(qpay.callbackOf(reference, 'p1'))
+    return {
+      app,
+      qpay,
+      shop,
+      cartId,
+      orderId: order.id as string,
+      paymentId: payment.id,
+      reference,
+      path: `${address.pathname}${address.search}`,
+      async [Symbol.asyncDispose]() {
+        await app?.close()
+        await qpay.close()
+      },
+    }
+  }
+  const checks = ({ qpay }: Awaited<ReturnType<typeof withQpay>>) => qpay.requests.filter(({ path }) => path === '/v2/payment/check').length
+
+  for (const method of ['GET', 'POST'])
+    test(`by ${method} has the payment asked about and is answered SUCCESS, whatever comes with it, and leaves no row of the inbox`, async () => {
+      await using world = await withQpay()
+      const { app, qpay, shop, orderId } = world
+      qpay.pay(world.reference)
+      const answer = await app.call(method, `${world.path}&x=1&x=2`, method === 'POST' ? { raw: '{"not": json' } : {})
+      expect([answer.status, answer.text, answer.headers.get('content-type')]).toEqual([200, 'SUCCESS', 'text/plain; charset=utf-8'])
+      await app.jobs.messages()
+      expect(await statusOf(shop, orderId)).toBe('CONFIRMED')
+      expect(await inbox(app)).toEqual([])
+    })
+
+  for (const late of [false, true])
+    test(`about an invoice that was made and not answered finds it by the payment that it names${late ? ', also after its order has ended' : ''}`, async () => {
+      await using world = await withQpay()
+      const { app, qpay, shop } = world
+      qpay.fail('POST /v2/invoice', 'lost')
+      const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'qpay' }), 201).body
+      expect(order.paymentStatus).toBe('PROCESSING')
+      const made = [...qpay.invoices.values()].at(-1)
+      if (late) ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+      const address = new URL(qpay.callbackOf(made?.id ?? '', qpay.pay(made?.id ?? '', { type: 'CARD' })))
+      const call = (paid: string) => app.call('GET', `${address.pathname}?qpay_payment_id=${paid}`)
+      for (const nothing of ['', '../x', 'x'.repeat(65)]) ok(await call(nothing))
+      await app.jobs.messages()
+      expect((await paymentRow(app, order.payments[0].id)).references).toEqual({})
+      ok(await app.call('GET', `${address.pathname}${address.search}`))
+      await app.jobs.messages()
+      for (let minutes = 0; minutes < 10; minutes++) {
+        app.clock.advance(minute)
+        await app.jobs.resume()
+        await app.jobs.sweep()
+      }
+      const { status, refunds, capturedTotal } = await shop.order(order.id)
+      expect([status, capturedTotal.amount, refunds.map((one: { status: string }) => one.status)]).toEqual([
+        late ? 'CANCELLED' : 'CONFIRMED',
+        100_000,
+        late ? ['SUCCEEDED'] : [],
+      ])
+      expect((await paymentRow(app, order.payments[0].id)).processorReference).toBe(made?.id ?? '')
+    })
+
+  test('that names a payment of another invoice finds nothing', async () => {
+    await using world = await withQpay()
+    const { app, qpay, shop } = world
+    qpay.fail('POST /v2/invoice', 'lost')
+    const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'qpay' }), 201).body
+    const made = [...qpay.invoices.values()].at(-1)
+    const address = new URL(qpay.callbackOf(made?.id ?? '', qpay.pay(world.reference)))
+    ok(await app.call('GET', `${address.pathname}${address.search}`))
+    await app.jobs.messages()
+    expect(await paymentRow(app, order.payments[0].id)).toMatchObject({ status: 'PROCESSING', processorReference: null, captured: 0 })
+  })
+
+  test('to an address that is none is 404, before anything is looked up', async () => {
+    await using world = await withQpay()
+    const { app, paymentId } = world
+    const token = callbackTokenOf(await app.deps.instanceKeys.of('PAYMENT_CALLBACKS'), paymentId)
+    let looks = 0
+    const { find } = app.deps.paymentStore
+    app.deps.paymentStore.find = async (id) => {
+      looks++
+      return find(id)
+    }
+    const path = (text: string) => `/webhooks/payments/qpay/callback/${encodeURIComponent(text)}`
+    for (const wrong of [
+      paymentId,
+      `${token}0`,
+      token.slice(0, -1),
+      token.toUpperCase(),
+      token.slice(0, 26),
+      'é'.repeat(60),
+      '%',
+      'x'.repeat(2_000),
+    ])
+      for (const method of ['GET', 'POST']) expect([wrong, (await app.call(method, path(wrong))).status]).toEqual([wrong, 404])
+    expect(looks).toBe(0)
+    expect((await app.call('GET', path(token))).text).toBe('SUCCESS')
+    expect(looks).toBe(1)
+  })
+
+  test('asks once in two seconds at most, together with the shopper who waits, and loses nothing for it', async () => {
+    await using world = await withQpay()
+    const { app, qpay, shop, cartId, orderId } = world
+    const complete = async () => ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey })).body
+    await complete()
+    const before = checks(world)
+    // Paid just after the shopper's page has asked.
+    qpay.pay(world.reference)
+    for (let calls = 0; calls < 5; calls++) expect((await app.call('GET', world.path)).text).toBe('SUCCESS')
+    await Promise.all([complete(), complete()])
+    await app.jobs.messages()
+    expect(checks(world)).toBe(before)
+    app.clock.advance(2_000)
+    await app.jobs.resume()
+    expect(await statusOf(shop, orderId)).toBe('CONFIRMED')
+  })
+
+  test('about a payment that has ended has it asked about all the same, and what was paid goes on its way back', async () => {
+    await using world = await withQpay()
+    const { app, qpay, shop, orderId } = world
+    qpay.pay(world.reference, { type: 'CARD' })
+    // Its order has ended meanwhile, and the invoice was paid at the same time.
+    await app.deps.db.write(async (tx) => {
+      await app.deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'EXPIRED', { resumeAt: null, holds: 'RELEASED' })
+      await app.deps.paymentStore.move(tx, world.paymentId, ['REQUIRES_ACTION'], 'FAILED', { endedAt: app.clock.now(), askAt: null })
+    })
+    app.deps.errands.placeIn = () => undefined
+    expect((await app.call('GET', world.path)).text).toBe('SUCCESS')
+    await app.jobs.sweep()
+    expect(await shop.order(orderId)).toMatchObject({
+      status: 'EXPIRED',
+      capturedTotal: { amount: 100_000 },
+      refunds: [{ status: 'SUCCEEDED' }],
+    })
+  })
+})

@@ -1,0 +1,357 @@
+/** Accounts of shops with processors: proven before they are kept, sealed, replaced and taken away, against servers that stand in. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { processorAccounts } from '../../../../db/schema/processor-accounts.ts'
+import { failuresMax } from '../../../../src/lib/breaker.ts'
+import { accountById, accountFor, clientOf } from '../../../../src/modules/payments/processor-account/index.ts'
+import { startBtcpayServer } from '../../../clients/processors/btcpay-server.ts'
+import { checkoutKeys, startCheckoutServer } from '../../../clients/processors/checkout-server.ts'
+import { startPaypal } from '../../../clients/processors/paypal-server.ts'
+import { startQpayServer } from '../../../clients/processors/qpay-server.ts'
+import { startStripe } from '../../../clients/processors/stripe-server.ts'
+import { startTapServer, tapKeys } from '../../../clients/processors/tap-server.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { testDatabase } from '../../../support/database.ts'
+import { everything } from '../../../support/database-dump.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+type Caller = { readonly token: string }
+type Headers = Record<string, string>
+const path = (processor: string) => `/shops/v2/processor-accounts/${processor}`
+const put = (app: TestApp, { token }: Caller, processor: string, body: unknown, headers: Headers = {}) =>
+  app.call('PUT', path(processor), { token, body, headers })
+const get = (app: TestApp, { token }: Caller, processor: string, query = '') => app.call('GET', path(processor) + query, { token })
+const remove = (app: TestApp, { token }: Caller, processor: string, query = '', headers: Headers = {}) =>
+  app.call('DELETE', path(processor) + query, { token, headers })
+const rowsIn = ({ deps }: TestApp) => deps.db.read.select().from(processorAccounts).orderBy(processorAccounts.version)
+const loopback = { OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' }
+const makeLive = ({ deps }: TestApp, shopId: string) => deps.db.write((tx) => deps.shopStore.update(tx, shopId, { mode: 'LIVE' }))
+
+describe('an account is proven before it is kept', () => {
+  test('each processor is asked whether it knows the keys, and only names are answered', async () => {
+    await using stripe = await startStripe()
+    await using tap = await startTapServer()
+    await using qpay = await startQpayServer()
+    await using checkout = await startCheckoutServer()
+    await using paypal = await startPaypal()
+    await using btcpay = await startBtcpayServer({ under: '/btcpay' })
+    await using app = await testApp({
+      ...loopback,
+      STRIPE_API_URL: stripe.url,
+      TAP_API_URL: tap.apiUrl,
+      QPAY_API_URL: qpay.account.apiUrl,
+      PAYPAL_API_URL: paypal.url,
+    })
+    const merchant = await app.merchant()
+    const { username, password, invoiceCode } = qpay.account
+    const { mode: _, ...ofBtcpay } = btcpay.account
+    const good: [string, Record<string, string>, string[]][] = [
+      [
+        'stripe',
+        { secretKey: 'sk_test_standin', publishableKey: 'pk_test_standin', webhookSecret: 'whsec_a' },
+        ['publishableKey', 'secretKey', 'webhookSecret'],
+      ],
+      [
+        'tap',
+        { publishableKey: 'pk_test_tap', secretKey: tapKeys.secretKey, merchantId: '1' },
+        ['publishableKey', 'merchantId', 'secretKey'],
+      ],
+      ['qpay', { username, password, invoiceCode }, ['invoiceCode', 'username', 'password']],
+      ['checkout', { secretKey: checkoutKeys.secretKey, apiUrl: checkout.url, channelId: 'pc_a' }, ['secretKey', 'channelId', 'apiUrl']],
+      ['paypal', { clientId: 'client', secret: 'secret', webhookId: 'WH-STANDIN' }, ['clientId', 'secret', 'webhookId']],
+      ['btcpay', ofBtcpay, ['storeId', 'apiKey', 'webhookSecret', 'apiUrl']],
+    ]
+    for (const [processor, body, set] of good) {
+      expect((await get(app, merchant, processor)).status).toBe(404)
+      const made = ok(await put(app, merchant, processor, body, { 'idempotency-key': processor }))
+      expect([processor, made.body]).toEqual([
+        processor,
+        { processor, mode: 'TEST', set, checkedAt: new Date(app.clock.now()).toISOString() },
+      ])
+      expect([made.headers.get('cache-control'), made.headers.get('etag')]).toEqual(['no-store', '"v1"'])
+      expect(ok(await get(app, merchant, processor)).text).toBe(made.text)
+      const account = await accountFor(app.deps, { shopId: merchant.shop.id, processor: processor as never, mode: 'TEST' })
+      if (!account) throw new Error(`no account with ${processor}`)
+      // The client that payments get knows the same keys.
+      await clientOf(app.deps, account).probe()
+      expect(account.isOwnUrl).toBe('apiUrl' in body)
+    }
+    // What is sealed stands between other bytes, and is none of these; the log is searched besides.
+    const kept = [...(await everything(app)), JSON.stringify(app.logged)]
+    const secrets = good.flatMap(([, body]) =>
+      Object.entries(body).filter(([name]) => /^(secretKey|webhookSecret|password|secret|apiKey)$/.test(name)),
+    )
+    expect(secrets.length).toBe(8)
+    for (const [name, value] of secrets.filter(([, value]) => value !== 'secret'))
+      expect([name, kept.filter((text) => text.includes(value))]).toEqual([name, []])
+  })
+
+  test('keys that the processor does not know are 400 and name the field; one that is away is 503; nothing is kept of either', async () => {
+    await using stripe = await startStripe()
+    await using qpay = await startQpayServer()
+    await using paypal = await startPaypal()
+    await using btcpay = await startBtcpayServer()
+    await using app = await testApp({
+      ...loopback,
+      STRIPE_API_URL: stripe.url,
+      QPAY_API_URL: qpay.account.apiUrl,
+      PAYPAL_API_URL: paypal.url,
+      TAP_API_URL: 'http://127.0.0.1:1',
+    })
+    const merchant = await app.merchant()
+    const { apiUrl, storeId, apiKey } = btcpay.account
+    const wrong: [string, Record<string, string>, string][] = [
+      ['stripe', { secretKey: 'sk_test_nobodys' }, 'secretKey (body)'],
+      ['qpay', { username: 'a', password: 'nobodys', invoiceCode: 'c' }, 'username, password (body)'],
+      ['paypal', { clientId: 'nobodys', secret: 'b' }, 'clientId, secret (body)'],
+      ['btcpay', { apiUrl, storeId, apiKey: 'nobodys' }, 'storeId, apiKey (body)'],
+      ['btcpay', { apiUrl, storeId: 'nobodys', apiKey }, 'storeId, apiKey (body)'],
+    ]
+    for (const [processor, body, field] of wrong) {
+      const { status, body: answer, text } = await put(app, merchant, processor, body)
+      expect([processor, status, answer.message.startsWith(field)]).toEqual([processor, 400, true])
+      expect(text).not.toContain('nobodys')
+    }
+    stripe.fail('GET /v1/balance', { status: 500, json: {} })
+    const away = await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' })
+    expect([away.status, away.body.message]).toEqual([503, expect.stringContaining('nothing was changed')])
+    expect(away.headers.get('retry-after')).toBe('30')
+    expect((await put(app, merchant, 'tap', { secretKey: 'sk_test_a' })).status).toBe(503)
+    expect(await rowsIn(app)).toEqual([])
+    expect(await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.processor_account_set'))).toEqual([])
+  })
+
+  test('what cannot be right is refused before anybody is called', async () => {
+    await using stripe = await startStripe()
+    await using app = await testApp({
+      STRIPE_API_URL: stripe.url,
+      TAP_API_URL: stripe.url,
+      QPAY_API_URL: stripe.url,
+      PAYPAL_API_URL: stripe.url,
+    })
+    const merchant = await app.merchant()
+    const btcpay = { storeId: 'a', apiKey: 'b' }
+    const refusals: [string, Record<string, unknown>, string][] = [
+      ['stripe', {}, 'secretKey (body)'],
+      ['paypal', { clientId: 'a' }, 'secret (body)'],
+      ['qpay', { invoiceCode: 'a' }, 'username, password (body)'],
+      ['btcpay', btcpay, 'apiUrl (body)'],
+      ['stripe', { secretKey: 'sk_test_a', storeId: 'b' }, 'unknown field: storeId'],
+      ['stripe', { secretKey: 'sk_test_a', apiUrl: 'https://stripe.example' }, 'unknown field: apiUrl'],
+      ['stripe', { secretKey: 'sk_test_a', secrettKey: 'b' }, 'unknown field: secrettKey'],
+      ['stripe', { secretKey: 'sk_test_a', publishableKey: 'sk_test_a' }, 'publishableKey (body)'],
+      ['tap', { secretKey: 'sk_test_a', merchantId: 'sk_test_a' }, 'merchantId (body)'],
+      ['checkout', { secretKey: 'sk_sbox_a', publishableKey: 'rk_live_a' }, 'publishableKey (body)'],
+      ['stripe', { secretKey: 'pk_test_a' }, 'secretKey (body)'],
+      ['stripe', { secretKey: 'sk_live_a', publishableKey: 'pk_test_a' }, 'secretKey (body)'],
+      ['checkout', { secretKey: 'sk_a', publishableKey: 'pk_sbox_a' }, 'secretKey (body)'],
+      ['stripe', { secretKey: 'sk_live_a', mode: 'TEST' }, 'mode (body)'],
+      ['stripe', { secretKey: 'sk test a' }, 'secretKey'],
+      ['stripe', { secretKey: '' }, 'secretKey'],
+      ['stripe', { secretKey: 7 }, 'secretKey'],
+      ['stripe', { secretKey: 'sk_test_a', mode: 'REAL' }, 'mode'],
+      ...[
+        ...['http://pay.example', 'ftp://pay.example', 'pay.example', 'https://a:b@pay.example', 'https://pay.example/?a=b'],
+        ...[
+          'https://pay.example/#a',
+          'https://127.0.0.1',
+          'https://10.0.0.1/btcpay',
+          'https://[::1]',
+          'https://localhost',
+          'http://127.0.0.1:4711',
+        ],
+        ...['https://169.254.169.254', 'https://pay.example:6379', 'https://2130706433', 'https://[::ffff:10.0.0.1]'],
+      ].map((apiUrl): [string, Record<string, unknown>, string] => ['btcpay', { ...btcpay, apiUrl }, 'apiUrl (body)']),
+      ['checkout', { secretKey: 'sk_sbox_a', apiUrl: 'https://192.168.1.1' }, 'apiUrl (body)'],
+    ]
+    for (const [processor, body, named] of refusals) {
+      const { status, body: answer } = await put(app, merchant, processor, body)
+      expect([body, status, answer.message]).toEqual([body, 400, expect.stringContaining(named)])
+      expect(answer.message).not.toContain('sk_')
+    }
+    expect(stripe.requests).toEqual([])
+    for (const processor of ['sandbox', 'Stripe', 'adyen'])
+      for (const answer of [
+        await get(app, merchant, processor),
+        await put(app, merchant, processor, {}),
+        await remove(app, merchant, processor),
+      ])
+        expect([processor, answer.status]).toEqual([processor, 404])
+  })
+
+  test("a merchant's own server is called as an address of a stranger is: no private network by name, no redirect", async () => {
+    await using btcpay = await startBtcpayServer()
+    const { apiUrl, storeId, apiKey } = btcpay.account
+    const database = await testDatabase()
+    const shopId = await (async () => {
+      await using allowed = await testApp(loopback, { database })
+      const merchant = await allowed.merchant()
+      btcpay.fail(/GET/, { status: 302, headers: { location: 'https://pay.example/' } })
+      const moved = await put(allowed, merchant, 'btcpay', { apiUrl, storeId, apiKey })
+      expect([moved.status, moved.body.message]).toEqual([400, expect.stringContaining('apiUrl (body)')])
+      ok(await put(allowed, merchant, 'btcpay', { apiUrl, storeId, apiKey }))
+      return merchant.shop.id
+    })()
+    const before = btcpay.requests.length
+    // Kept while loopback was allowed: it is not called once it is not.
+    await using app = await testApp({}, { database })
+    const account = await accountFor(app.deps, { shopId, processor: 'btcpay', mode: 'TEST' })
+    if (!account) throw new Error('no account')
+    await expect(clientOf(app.deps, account).probe()).rejects.toThrow('address not allowed')
+    expect(btcpay.requests.length).toBe(before)
+    await database.drop()
+  })
+
+  test('ten an hour of a shop, whatever came of them', async () => {
+    await using stripe = await startStripe()
+    await using app = await testApp({ STRIPE_API_URL: stripe.url, ACCESS_TOKEN_SECONDS: '86400' })
+    const [merchant, other] = [await app.merchant(), await app.merchant()]
+    for (let nth = 0; nth < 10; nth++)
+      expect((await put(app, merchant, 'stripe', { secretKey: nth % 2 ? 'sk_test_standin' : 'sk_test_b' })).status).toBe(
+        nth % 2 ? 200 : 400,
+      )
+    // What is refused before anybody is called does not count.
+    expect((await put(app, other, 'stripe', {})).status).toBe(400)
+    const asked = stripe.requests.length
+    const { status, headers } = await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' })
+    expect([status, stripe.requests.length]).toEqual([429, asked])
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    ok(await put(app, other, 'stripe', { secretKey: 'sk_test_standin' }))
+    app.clock.advance(3_600_000)
+    ok(await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' }))
+  })
+})
+
+describe('an account is replaced as a whole', () => {
+  test('other keys are another row, the row before is retired and stays, and each change is on record by names', async () => {
+    await using stripe = await startStripe()
+    await using app = await testApp({ STRIPE_API_URL: stripe.url })
+    const merchant = await app.merchant()
+    const keys = { secretKey: 'sk_test_standin', publishableKey: 'pk_test_standin' }
+    ok(await put(app, merchant, 'stripe', { ...keys, webhookSecret: 'whsec_first' }))
+    const bound = await accountFor(app.deps, { shopId: merchant.shop.id, processor: 'stripe', mode: 'TEST' })
+    app.clock.advance(1_000)
+    const second = ok(await put(app, merchant, 'stripe', keys, { 'if-match': '"v1"' }))
+    expect([second.body.set, second.headers.get('etag')]).toEqual([['publishableKey', 'secretKey'], '"v2"'])
+    // The same account with other keys: payments that are bound to it go on with them.
+    expect(await accountById(app.deps, bound?.id ?? '', { processor: 'stripe', mode: 'TEST' })).toMatchObject({
+      id: bound?.id,
+      isRetired: false,
+    })
+    expect((await put(app, merchant, 'stripe', keys, { 'if-match': '"v1"' })).status).toBe(412)
+    expect((await remove(app, merchant, 'stripe', '', { 'if-match': '"v1"' })).status).toBe(412)
+    expect((await remove(app, merchant, 'stripe', '', { 'if-match': '"v2"' })).status).toBe(204)
+    expect((await get(app, merchant, 'stripe')).status).toBe(404)
+    expect((await remove(app, merchant, 'stripe')).status).toBe(404)
+    expect(await accountById(app.deps, bound?.id ?? '', { processor: 'stripe', mode: 'TEST' })).toMatchObject({ isRetired: true })
+    // A version is never given out twice.
+    expect(ok(await put(app, merchant, 'stripe', keys)).headers.get('etag')).toBe('"v3"')
+    const rows = await rowsIn(app)
+    expect(rows.map(({ retiredAt, version }) => [version, retiredAt === null])).toEqual([
+      [1, false],
+      [2, false],
+      [3, true],
+    ])
+    const set = (nth: number, names: string[]) => ({
+      processor: 'stripe',
+      mode: 'TEST',
+      account: bound?.id,
+      keys: rows[nth]?.id,
+      set: names,
+    })
+    const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.shopId, merchant.shop.id)).orderBy(auditLog.id)
+    expect(
+      trail.filter(({ action }) => action.startsWith('shop.processor_account')).map(({ action, before, after }) => [action, before, after]),
+    ).toEqual([
+      ['shop.processor_account_set', null, set(0, ['publishableKey', 'secretKey', 'webhookSecret'])],
+      ['shop.processor_account_set', set(0, ['publishableKey', 'secretKey', 'webhookSecret']), set(1, ['publishableKey', 'secretKey'])],
+      ['shop.processor_account_removed', set(1, ['publishableKey', 'secretKey']), null],
+      ['shop.processor_account_set', null, set(2, ['publishableKey', 'secretKey'])],
+    ])
+  })
+
+  test('of two at once there is one live account, and no other shop sees either', async () => {
+    await using stripe = await startStripe()
+    await using app = await testApp({ STRIPE_API_URL: stripe.url })
+    const [merchant, other] = [await app.merchant(), await app.merchant()]
+    const both = await Promise.all(
+      ['pk_test_a', 'pk_test_b'].map((publishableKey) => put(app, merchant, 'stripe', { secretKey: 'sk_test_standin', publishableKey })),
+    )
+    expect(both.map(({ status }) => status)).toEqual([200, 200])
+    const rows = await rowsIn(app)
+    expect(rows.map(({ version, retiredAt }) => [version, retiredAt === null])).toEqual([
+      [1, false],
+      [2, true],
+    ])
+    expect((await get(app, other, 'stripe')).status).toBe(404)
+    expect((await app.call('GET', path('stripe'), { token: other.token, headers: { 'x-shop-id': merchant.shop.id } })).status).toBe(404)
+    expect((await app.call('GET', path('stripe'), { key: merchant.secretKey })).status).toBe(401)
+  })
+
+  test('accounts of either mode stand side by side in a shop that is not live yet, and a live shop takes none of test money', async () => {
+    await using test = await startBtcpayServer()
+    await using real = await startBtcpayServer()
+    await using app = await testApp(loopback)
+    const merchant = await app.merchant()
+    const { mode: _, ...ofTest } = test.account
+    const { mode: __, ...ofReal } = real.account
+    ok(await put(app, merchant, 'btcpay', ofTest))
+    const live = ok(await put(app, merchant, 'btcpay', { ...ofReal, mode: 'LIVE' }))
+    expect(live.body.mode).toBe('LIVE')
+    expect(ok(await get(app, merchant, 'btcpay')).body.mode).toBe('TEST')
+    expect(ok(await get(app, merchant, 'btcpay', '?mode=LIVE')).body).toEqual(live.body)
+    expect((await get(app, merchant, 'btcpay', '?mode=BOTH')).status).toBe(400)
+    await makeLive(app, merchant.shop.id)
+    expect(ok(await get(app, merchant, 'btcpay')).body.mode).toBe('LIVE')
+    const refused = await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' })
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('secretKey (body): of mode TEST')])
+    const asked = await put(app, merchant, 'btcpay', { ...ofTest, mode: 'TEST' })
+    expect([asked.status, asked.body.message]).toEqual([400, expect.stringContaining('mode (body): of mode TEST')])
+    expect((await remove(app, merchant, 'btcpay', '?mode=TEST')).status).toBe(204)
+    expect(ok(await get(app, merchant, 'btcpay')).body.mode).toBe('LIVE')
+  })
+})
+
+describe('what a payment page is told', () => {
+  test("is of the shop's own account, else of the instance's, and only of the shop's mode", async () => {
+    await using stripe = await startStripe()
+    await using btcpay = await startBtcpayServer()
+    await using app = await testApp({
+      ...loopback,
+      STRIPE_API_URL: stripe.url,
+      STRIPE_PUBLISHABLE_KEY: 'pk_test_instance',
+      STRIPE_SECRET_KEY: 'sk_test_standin',
+    })
+    const merchant = await app.merchant()
+    const resolved = async () => ok(await app.call('GET', `/checkout/${merchant.shop.name}/payment-intent-resolver`)).body
+    const choose = async (card: object) =>
+      ok(await app.call('PUT', '/shops/v2/payment-methods', { token: merchant.token, body: { card: { enabled: true, ...card } } })).body
+    expect((await choose({ processor: 'stripe' })).warnings).toEqual([])
+    expect((await resolved()).card).toEqual({ processor: 'stripe', publishableKey: 'pk_test_instance', environment: 'test' })
+    ok(await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin', publishableKey: 'pk_test_shop' }))
+    expect((await resolved()).card).toEqual({ processor: 'stripe', publishableKey: 'pk_test_shop', environment: 'test' })
+    // The configuration's key first; without any, none: the instance's is no key to the shop's account.
+    ok(await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' }))
+    expect((await resolved()).card).toBeNull()
+    expect((await choose({ processor: 'stripe', publishableKey: 'pk_test_said' })).warnings).toEqual([])
+    expect((await resolved()).card).toMatchObject({ publishableKey: 'pk_test_said' })
+    expect((await choose({ processor: 'stripe', publishableKey: 'pk_live_said' })).warnings).toHaveLength(1)
+    expect((await resolved()).card).toBeNull()
+    // Coins: by the shop's own server, and its own breaker.
+    expect((await resolved()).crypto).toEqual({ enabled: false })
+    const { mode: _, ...own } = btcpay.account
+    ok(await put(app, merchant, 'btcpay', { ...own, mode: 'LIVE' }))
+    expect((await resolved()).crypto).toEqual({ enabled: false })
+    ok(await put(app, merchant, 'btcpay', own))
+    expect((await resolved()).crypto).toEqual({ enabled: true, provider: 'btcpay' })
+    for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed({ processor: 'btcpay', host: new URL(btcpay.url).host })
+    expect((await resolved()).meta.skippedByBreaker).toEqual(['btcpay'])
+    expect((await remove(app, merchant, 'stripe')).status).toBe(204)
+    await choose({ processor: 'stripe' })
+    expect((await resolved()).card).toMatchObject({ publishableKey: 'pk_test_instance' })
+  })
+})

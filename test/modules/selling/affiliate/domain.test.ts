@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { amountMax } from '../../../../src/lib/money.ts'
+import { divideHalfEven } from '../../../../src/lib/rounding.ts'
+import { afterRefund, commissionOf, isRecentClick } from '../../../../src/modules/selling/affiliate/domain.ts'
+
+const amount = fc.integer({ min: 0, max: amountMax })
+const rateBps = fc.integer({ min: 0, max: 10_000 })
+
+describe('a commission', () => {
+  test('a commission is the share of the goods less discounts and included tax, halves to the even', () => {
+    expect(commissionOf({ subtotal: 10_000, discountTotal: 0, taxIncluded: 0 }, 1_000)).toBe(1_000)
+    expect(commissionOf({ subtotal: 10_000, discountTotal: 2_500, taxIncluded: 0 }, 1_000)).toBe(750)
+    expect([5, 15, 25, 35].map((subtotal) => commissionOf({ subtotal, discountTotal: 0, taxIncluded: 0 }, 1_000))).toEqual([0, 2, 2, 4])
+    expect(commissionOf({ subtotal: 999, discountTotal: 0, taxIncluded: 0 }, 0)).toBe(0)
+    expect(commissionOf({ subtotal: 999, discountTotal: 0, taxIncluded: 0 }, 10_000)).toBe(999)
+    expect(commissionOf({ subtotal: 11_900, discountTotal: 1_190, taxIncluded: 1_710 }, 1_000)).toBe(900)
+    expect(commissionOf({ subtotal: 5, discountTotal: 9, taxIncluded: 0 }, 5_000)).toBe(0)
+  })
+
+  test('a commission is never below zero, never above what it is of, and off by half a minor unit at most', () => {
+    fc.assert(
+      fc.property(amount, amount, amount, rateBps, (subtotal, discountTotal, taxIncluded, bps) => {
+        const commission = commissionOf({ subtotal, discountTotal, taxIncluded }, bps)
+        const base = Math.max(0, subtotal - discountTotal - taxIncluded)
+        expect(commission >= 0 && commission <= base).toBe(true)
+        const off = BigInt(commission) * 10_000n - BigInt(base) * BigInt(bps)
+        expect(off <= 5_000n && off >= -5_000n).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('a click', () => {
+  const day = 24 * 60 * 60 * 1000
+  test('a click counts for thirty days to the millisecond', () => {
+    expect(isRecentClick(0, 30 * day)).toBe(true)
+    expect(isRecentClick(0, 30 * day + 1)).toBe(false)
+    expect(isRecentClick(5, 5)).toBe(true)
+  })
+})
+
+describe('what refunds take back', () => {
+  const status = fc.constantFrom('PENDING' as const, 'APPROVED' as const)
+  /** An order's total and refunds of it: amounts refunded so far, growing. */
+  const refunds = fc
+    .tuple(fc.integer({ min: 1, max: amountMax }), fc.array(fc.integer({ min: 0, max: amountMax }), { maxLength: 8 }))
+    .map(([of, parts]) => ({ of, totals: parts.map((part) => part % (of + 1)).sort((a, b) => a - b) }))
+
+  test('what refunds take back is in proportion to all that was refunded so far, halves to the even', () => {
+    const commission = { amount: 1_000, reversed: 0, status: 'PENDING' as const }
+    expect(afterRefund(commission, { refunded: 2_500, of: 10_000 })).toEqual({ reversed: 250, status: 'PENDING' })
+    expect(afterRefund({ ...commission, reversed: 250 }, { refunded: 5_000, of: 10_000 })).toEqual({ reversed: 500, status: 'PENDING' })
+    expect(afterRefund({ ...commission, amount: 1 }, { refunded: 5_000, of: 10_000 }).reversed).toBe(0)
+    expect(afterRefund({ ...commission, amount: 3 }, { refunded: 5_000, of: 10_000 }).reversed).toBe(2)
+    expect(afterRefund({ ...commission, status: 'APPROVED' }, { refunded: 1, of: 10 })).toEqual({ reversed: 100, status: 'APPROVED' })
+  })
+
+  test('what refunds take back is all of it after a full refund, which ends it, approved or not, and also when there was nothing to pay', () => {
+    for (const before of ['PENDING', 'APPROVED', 'REVERSED'] as const)
+      for (const refund of [
+        { refunded: 7, of: 7 },
+        { refunded: 0, of: 0 },
+      ])
+        expect(afterRefund({ amount: 9, reversed: 0, status: before }, refund)).toEqual({ reversed: 9, status: 'REVERSED' })
+  })
+
+  test('what refunds take back never shrinks, never exceeds the commission, and does not depend on how often it is worked out', () => {
+    fc.assert(
+      fc.property(amount, status, refunds, (earned, before, { of, totals }) => {
+        let commission: { amount: number; reversed: number; status: 'PENDING' | 'APPROVED' | 'REVERSED' } = {
+          amount: earned,
+          reversed: 0,
+          status: before,
+        }
+        for (const refunded of totals) {
+          const after = afterRefund(commission, { refunded, of })
+          expect(after.reversed >= commission.reversed && after.reversed <= earned).toBe(true)
+          expect(afterRefund({ ...commission, ...after }, { refunded, of })).toEqual(after)
+          // In one go it comes to the same as bit by bit.
+          expect(afterRefund({ amount: earned, reversed: 0, status: before }, { refunded, of }).reversed).toBe(after.reversed)
+          expect(after.status).toBe(refunded === of ? 'REVERSED' : before)
+          const off = BigInt(after.reversed) * BigInt(of) - BigInt(earned) * BigInt(refunded)
+          expect(2n * (off < 0n ? -off : off) <= BigInt(of)).toBe(true)
+          commission = { ...commission, ...after }
+        }
+      }),
+    )
+  })
+
+  test('what refunds of goods take back is in proportion to the goods, and beside it that of other amounts to the whole, never more than all', () => {
+    const part = fc
+      .tuple(fc.integer({ min: 1, max: amountMax }), fc.integer({ min: 0, max: amountMax }))
+      .map(([of, back]) => ({ of, back: back % (of + 1) }))
+    fc.assert(
+      fc.property(amount, status, part, part, fc.integer({ min: 0, max: amountMax }), (earned, before, whole, goods, seed) => {
+        const forGoods = seed % (whole.back + 1)
+        const after = afterRefund(
+          { amount: earned, reversed: 0, status: before },
+          { refunded: whole.back, of: whole.of, goods: { ...goods, refunded: forGoods } },
+        )
+        const isAll = goods.back === goods.of || whole.back === whole.of
+        const parts =
+          divideHalfEven(BigInt(earned) * BigInt(goods.back), BigInt(goods.of)) +
+          divideHalfEven(BigInt(earned) * BigInt(whole.back - forGoods), BigInt(whole.of))
+        expect(BigInt(after.reversed)).toBe(isAll || parts > BigInt(earned) ? BigInt(earned) : parts)
+        expect(after.status).toBe(isAll ? 'REVERSED' : before)
+      }),
+    )
+    const commission = { amount: 1_000, reversed: 0, status: 'PENDING' as const }
+    expect(afterRefund(commission, { refunded: 50, of: 200, goods: { back: 50, of: 100, refunded: 50 } }).reversed).toBe(500)
+    expect(afterRefund(commission, { refunded: 70, of: 200, goods: { back: 50, of: 100, refunded: 50 } }).reversed).toBe(600)
+    expect(afterRefund(commission, { refunded: 50, of: 200, goods: { back: 0, of: 0, refunded: 0 } }).reversed).toBe(250)
+  })
+
+  test('what refunds take back of an older refund that is worked out late changes nothing', () => {
+    expect(afterRefund({ amount: 100, reversed: 80, status: 'APPROVED' }, { refunded: 5, of: 10 })).toEqual({
+      reversed: 80,
+      status: 'APPROVED',
+    })
+  })
+})

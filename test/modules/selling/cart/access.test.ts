@@ -1,0 +1,223 @@
+/** Whose cart it is: who reaches it, who does not, and what is told to nobody. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import type { Database } from '../../../../db/engine.ts'
+import { attempts, auditLog, idempotencyKeys } from '../../../../db/schema/people.ts'
+import { carts } from '../../../../db/schema/selling.ts'
+import { expireCarts } from '../../../../jobs/expire-carts.ts'
+import { convertCart } from '../../../../src/modules/selling/cart/service.ts'
+import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
+import { cartWith, home, shopperOf, storeIn } from '../../../support/carts.ts'
+import { customerIn } from '../../../support/customers.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const day = 24 * 60 * 60 * 1000
+const absent = '404 {"statusCode":404,"message":"No such cart","error":"Not Found"}'
+const told = ({ status, text }: Answer) => `${status} ${text}`
+
+type Shopper = ReturnType<typeof shopperOf>
+
+/** Every way to a cart, tried in an order that leaves it as it was when all are refused. */
+async function everyWay(by: Shopper, id: string, lineId: string, variantId: string): Promise<Answer[]> {
+  return [
+    await by.cart(id),
+    await by.change(id, { email: 'eve@example.com' }),
+    await by.add(id, variantId),
+    await by.changeLine(id, lineId, 2),
+    await by.removeLine(id, lineId),
+    await by.apply('0000-0000-0000-0000', id),
+    await by.unapply({ cartId: id }),
+  ]
+}
+
+async function customersOf(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>) {
+  const [ada, eve] = [await customerIn(app, store.shop), await customerIn(app, store.shop)]
+  return { ada: { ...ada, ...shopperOf(app, { token: ada.token }) }, eve: shopperOf(app, { token: eve.token }) }
+}
+
+/** As an order does it. */
+async function convert(app: TestApp, id: string, seenAt?: number): Promise<boolean> {
+  const updatedAt = seenAt ?? (await app.deps.cartStore.find(id))?.updatedAt ?? 0
+  return app.deps.db.write((tx) => convertCart(tx, app.deps, { id, updatedAt }))
+}
+const converted = async (app: TestApp, id: string) => expect(await convert(app, id)).toBe(true)
+
+describe('a customer’s cart', () => {
+  test('a customer’s cart is reached with their token and the secret key; to everybody else it is absent, whatever they do', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { ada, eve } = await customersOf(app, store)
+    const variantId = await store.variant('Lamp', 1_000)
+    const { body: begun } = await ada.begin({ email: 'ada@example.com', shippingAddress: home })
+    const { body: before } = await ada.add(begun.id, variantId)
+    expect(before.customerId).toBe(ada.id)
+    const lineId = before.lines[0].id
+    const elsewhere = await storeIn(app)
+    const stranger = await customersOf(app, elsewhere)
+    for (const other of [store.guest, eve, elsewhere.guest, elsewhere.server, stranger.ada]) {
+      const answers = await everyWay(other, begun.id, lineId, variantId)
+      expect(answers.map(told)).toEqual(Array(7).fill(absent))
+    }
+    expect((await ada.cart(begun.id)).body).toEqual(before)
+    expect((await store.server.cart(begun.id)).body).toEqual(before)
+    const changed = await store.server.changeLine(begun.id, lineId, 2)
+    expect([changed.status, changed.body.customerId]).toEqual([200, ada.id])
+  })
+
+  test('a customer’s cart is reached by the shop’s merchant where gift cards are put on and taken off, and by no other merchant', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { ada } = await customersOf(app, store)
+    const { body: begun } = await ada.begin()
+    const { code } = await store.giftCard()
+    const other = await storeIn(app)
+    expect(told(await other.owner.apply(code, begun.id))).toBe(absent)
+    expect(told(await other.owner.unapply({ cartId: begun.id }))).toBe(absent)
+    expect((await store.owner.apply(code, begun.id)).body).toMatchObject({ customerId: ada.id, giftCards: [{ last4: code.slice(-4) }] })
+    expect((await store.owner.unapply({ cartId: begun.id })).body).toMatchObject({ customerId: ada.id, giftCards: [] })
+    expect((await store.owner.cart(begun.id)).status).toBe(403)
+  })
+})
+
+describe('a guest’s cart', () => {
+  test('a guest’s cart is reached with any key of its shop, and becomes the customer’s who changes it, not who looks at it', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { ada, eve } = await customersOf(app, store)
+    const { id, lineId, variantId } = await cartWith(store)
+    expect((await store.server.cart(id)).status).toBe(200)
+    expect((await ada.cart(id)).body.customerId).toBeNull()
+    expect((await store.guest.cart(id)).status).toBe(200)
+    expect((await ada.changeLine(id, lineId, 2)).body.customerId).toBe(ada.id)
+    expect(told(await store.guest.cart(id))).toBe(absent)
+    expect((await everyWay(eve, id, lineId, variantId)).map(told)).toEqual(Array(7).fill(absent))
+  })
+
+  test('a guest’s cart of another shop is absent, for its keys and its customers', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const other = await storeIn(app)
+    const { ada } = await customersOf(app, other)
+    const { id, lineId, variantId } = await cartWith(store)
+    for (const by of [other.guest, other.server, ada])
+      expect((await everyWay(by, id, lineId, variantId)).map(told)).toEqual(Array(7).fill(absent))
+    expect(told(await store.guest.cart('cart_00000000000000000000000000'))).toBe(absent)
+  })
+})
+
+describe('a cart that is over', () => {
+  test('a cart that is over shows nothing of the person once it is converted, and cannot be changed', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { id, lineId, variantId } = await cartWith(store)
+    await store.guest.change(id, { email: 'ada@example.com', shippingAddress: home, billingAddress: home })
+    await converted(app, id)
+    const { status, text, body } = await store.guest.cart(id)
+    expect([status, body.status, body.lines.length]).toEqual([200, 'CONVERTED', 1])
+    expect(text).not.toMatch(/ada@example|Lovelace|Analytical/)
+    expect(body).toMatchObject({ email: null, shippingAddress: null, billingAddress: null })
+    const [, ...changes] = await everyWay(store.guest, id, lineId, variantId)
+    expect(changes.map((answer) => [answer.status, answer.body.message])).toEqual(Array(6).fill([409, 'The cart is not open any more']))
+    const [row] = await app.deps.db.read.select().from(carts)
+    expect(row).toMatchObject({ email: null, shippingAddress: null, billingAddress: null })
+  })
+
+  test('a cart that is over reads as expired thirty days after its last change, at once and to the millisecond', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { id, lineId, variantId } = await cartWith(store)
+    app.clock.advance(10 * day)
+    await store.guest.change(id, { email: 'ada@example.com' })
+    app.clock.advance(30 * day - 1)
+    expect((await store.guest.cart(id)).body).toMatchObject({ status: 'OPEN', email: 'ada@example.com' })
+    app.clock.advance(1)
+    expect((await store.guest.cart(id)).body).toMatchObject({ status: 'EXPIRED', email: null })
+    const [, ...changes] = await everyWay(store.guest, id, lineId, variantId)
+    expect(changes.map((answer) => answer.status)).toEqual(Array(6).fill(409))
+    expect(await convert(app, id)).toBe(false)
+  })
+
+  test('a cart that is over is marked and emptied of the person by the job, in several writes; carts that are not over stay', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const person = { email: 'ada@example.com', shippingAddress: home, billingAddress: home }
+    await Promise.all(Array.from({ length: 450 }, () => store.guest.begin(person)))
+    const { body: done } = await store.guest.begin(person)
+    await converted(app, done.id)
+    app.clock.advance(30 * day - 1)
+    const { body: open } = await store.guest.begin(person)
+    app.clock.advance(1)
+    let writes = 0
+    const write: Database['write'] = (work) => {
+      writes++
+      return app.deps.db.write(work)
+    }
+    await expireCarts({ ...app.deps, db: { ...app.deps.db, write } })
+    expect(writes).toBe(3)
+    const expired = await app.deps.db.read.select().from(carts).where(eq(carts.status, 'EXPIRED'))
+    expect(expired.length).toBe(450)
+    for (const { email, shippingAddress, billingAddress } of expired)
+      expect([email, shippingAddress, billingAddress]).toEqual([null, null, null])
+    expect((await store.guest.cart(open.id)).body).toMatchObject({ status: 'OPEN', ...person, shippingAddress: { city: home.city } })
+    expect((await store.guest.cart(done.id)).body.status).toBe('CONVERTED')
+  })
+
+  test('a cart that is over is converted once, by one of many at once, and not when it was changed since it was read', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { id } = await cartWith(store)
+    const [seen] = await app.deps.db.read.select().from(carts)
+    // In the same millisecond.
+    await store.guest.change(id, { email: 'ada@example.com' })
+    expect(await convert(app, id, seen?.updatedAt)).toBe(false)
+    const [now] = await app.deps.db.read.select().from(carts)
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => convert(app, id, now?.updatedAt)))
+    expect(outcomes.filter(Boolean).length).toBe(1)
+  })
+})
+
+describe('what is asked of a caller', () => {
+  test('a cart needs a credential of the right kind', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { id, lineId, variantId } = await cartWith(store)
+    const nobody = shopperOf(app, {})
+    for (const by of [nobody, shopperOf(app, { key: 'pk_test_nonsense' }), shopperOf(app, { token: 'a.b.c' })]) {
+      const answers = [...(await everyWay(by, id, lineId, variantId)), await by.begin()]
+      expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(401))
+    }
+    const admin = await app.superAdmin()
+    const root = shopperOf(app, { token: admin.token })
+    const answers = [...(await everyWay(root, id, lineId, variantId)), await root.begin()]
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(403))
+  })
+})
+
+describe('the id of a cart', () => {
+  test('the id of a cart stands in no line of the log, and in nothing that is stored of an idempotent request', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { id, lineId, variantId } = await cartWith(store)
+    await everyWay(store.guest, id, lineId, variantId)
+    await everyWay(shopperOf(app, {}), id, lineId, variantId)
+    await store.guest.call('POST', `/cart/${id}/items`, { variantId, quantity: 1 }, { 'idempotency-key': 'k-1' })
+    const lines = app.logged.map((line) => JSON.stringify(line))
+    expect(lines.filter((line) => line.includes('/cart/:id/items')).length).toBeGreaterThan(2)
+    const suffix = id.slice('cart_'.length)
+    expect(lines.filter((line) => line.includes(suffix))).toEqual([])
+    const { read } = app.deps.db
+    const kept = [await read.select().from(idempotencyKeys), await read.select().from(auditLog), await read.select().from(attempts)]
+    expect(kept[0]?.length).toBe(1)
+    expect(JSON.stringify(kept)).not.toContain(suffix)
+  })
+
+  test('the id of a cart is random, and says nothing of when the cart was begun', async () => {
+    await using app = await testApp()
+    const { guest } = await storeIn(app)
+    const ids: string[] = []
+    for (let nth = 0; nth < 20; nth++) ids.push((await guest.begin()).body.id)
+    expect(new Set(ids.map((id) => id.slice(0, 12))).size).toBe(20)
+  })
+})

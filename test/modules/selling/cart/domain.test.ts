@@ -1,0 +1,307 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { TaxRate } from '../../../../db/schema/shop.ts'
+import { AppError } from '../../../../src/core/errors.ts'
+import { newCartId } from '../../../../src/lib/ids.ts'
+import { amountMax, decimalsOf } from '../../../../src/lib/money.ts'
+import {
+  type Cart,
+  type CartStatus,
+  cartLifeMs,
+  cartStatuses,
+  cartTransitions,
+  changeAt,
+  isWithin,
+  quantityMax,
+  type Reach,
+  statusAt,
+  type Totals,
+  taxOf,
+  taxPlaceOf,
+  taxRateAt,
+  totalsOf,
+} from '../../../../src/modules/selling/cart/domain.ts'
+import { drawsOf } from '../../../../src/modules/selling/gift-card/domain.ts'
+
+const now = 1_000_000
+
+/** Of 0, 2, 3 and 4 decimals: prices of a few up to some thousand major units. */
+const currency = fc.constantFrom('JPY', 'USD', 'KWD', 'CLF')
+const purchase = currency.chain((code) => {
+  const unit = 10 ** decimalsOf(code)
+  return fc.record({
+    lines: fc.array(
+      fc.record({
+        unitPrice: fc.oneof(fc.integer({ min: 0, max: 5_000 * unit }), fc.constantFrom(0, 1, 5, 15 * unit)),
+        quantity: fc.oneof(fc.integer({ min: 1, max: quantityMax }), fc.constantFrom(1, 2, quantityMax)),
+        taxable: fc.boolean(),
+      }),
+      { maxLength: 12 },
+    ),
+    rate: fc.option(
+      fc.record({
+        country: fc.constant('US'),
+        region: fc.constant(null),
+        rateBps: fc.oneof(fc.integer({ min: 0, max: 10_000 }), fc.constantFrom(500, 1_250, 5_000)),
+        inclusive: fc.boolean(),
+      }),
+      { nil: undefined },
+    ),
+    shipping: fc.integer({ min: 0, max: 100 * unit }),
+  })
+})
+const cards = fc.uniqueArray(
+  fc.record({
+    id: fc.stringMatching(/^gift_[0-9a-z]{4}$/),
+    last4: fc.constant('0000'),
+    status: fc.constantFrom('ACTIVE' as const, 'DISABLED' as const),
+    expiresAt: fc.option(fc.integer({ min: now - 2, max: now + 4 }), { nil: null }),
+    balance: fc.integer({ min: 0, max: 100_000_000 }),
+  }),
+  { selector: ({ id }) => id, maxLength: 10 },
+)
+/** As `totalsOf` takes it. */
+const ofPurchase = ({
+  lines,
+  rate,
+  shipping,
+}: {
+  lines: readonly { unitPrice: number; quantity: number; taxable: boolean }[]
+  rate: TaxRate | undefined
+  shipping: number
+}) => ({
+  lines: lines.map(({ taxable, ...line }) => ({ ...line, rate: taxable ? rate : undefined })),
+  shippingOf: () => shipping,
+})
+const none = () => []
+const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
+
+describe('what a cart comes to', () => {
+  test('what a cart comes to adds up: the lines, less the discount, with shipping and exclusive tax, of which cards pay a part', () => {
+    fc.assert(
+      fc.property(purchase, cards, (bought, held) => {
+        const { lines, totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
+        expect(totals.subtotal).toBe(sum(bought.lines.map(({ unitPrice, quantity }) => unitPrice * quantity)))
+        expect(totals.subtotal).toBe(sum(lines.map(({ total }) => total)))
+        expect(totals.total).toBe(totals.subtotal - totals.discount + totals.shipping + totals.tax)
+        expect(totals.giftCards).toBe(sum(draws.map(({ amount }) => amount)))
+        expect(totals.amountDue).toBe(totals.total - totals.giftCards)
+        expect(totals.shipping).toBe(bought.shipping)
+      }),
+    )
+  })
+
+  test('what a cart comes to is made of whole amounts, none below zero', () => {
+    fc.assert(
+      fc.property(purchase, cards, (bought, held) => {
+        const { lines, totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
+        const amounts = [
+          ...Object.values(totals),
+          ...lines.flatMap(({ total, taxAmount }) => [total, taxAmount]),
+          ...draws.map((draw) => draw.amount),
+        ]
+        for (const amount of amounts)
+          expect([Number.isSafeInteger(amount), amount >= 0, Object.is(amount, -0)]).toEqual([true, true, false])
+      }),
+    )
+  })
+
+  test('what a cart comes to has the tax of its lines and no other: all of it on top, or all of it within the prices', () => {
+    fc.assert(
+      fc.property(purchase, (bought) => {
+        const { lines, totals } = totalsOf(ofPurchase(bought), none)
+        const taxes = sum(lines.map(({ taxAmount }) => taxAmount))
+        expect(bought.rate?.inclusive ? totals.taxIncluded : totals.tax).toBe(taxes)
+        expect(bought.rate?.inclusive ? totals.tax : totals.taxIncluded).toBe(0)
+        lines.forEach((line, at) => {
+          const taxed = bought.lines[at]?.taxable && bought.rate
+          expect([line.taxRateBps, line.taxInclusive]).toEqual(taxed ? [taxed.rateBps, taxed.inclusive] : [0, false])
+          if (!taxed) expect(line.taxAmount).toBe(0)
+        })
+      }),
+    )
+  })
+
+  test('what a cart comes to holds less included tax than it costs, and no more exclusive tax than its goods', () => {
+    fc.assert(
+      fc.property(purchase, (bought) => {
+        const { lines, totals } = totalsOf(ofPurchase(bought), none)
+        for (const { total, taxAmount, taxInclusive } of lines)
+          if (taxInclusive && total > 0) expect(taxAmount).toBeLessThan(total)
+          else expect(taxAmount).toBeLessThanOrEqual(total)
+        expect(totals.taxIncluded).toBeLessThanOrEqual(totals.subtotal)
+      }),
+    )
+  })
+
+  test('what a cart comes to is never paid by more than the cards hold', () => {
+    fc.assert(
+      fc.property(purchase, cards, (bought, held) => {
+        const { totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
+        for (const { giftCardId, amount } of draws)
+          expect(amount).toBeLessThanOrEqual(held.find(({ id }) => id === giftCardId)?.balance ?? 0)
+        expect(totals.giftCards).toBeLessThanOrEqual(totals.total)
+      }),
+    )
+  })
+
+  test('what a cart comes to does not depend on the order of the lines', () => {
+    fc.assert(
+      fc.property(purchase, (bought) => {
+        expect(totalsOf(ofPurchase({ ...bought, lines: bought.lines.toReversed() }), none).totals).toEqual(
+          totalsOf(ofPurchase(bought), none).totals,
+        )
+      }),
+    )
+  })
+
+  test('what a cart comes to is bounded: up to the largest amount it is exact, and beyond it is refused, at any of its parts', () => {
+    const line = (unitPrice: number, quantity = 1) => ({ unitPrice, quantity, taxable: true })
+    const rate: TaxRate = { country: 'US', region: null, rateBps: 10_000, inclusive: false }
+    const of = (lines: ReturnType<typeof line>[], taxed?: TaxRate, shipping = 0) =>
+      totalsOf(ofPurchase({ lines, rate: taxed, shipping }), none).totals
+    expect(of([line(amountMax)])).toMatchObject({ subtotal: amountMax, total: amountMax })
+    expect(of([line(amountMax / 2)], rate)).toMatchObject({ tax: amountMax / 2, total: amountMax })
+    expect(of([line(amountMax)], { ...rate, inclusive: true })).toMatchObject({ taxIncluded: amountMax / 2, total: amountMax })
+    const beyond: (() => Totals)[] = [
+      () => of([line(amountMax, quantityMax)]),
+      () => of([line(amountMax), line(1)]),
+      () => of([line(amountMax)], undefined, 1),
+      () => of([line(amountMax)], { ...rate, rateBps: 1 }),
+      () => of([line(amountMax / 2 + 1)], rate),
+      () => of(Array(100).fill(line(amountMax, quantityMax))),
+    ]
+    for (const purchased of beyond) {
+      let refusal: unknown
+      try {
+        purchased()
+      } catch (error) {
+        refusal = error
+      }
+      expect(refusal).toBeInstanceOf(AppError)
+      const { code, message } = refusal as AppError
+      expect({ code, message }).toEqual({ code: 'CONFLICT', message: 'The total of the cart would be larger than any order can be' })
+    }
+  })
+})
+
+describe('tax', () => {
+  test('tax is rounded to the nearest unit, and halfway to the even one', () => {
+    const onTop = (amount: number, rateBps: number) => taxOf(amount, { rateBps, inclusive: false })
+    const within = (amount: number, rateBps: number) => taxOf(amount, { rateBps, inclusive: true })
+    expect([onTop(50, 500), onTop(150, 500), onTop(250, 500), onTop(51, 500), onTop(149, 500)]).toEqual([2, 8, 12, 3, 7])
+    // 10,000 bps within the price are half of it.
+    expect([within(1, 10_000), within(3, 10_000), within(5, 10_000), within(119, 1_900)]).toEqual([0, 2, 2, 19])
+    expect([onTop(999, 0), within(999, 0), onTop(0, 10_000)]).toEqual([0, 0, 0])
+  })
+
+  test('tax is within half a unit of the exact share, for amounts beyond what floats multiply', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: amountMax }),
+        fc.integer({ min: 0, max: 10_000 }),
+        fc.boolean(),
+        (amount, rateBps, inclusive) => {
+          const whole = BigInt(inclusive ? 10_000 + rateBps : 10_000)
+          const off = 2n * (BigInt(taxOf(amount, { rateBps, inclusive })) * whole - BigInt(amount) * BigInt(rateBps))
+          expect(off <= whole && off >= -whole).toBe(true)
+        },
+      ),
+    )
+  })
+
+  const rate = (country: string, region: string | null, rateBps: number): TaxRate => ({ country, region, rateBps, inclusive: false })
+  const rates = [rate('US', 'CA', 725), rate('US', null, 500), rate('CA', 'QC', 997), rate('DE', '', 1_900)]
+
+  test('tax is that of the region, whatever its case, else of the country, else none', () => {
+    const at = (countryCode: string, province: string | null = null) => taxRateAt(rates, { countryCode, province })?.rateBps
+    expect([at('US', 'CA'), at('US', ' ca '), at('US', 'NY'), at('US', ''), at('US')]).toEqual([725, 725, 500, 500, 500])
+    expect([at('CA', 'QC'), at('CA', 'ON'), at('CA'), at('DE', 'BY'), at('FR', 'CA')]).toEqual([
+      997,
+      undefined,
+      undefined,
+      1_900,
+      undefined,
+    ])
+  })
+
+  test('tax is that of the region also where the shop wrote it with blanks around', () => {
+    const rate: TaxRate = { country: 'US', region: ' Ny ', rateBps: 400, inclusive: false }
+    expect(taxRateAt([rate], { countryCode: 'US', province: 'NY' })).toBe(rate)
+  })
+
+  test('tax of a class is the most specific that there is: class and region, class and country, region, country', () => {
+    const books = (country: string, region: string | null, rateBps: number) => ({ ...rate(country, region, rateBps), class: 'books' })
+    const all = [...rates, books('US', 'NY', 100), books('US', null, 0), books('FR', null, 550)]
+    const at = (countryCode: string, province: string | null, taxClass: string | null) =>
+      taxRateAt(all, { countryCode, province }, undefined, taxClass)?.rateBps
+    expect([at('US', 'NY', 'books'), at('US', 'CA', 'books'), at('US', 'CA', null), at('US', 'CA', 'food')]).toEqual([100, 0, 725, 725])
+    // A class without a rate of its own takes the standard one; standard goods never take that of a class.
+    expect([at('CA', 'QC', 'books'), at('DE', null, 'books'), at('FR', null, 'books'), at('FR', null, null)]).toEqual([
+      997,
+      1_900,
+      550,
+      undefined,
+    ])
+  })
+
+  test('tax is that of where the cart goes to, else where it is billed to, else where the shop is', () => {
+    const address = (countryCode: string) => ({ countryCode, province: null }) as Cart['shippingAddress']
+    expect(taxPlaceOf({ shippingAddress: address('DE'), billingAddress: address('FR') }, 'US').countryCode).toBe('DE')
+    expect(taxPlaceOf({ shippingAddress: null, billingAddress: address('FR') }, 'US').countryCode).toBe('FR')
+    expect(taxPlaceOf({ shippingAddress: null, billingAddress: null }, 'US')).toEqual({ countryCode: 'US', province: null })
+  })
+})
+
+test('a cart may become another from OPEN, and one whose checkout was taken back OPEN again; an open one whose time is over reads as expired', () => {
+  const followers: Readonly<Record<CartStatus, readonly CartStatus[]>> = cartTransitions
+  for (const from of cartStatuses)
+    for (const to of cartStatuses)
+      expect([from, to, followers[from].includes(to)]).toEqual([
+        from,
+        to,
+        from === 'OPEN' ? to !== 'OPEN' : from === 'CONVERTED' && to === 'OPEN',
+      ])
+  const read = (status: CartStatus, expiresAt: number) => statusAt({ status, expiresAt }, now)
+  expect([read('OPEN', now + 1), read('OPEN', now), read('CONVERTED', now), read('EXPIRED', now + 1)]).toEqual([
+    'OPEN',
+    'EXPIRED',
+    'CONVERTED',
+    'EXPIRED',
+  ])
+})
+
+test('a cart lives for 30 days after its last change', () => {
+  expect(cartLifeMs).toBe(2_592_000_000)
+})
+
+test('a change of a cart is made now, or right after the one before where the clock has not moved on', () => {
+  expect([999, 1_000, 1_001].map((at) => changeAt({ updatedAt: 1_000 }, at))).toEqual([1_001, 1_001, 1_001])
+  expect(changeAt({ updatedAt: 1_000 }, 2_000)).toBe(2_000)
+})
+
+test('a cart is within reach of its customer and of its shop, and a guest’s of everybody in the shop', () => {
+  const reaches: Reach[] = ['all', 'guests', { customerId: 'cus_1' }, { customerId: 'cus_2' }]
+  expect(reaches.map((reach) => isWithin(reach, { customerId: null }))).toEqual([true, true, true, true])
+  expect(reaches.map((reach) => isWithin(reach, { customerId: 'cus_1' }))).toEqual([true, false, true, false])
+})
+
+test('the id of a cart has the layout of a UUIDv4 in base32, and 122 bits of chance', () => {
+  const bitsOf = (id: string) =>
+    [...id.slice('cart_'.length)]
+      .map((character) => '0123456789abcdefghjkmnpqrstvwxyz'.indexOf(character).toString(2).padStart(5, '0'))
+      .join('')
+      .slice(2)
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => {
+      const id = newCartId(() => bytes)
+      expect(id).toMatch(/^cart_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+      const bits = bitsOf(id)
+      expect([bits.length, bits.slice(48, 52), bits.slice(64, 66)]).toEqual([128, '0100', '10'])
+      const given = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+      const free = (all: string) => all.slice(0, 48) + all.slice(52, 64) + all.slice(66)
+      expect(free(bits)).toBe(free(given))
+      expect(free(bits).length).toBe(122)
+    }),
+  )
+})

@@ -1,0 +1,82 @@
+/** Many changes at once: of one cart, and of carts that lie side by side. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { NothingChanged } from '../../../../db/engine.ts'
+import { changeCart } from '../../../../src/modules/selling/cart/change-cart.ts'
+import { convertCart } from '../../../../src/modules/selling/cart/service.ts'
+import { type Json, testApp } from '../../../support/app.ts'
+import { cartWith, storeIn } from '../../../support/carts.ts'
+import { usd } from '../../../support/catalog.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+test('of one cart all count: nothing is lost, and nothing is put in twice', async () => {
+  await using app = await testApp()
+  const store = await storeIn(app)
+  const { id, variantId, lineId } = await cartWith(store)
+  const { code } = await store.giftCard(100)
+  const others = await Promise.all([1, 2, 3].map((nth) => store.variant(`Lamp ${nth}`, 10)))
+  const answers = await Promise.all([
+    ...Array.from({ length: 4 }, () => store.guest.add(id, variantId)),
+    ...others.map((other) => store.guest.add(id, other)),
+    store.guest.change(id, { email: 'ada@example.com' }),
+    store.guest.apply(code, id),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual([...Array(7).fill(201), 200, 200])
+  const { body } = await store.guest.cart(id)
+  expect(body.lines.find((line: Json) => line.id === lineId).quantity).toBe(5)
+  expect(body).toMatchObject({ email: 'ada@example.com', giftCards: [{ amount: usd(100) }], totals: { total: usd(5_030) } })
+  expect(body.lines.length).toBe(4)
+})
+
+test('of one new variant make one line', async () => {
+  await using app = await testApp()
+  const store = await storeIn(app)
+  const variantId = await store.variant('Lamp', 10)
+  const { body } = await store.guest.begin()
+  await Promise.all(Array.from({ length: 6 }, () => store.guest.add(body.id, variantId)))
+  expect((await store.guest.cart(body.id)).body.lines).toMatchObject([{ quantity: 6 }])
+})
+
+test('of many carts do not hold each other up', async () => {
+  await using app = await testApp()
+  const store = await storeIn(app)
+  const variantId = await store.variant('Lamp', 10)
+  const carts = await Promise.all(Array.from({ length: 24 }, () => store.guest.begin()))
+  const answers = await Promise.all(carts.map(({ body }) => store.guest.add(body.id, variantId, 2)))
+  expect(answers.map(({ status, body }) => [status, body.lines.length])).toEqual(Array(24).fill([201, 1]))
+})
+
+test('with the conversion of the cart: it is changed before, or refused after', async () => {
+  await using app = await testApp()
+  const store = await storeIn(app)
+  const { id, variantId, cart } = await cartWith(store)
+  const [done, ...answers] = await Promise.all([
+    app.deps.db.write((tx) => convertCart(tx, app.deps, { id, updatedAt: Date.parse(cart.updatedAt) })),
+    ...Array.from({ length: 4 }, () => store.guest.add(id, variantId)),
+  ])
+  const { body } = await store.guest.cart(id)
+  // Whichever came first, an order has what the shopper saw.
+  if (done) {
+    expect(body.status).toBe('CONVERTED')
+    expect(body.lines).toMatchObject([{ quantity: 1 }])
+    expect(answers.map(({ status }) => status)).toEqual(Array(4).fill(409))
+  } else {
+    expect(body.status).toBe('OPEN')
+    expect(body.lines).toMatchObject([{ quantity: 5 }])
+  }
+})
+
+test('that others always come before are given up, to be tried again', async () => {
+  await using app = await testApp()
+  const store = await storeIn(app)
+  const { id, cart } = await cartWith(store)
+  const principal = { kind: 'key', id: 'key_1', scopes: ['storefront'], shop: store.shop } as const
+  const saveSurely = async () => {
+    throw new NothingChanged()
+  }
+  const busy = { ...app.deps, cartStore: { ...app.deps.cartStore, saveSurely } }
+  const change = changeCart(busy, { shop: store.shop, principal }, id, { email: 'ada@example.com' })
+  expect(await change.catch((error: unknown) => error)).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 })
+  expect((await store.guest.cart(id)).body).toEqual(cart)
+})

@@ -1,0 +1,184 @@
+/** What checkout asks of a cart: its price now, what has changed, and that it is bought once. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type CartItem, type CartSnapshot, changedSince, priced, spentCards } from '../../../../src/modules/selling/cart/pricing.ts'
+import { cartOf, refreshPrices, snapshotOf } from '../../../../src/modules/selling/cart/service.ts'
+import type { Sellable } from '../../../../src/modules/catalog/products/domain.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { cartWith, home, storeIn } from '../../../support/carts.ts'
+import { usd } from '../../../support/catalog.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+async function snapshot(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>, id: string): Promise<CartSnapshot> {
+  const principal = { kind: 'key', id: 'key_1', scopes: ['storefront'], shop: store.shop } as const
+  return snapshotOf(app.deps, await cartOf(app.deps, { shop: store.shop, principal }, id))
+}
+
+async function shoppedIn(app: TestApp) {
+  const store = await storeIn(app)
+  await store.taxes({ country: 'US', rateBps: 825 })
+  await store.ships({ code: 'post', title: 'Post', price: usd(500) })
+  const shirt = await store.add({
+    title: 'Shirt',
+    options: [{ name: 'Size', values: ['S', 'M'] }],
+    variants: [
+      { optionValues: ['S'], sku: 'S-1', price: usd(1_000), onHand: 5 },
+      { optionValues: ['M'], price: usd(2_000) },
+    ],
+  })
+  const { id } = await cartWith(store, 333)
+  const [small = '', medium = ''] = shirt.variants.map((variant) => variant.id)
+  await store.guest.add(id, small, 2)
+  await store.guest.add(id, medium)
+  const { code } = await store.giftCard(1_500)
+  await store.guest.apply(code, id)
+  await store.guest.change(id, { email: 'ada@example.com', shippingAddress: home, shippingMethod: 'post' })
+  return { store, id, shirt, small, medium }
+}
+
+describe('the price of now', () => {
+  test('the price of now is that of the cart while nothing has changed, with each line’s tax and each card’s part', async () => {
+    await using app = await testApp()
+    const { store, id, small, medium } = await shoppedIn(app)
+    const held = await snapshot(app, store, id)
+    const now = app.clock.now()
+    const { lines, shipping, totals, draws } = priced(held, now)
+    expect(changedSince(held, now)).toEqual([])
+    expect(
+      lines.map(({ variantId, unitPrice, total, taxRateBps, taxInclusive, taxAmount }) => [
+        variantId === small ? 'S' : variantId === medium ? 'M' : 'Lamp',
+        [unitPrice, total, taxRateBps, taxInclusive, taxAmount],
+      ]),
+    ).toEqual([
+      ['Lamp', [333, 333, 825, false, 27]],
+      ['S', [1_000, 2_000, 825, false, 165]],
+      ['M', [2_000, 2_000, 825, false, 165]],
+    ])
+    expect(shipping).toEqual({ code: 'post', title: 'Post', price: usd(500) })
+    expect(totals).toEqual({
+      subtotal: 4_333,
+      discount: 0,
+      shipping: 500,
+      tax: 357,
+      taxIncluded: 0,
+      giftCards: 1_500,
+      total: 5_190,
+      amountDue: 3_690,
+    })
+    expect(draws).toMatchObject([{ amount: 1_500 }])
+    expect(held.items.map(({ sellable }) => sellable?.product.title)).toEqual(['Lamp', 'Shirt', 'Shirt'])
+    const seen = (await store.guest.cart(id)).body.totals
+    expect(Object.fromEntries(Object.entries(seen).map(([name, money]) => [name, (money as { amount: number }).amount]))).toEqual(totals)
+  })
+
+  test('the price of now is what the shop asks now, while the cart shows what was seen; every difference is told, until it is taken over', async () => {
+    await using app = await testApp()
+    const { store, id, shirt, small } = await shoppedIn(app)
+    const lamp = (await store.guest.cart(id)).body.lines[0]
+    await store.patch(`/product-v2/${lamp.productId}`, { status: 'DRAFT' })
+    await store.patch(`/product-v2/${shirt.id}`, { variants: [{ id: small, price: usd(1_100) }] })
+    await store.count(shirt.id, small, { counted: 1 })
+    await store.ships()
+    const held = await snapshot(app, store, id)
+    const now = app.clock.now()
+    expect(changedSince(held, now)).toEqual([
+      'Lamp is not sold any more',
+      'The price of Shirt (S) has changed',
+      'Only 1 of Shirt (S) is left',
+      'The shipping method is not offered any more',
+    ])
+    expect(priced(held, now).totals).toMatchObject({ subtotal: 333 + 2_200 + 2_000, shipping: 0 })
+    expect((await store.guest.cart(id)).body.totals.subtotal).toEqual(usd(4_333))
+    await refreshPrices(app.deps, id, async () => undefined)
+    expect(changedSince(await snapshot(app, store, id), now)).toEqual(['Lamp is not sold any more', 'Only 1 of Shirt (S) is left'])
+    expect((await store.guest.cart(id)).body).toMatchObject({ shippingMethod: null, totals: { subtotal: usd(4_533), shipping: usd(0) } })
+    // The method is gone for good, not only while the shop does without it.
+    await store.ships({ code: 'post', title: 'Post', price: usd(500) })
+    expect((await store.guest.cart(id)).body.shippingMethod).toBeNull()
+  })
+
+  test('the price of now of a variant that is gone cannot be named', async () => {
+    await using app = await testApp()
+    const { store, id, shirt, small } = await shoppedIn(app)
+    await store.delete(`/product-v2/${shirt.id}/variants/${small}`)
+    const held = await snapshot(app, store, id)
+    expect(changedSince(held, app.clock.now())).toEqual(['A product of the cart is not sold any more'])
+    expect(held.items.map(({ sellable }) => sellable === undefined)).toEqual([false, true, false])
+    expect(priced(held, app.clock.now()).totals.subtotal).toBe(4_333)
+  })
+
+  test('the price of now counts only the cards that may still be used', async () => {
+    await using app = await testApp()
+    const { store, id } = await shoppedIn(app)
+    const [card] = (await store.guest.cart(id)).body.giftCards
+    await store.patch(`/giftcard/${card.id}`, { status: 'DISABLED' })
+    expect(priced(await snapshot(app, store, id), app.clock.now())).toMatchObject({ draws: [], totals: { giftCards: 0, amountDue: 5_190 } })
+    expect((await store.guest.cart(id)).body.giftCards).toEqual([{ ...card, amount: usd(0) }])
+    expect(changedSince(await snapshot(app, store, id), app.clock.now())).toEqual([
+      `The gift card that ends in ${card.last4} can no longer be used`,
+    ])
+    await refreshPrices(app.deps, id, async () => undefined)
+    expect((await store.guest.cart(id)).body.giftCards).toEqual([])
+  })
+})
+
+describe('a snapshot of a cart', () => {
+  test('a snapshot of a cart tells what has changed by what the shopper was shown, line by line, and then in all', async () => {
+    await using app = await testApp()
+    const { store, id } = await shoppedIn(app)
+    await store.guest.cart(id)
+    const held = await snapshot(app, store, id)
+    const now = app.clock.now()
+    const changed = (change: Partial<CartSnapshot>) => changedSince({ ...held, ...change }, now)
+    const { shownTotal, shownDue } = held.cart
+    expect(changed({})).toEqual([])
+    expect(changed({ cart: { ...held.cart, shownTotal: (shownTotal ?? 0) + 1 } })).toEqual([
+      'Taxes, shipping or discounts have changed, and with them the total',
+    ])
+    expect(changed({ cart: { ...held.cart, shownDue: (shownDue ?? 0) + 1 } })).toEqual(['The gift cards pay another part of the total'])
+    const [lamp, small, medium] = held.items as [CartItem, CartItem & { sellable: Sellable }, CartItem]
+    const of = (sellable: Sellable) => ({ items: [lamp, { ...small, sellable }, medium] })
+    const { variant, product } = small.sellable
+    expect(changed(of({ variant: { ...variant, onHand: 2, reserved: 0 }, product }))).toEqual([])
+    expect(changed(of({ variant: { ...variant, onHand: 1, reserved: 0 }, product }))).toEqual(['Only 1 of Shirt (S) is left'])
+    expect(changed(of({ variant, product: { ...product, currency: 'EUR' } }))).toEqual(['Shirt (S) is not sold any more'])
+  })
+
+  test('a snapshot of a cart is priced by its own: taxed where the variant is or is gone, shipped before there is an address', async () => {
+    await using app = await testApp()
+    const { store, id } = await shoppedIn(app)
+    const held = await snapshot(app, store, id)
+    const now = app.clock.now()
+    const of = (change: Partial<CartSnapshot>) => priced({ ...held, ...change }, now)
+    const [lamp, small, medium] = held.items as [CartItem, CartItem & { sellable: Sellable }, CartItem]
+    const taxes = (sellable: Sellable | undefined) =>
+      of({ items: [lamp, { ...small, sellable }, medium] }).lines.map((line) => line.taxAmount)
+    const { variant, product } = small.sellable
+    expect(taxes({ variant: { ...variant, taxable: false }, product })).toEqual([27, 0, 165])
+    expect(taxes(undefined)).toEqual([27, 165, 165])
+    expect(of({ cart: { ...held.cart, shippingAddress: null } }).shipping).toMatchObject({ code: 'post' })
+  })
+
+  test("a snapshot of a cart is paid by a customer's card only where the cart is that customer's", async () => {
+    await using app = await testApp()
+    const { store, id } = await shoppedIn(app)
+    const held = await snapshot(app, store, id)
+    const now = app.clock.now()
+    const giftCards = held.giftCards.map((card) => ({ ...card, customerId: 'cus_1' }))
+    const of = (customerId: string | null): CartSnapshot => ({ ...held, giftCards, cart: { ...held.cart, customerId } })
+    expect([of(null), of('cus_2'), of('cus_1')].map((one) => priced(one, now).totals.giftCards)).toEqual([0, 0, 1_500])
+    expect([of(null), of('cus_2'), of('cus_1')].map((one) => spentCards(one, now).length)).toEqual([1, 1, 0])
+  })
+})
+
+test('prices of a cart that is over are left alone', async () => {
+  await using app = await testApp()
+  const { store, id, shirt, medium } = await shoppedIn(app)
+  await store.patch(`/product-v2/${shirt.id}`, { variants: shirt.variants.map((variant) => ({ id: variant.id, price: usd(9_900) })) })
+  app.clock.advance(31 * 24 * 60 * 60 * 1000)
+  await refreshPrices(app.deps, id, async () => undefined)
+  await refreshPrices(app.deps, 'cart_00000000000000000000000000', async () => undefined)
+  const { body } = await store.guest.cart(id)
+  expect(body.lines.find((line: { variantId: string }) => line.variantId === medium).unitPrice).toEqual(usd(2_000))
+})

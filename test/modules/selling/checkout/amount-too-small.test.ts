@@ -1,0 +1,188 @@
+/** Amounts below what a processor takes: refused before anything is held. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { type NewPayment, type Processor, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
+import { stripeMinimums, stripeSays } from '../../../../src/clients/processors/stripe-amounts.ts'
+import type { TestApp } from '../../../support/app.ts'
+import { booksOf, violationsAtRest } from '../../../support/books.ts'
+import { browserOn, draftsOf, formOf } from '../../../support/drafts.ts'
+import { sellingThrough } from '../../../support/processor-shops.ts'
+import { capabilities, said, scripted } from '../../../support/test-processor.ts'
+import { address, ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+test('what a gift card leaves below the minimum of the processor is refused before stock and cards are held', async () => {
+  await using shop = await sellingThrough('stripe')
+  const { app, publishableKey: key } = shop
+  const begin = async (left: number) => {
+    const { code, id } = await shop.giftCard(10_500 - left)
+    const cartId = await shop.cart({ shippingAddress: address })
+    ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId } }))
+    return {
+      cartId,
+      card: id,
+      answer: await shop.checkout(cartId, { method: 'card', processor: 'stripe', returnUrl: 'https://shop.example/back' }),
+    }
+  }
+  for (const left of [30, 49]) {
+    const { answer, cartId, card } = await begin(left)
+    expect([answer.status, answer.body]).toEqual([
+      409,
+      {
+        statusCode: 409,
+        message: 'The amount to pay is too small: the payment processor takes 0.50 USD or more',
+        error: 'Conflict',
+        code: 'amount_too_small',
+      },
+    ])
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+    expect(ok(await app.call('GET', `/cart/${cartId}`, { key })).body).toMatchObject({
+      status: 'OPEN',
+      totals: { amountDue: shop.money(left) },
+    })
+    const { data } = ok(await shop.get('/giftcard')).body
+    expect(data.find(({ id }: { id: string }) => id === card).balance).toEqual(shop.money(10_500 - left))
+  }
+  expect(ok(await shop.get('/v2/orders')).body.total).toBe(0)
+  expect((await begin(50)).answer.status).toBe(201)
+  // Nothing to pay needs no processor.
+  const { code } = await shop.giftCard(10_500)
+  const cartId = await shop.cart({ shippingAddress: address })
+  ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId } }))
+  expect(ok(await shop.checkout(cartId, { method: 'card' }), 201).body.order.status).toBe('CONFIRMED')
+  expect(violationsAtRest(await booksOf(app)).filter((text) => !/PENDING|waits/.test(text))).toEqual([])
+})
+
+test('where another processor takes the amount, it does: in TEST the sandbox, for a checkout that names none', async () => {
+  await using shop = await sellingThrough('stripe')
+  const { code } = await shop.giftCard(10_470)
+  const cartId = await shop.cart({ shippingAddress: address })
+  ok(await shop.app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } }))
+  const { order, payment } = ok(await shop.checkout(cartId), 201).body
+  expect([order.status, payment.processor]).toEqual(['CONFIRMED', 'sandbox'])
+})
+
+test('every minimum is an amount that Stripe can say', () => {
+  for (const [currency, amount] of Object.entries(stripeMinimums))
+    expect([currency, stripeSays({ amount, currency })]).toEqual([currency, true])
+})
+
+type Minimums = NonNullable<Processor['capabilities']['minimums']>
+
+/** Has accounts of these processors lead to clients of the test's own. */
+function playing(app: TestApp, clients: Record<string, Partial<Processor>>): void {
+  const of = ({ processor: name }: { processor: string }) => scripted({ name, ...clients[name] })
+  Object.assign(app.deps.processorClients, { of, open: of })
+}
+
+const tooSmall = (least: string) => `The amount to pay is too small: the payment processor takes ${least} or more`
+
+test('the pay page of a draft offers no processor whose minimum is above the amount, and takes no form that names one', async () => {
+  await using shop = await sellingThrough('tap')
+  let minimums: Minimums = {}
+  const tap = () => ({ capabilities: { ...capabilities, byLink: true, minimums }, create: async () => said('REQUIRES_ACTION') })
+  Object.assign(shop.app.deps.processorClients, { of: () => scripted({ name: 'tap', ...tap() }) })
+  const lines = [{ variantId: shop.variantId, quantity: 1, unitPrice: shop.money(300) }]
+  const draft = ok(await draftsOf(shop).create({ lines, email: 'ann@example.com' }), 201).body
+  const page = browserOn(shop.app, draft.payUrl)
+  const form = formOf(await page.look(), 'pay')
+  expect(form['processor']).toBe('tap')
+  minimums = { KWD: 301 }
+  const seen = await page.look()
+  expect(seen.text).toContain('This shop does not take payments on this page')
+  expect(() => formOf(seen, 'pay')).toThrow()
+  await page.send(form)
+  const answer = await shop.app.call('POST', `/cart/${draft.cartId}/checkout`, {
+    key: shop.secretKey,
+    body: { method: 'card', processor: 'tap' },
+    headers: { 'idempotency-key': 'one' },
+  })
+  expect([answer.status, answer.body.code, answer.body.message]).toEqual([409, 'amount_too_small', tooSmall('0.301 KWD')])
+  expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  expect(ok(await shop.get('/v2/orders')).body.total).toBe(0)
+  expect(await draftsOf(shop).read(draft.id)).toMatchObject({ status: 'OPEN' })
+  minimums = { KWD: 300 }
+  expect((await page.send(formOf(await page.look(), 'pay'))).status).toBe(303)
+  expect(await draftsOf(shop).read(draft.id)).toMatchObject({ status: 'PENDING_PAYMENT' })
+})
+
+test('paying again after a decline refuses a processor whose minimum is above the amount, and leaves the order and its payment as they are', async () => {
+  await using shop = await sellingThrough('stripe')
+  const { app, publishableKey: key } = shop
+  const { code } = await shop.giftCard(10_470)
+  const cartId = await shop.cart({ shippingAddress: address })
+  ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId } }))
+  const declined = ok(await shop.checkout(cartId, { processor: 'sandbox', paymentToken: 'tok_decline' }), 201).body.order
+  expect([declined.status, declined.paymentStatus]).toEqual(['PENDING_PAYMENT', 'FAILED'])
+  const attempt = crypto.randomUUID()
+  for (let nth = 0; nth < 2; nth++) {
+    const again = await shop.checkout(cartId, { processor: 'stripe', returnUrl: 'https://shop.example/back' }, attempt)
+    expect([again.status, again.body.code, again.body.message]).toEqual([409, 'amount_too_small', tooSmall('0.50 USD')])
+  }
+  const { payments, ...order } = await shop.order(declined.id)
+  expect([order.status, payments.map(({ status }: { status: string }) => status)]).toEqual(['PENDING_PAYMENT', ['FAILED']])
+  expect(await shop.stock()).toEqual({ onHand: 10, reserved: 1 })
+  expect(ok(await shop.checkout(cartId, { processor: 'sandbox' }), 201).body.order.status).toBe('CONFIRMED')
+  expect(violationsAtRest(await booksOf(app))).toEqual([])
+})
+
+const stripe = { STRIPE_PUBLISHABLE_KEY: 'pk_test_standin', STRIPE_SECRET_KEY: 'sk_test_standin', STRIPE_WEBHOOK_SECRET: 'whsec_standin' }
+
+/** A shop whose cards go to Checkout.com, and to Stripe, with a higher minimum, where that does not answer. */
+async function twoProcessors(minimums: Record<'checkout' | 'stripe', Minimums>) {
+  const shop = await sellingThrough('checkout', stripe)
+  const { app } = shop
+  const operator = await app.superAdmin()
+  const data = [{ name: 'Malls', defaultCardProcessor: 'stripe', shopIds: [shop.shop.id] }]
+  ok(await app.call('PUT', '/admin/partnerships', { token: operator.token, body: { data } }))
+  const created: [string, number][] = []
+  const create = (name: string, isUp: boolean) => async (payment: NewPayment) => {
+    created.push([name, payment.amount])
+    if (!isUp) throw new ProcessorUnavailable('away', { neverSent: true })
+    return said('REQUIRES_ACTION')
+  }
+  playing(app, {
+    checkout: {
+      capabilities: { ...capabilities, minimums: minimums.checkout },
+      create: create('checkout', false),
+      void: async () => said('VOIDED'),
+    },
+    stripe: { capabilities: { ...capabilities, minimums: minimums.stripe }, create: create('stripe', true) },
+  })
+  const buy = async (due: number, body: Record<string, unknown> = {}) => {
+    const { code } = await shop.giftCard(10_500 - due)
+    const cartId = await shop.cart({ shippingAddress: address })
+    ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } }))
+    created.length = 0
+    return shop.checkout(cartId, { returnUrl: 'https://shop.example/back', ...body })
+  }
+  return { shop, created, buy }
+}
+
+test('a processor that does not answer gives way to the next one only if the amount is not below its minimum', async () => {
+  const { shop, created, buy } = await twoProcessors({ checkout: {}, stripe: { USD: 50 } })
+  await using _ = shop
+  const failedOver = ok(await buy(50), 201).body
+  expect([failedOver.payment.processor, created]).toEqual([
+    'stripe',
+    [
+      ['checkout', 50],
+      ['stripe', 50],
+    ],
+  ])
+  await buy(49)
+  expect(created.every(([name]) => name === 'checkout')).toBe(true)
+})
+
+test('a named processor below whose minimum the amount is gives way to another; its token goes to no other', async () => {
+  const { shop, created, buy } = await twoProcessors({ checkout: { USD: 60 }, stripe: { USD: 50 } })
+  await using _ = shop
+  const other = ok(await buy(50, { processor: 'checkout' }), 201).body
+  expect([other.payment.processor, created]).toEqual(['stripe', [['stripe', 50]]])
+  const withToken = await buy(50, { processor: 'checkout', paymentToken: 'tok_of_checkout' })
+  expect([withToken.status, withToken.body.message, created]).toEqual([409, tooSmall('0.60 USD'), []])
+  const neither = await buy(49)
+  expect([neither.status, neither.body.message]).toEqual([201, undefined])
+  expect(neither.body.payment.processor).toBe('sandbox')
+})

@@ -1,0 +1,230 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
+import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
+import { booksOf, violationsAtRest } from '../../../support/books.ts'
+import { changeProcessor, confirmAtSandbox } from '../../../support/sandbox.ts'
+import { address, customerOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const hour = 60 * 60 * 1000
+const takeBack = (app: TestApp, { publishableKey: key }: Pick<Selling, 'publishableKey'>, cartId: string): Promise<Answer> =>
+  app.call('DELETE', `/cart/${cartId}/checkout`, { key })
+
+describe('taking a checkout back', () => {
+  for (const paymentToken of ['tok_decline', 'tok_action'])
+    test(`after ${paymentToken} the order is cancelled, what it held is free, and the cart is open with its address and e-mail`, async () => {
+      await using app = await testApp()
+      const shop = await sellingIn(app)
+      const card = await shop.giftCard(300)
+      const cartId = await shop.cart({ quantity: 2, shippingAddress: address })
+      ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } }))
+      const { order } = ok(await shop.checkout(cartId, { paymentToken })).body
+      expect(await shop.stock()).toEqual({ onHand: 10, reserved: 2 })
+      const back = ok(await takeBack(app, shop, cartId), 200).body
+      expect(back).toMatchObject({
+        id: cartId,
+        status: 'OPEN',
+        email: 'guest@example.com',
+        shippingAddress: { line1: '1 Quay Street' },
+        lines: [{ quantity: 2 }],
+        totals: { total: shop.usd(2_000), giftCards: shop.usd(300), amountDue: shop.usd(1_700) },
+      })
+      expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+      expect((await shop.order(order.id)).status).toBe('CANCELLED')
+      // Once more it changes nothing, and the cart can be bought.
+      expect(ok(await takeBack(app, shop, cartId), 200).body.status).toBe('OPEN')
+      expect(ok(await shop.checkout(cartId)).body.order).toMatchObject({ number: 2, status: 'CONFIRMED' })
+      expect(violationsAtRest(await booksOf(app))).toEqual([])
+    })
+
+  test('is 409 while a payment may still succeed, and once one has', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    changeProcessor(app, () => ({ void: () => Promise.reject(new ProcessorUnavailable('away')) }))
+    const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
+    const early = await takeBack(app, shop, cartId)
+    expect([early.status, early.body.message]).toEqual([409, 'A payment for this order may still succeed: look again in a moment'])
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 1 })
+    await confirmAtSandbox(app, order.payments[0].id)
+    app.clock.advance(31_000)
+    const late = await takeBack(app, shop, cartId)
+    expect([late.status, late.body.message]).toEqual([409, 'The cart was bought'])
+    expect((await shop.order(order.id)).status).toBe('CONFIRMED')
+  })
+
+  test('of an order that expired gives its cart back, and of a cart that was never bought changes nothing', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
+    app.clock.advance(hour)
+    await app.jobs.closeOrders()
+    expect(ok(await takeBack(app, shop, cartId)).body).toMatchObject({ status: 'OPEN', email: 'guest@example.com' })
+    expect(ok(await shop.checkout(cartId)).body.order.status).toBe('CONFIRMED')
+    expect(ok(await takeBack(app, shop, await shop.cart())).body.status).toBe('OPEN')
+    expect((await takeBack(app, shop, cartId)).status).toBe(409)
+    expect((await takeBack(app, shop, 'cart_none')).status).toBe(404)
+  })
+
+  test('a customer takes back their own checkout, and nobody else does', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { token } = await customerOf(app, shop.shop.name)
+    const other = await customerOf(app, shop.shop.name, 'other@example.com')
+    const cartId = await shop.cart({ token })
+    ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }, 'k', token))
+    expect((await takeBack(app, shop, cartId)).status).toBe(404)
+    expect((await app.call('DELETE', `/cart/${cartId}/checkout`, { token: other.token })).status).toBe(404)
+    expect(ok(await app.call('DELETE', `/cart/${cartId}/checkout`, { token })).body.status).toBe('OPEN')
+  })
+})
+
+describe('a cart whose checkout was taken back', () => {
+  test('a cart whose checkout was taken back, changed and bought again, shows what its last order comes to', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const key = shop.publishableKey
+    const { code } = await shop.giftCard(300)
+    const cartId = await shop.cart({ quantity: 2 })
+    ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId } }))
+    ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
+    const [line] = ok(await takeBack(app, shop, cartId)).body.lines
+    ok(await app.call('PATCH', `/cart/${cartId}/items/${line.id}`, { key, body: { quantity: 1 } }))
+    ok(await app.call('PATCH', '/giftcard/remove', { key, body: { cartId } }))
+    const { order } = ok(await shop.checkout(cartId)).body
+    expect(order.total).toEqual(shop.usd(1_000))
+    expect(ok(await app.call('GET', `/cart/${cartId}`, { key })).body).toMatchObject({
+      status: 'CONVERTED',
+      lines: [{ quantity: 1 }],
+      giftCards: [],
+      totals: { total: shop.usd(1_000), giftCards: shop.usd(0), amountDue: shop.usd(1_000) },
+    })
+  })
+
+  test('a cart whose checkout was taken back, and bought again before another one who took it back was told, stays that of its new order', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    ok(await shop.checkout(cartId, { paymentToken: 'tok_action' }))
+    const held = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    let calls = 0
+    changeProcessor(app, (sandbox) => ({
+      async void(name) {
+        if (++calls === 1) {
+          asked.resolve()
+          await held.promise
+        }
+        return sandbox.void(name)
+      },
+    }))
+    const slow = takeBack(app, shop, cartId)
+    await asked.promise
+    // The lease of the slow one has run out.
+    app.clock.advance(31_000)
+    expect(ok(await takeBack(app, shop, cartId)).body.status).toBe('OPEN')
+    const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
+    held.resolve()
+    const late = await slow
+    expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out again meanwhile'])
+    expect(ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body).toMatchObject({
+      status: 'CONVERTED',
+      email: null,
+    })
+    expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT' })
+    expect((await shop.checkout(cartId)).body.message).toBe('A payment for this order is still under way')
+  })
+})
+
+test('a checkout that is not there yet is not taken back when it comes just then: 409, and never a cart that is no more open', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart()
+  const { cartStore } = app.deps
+  const { find } = cartStore
+  cartStore.find = async (...args) => {
+    const found = await find(...args)
+    cartStore.find = find
+    ok(await shop.checkout(cartId), 201)
+    return found
+  }
+  const late = await takeBack(app, shop, cartId)
+  expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out again meanwhile'])
+  expect((await shop.get('/v2/orders')).body.data).toMatchObject([{ status: 'CONFIRMED' }])
+})
+
+describe('orders that nobody has paid', () => {
+  test('of one address are bounded, until some are taken back; another address and the shop’s own server are not concerned', async () => {
+    await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '3' })
+    const shop = await sellingIn(app)
+    const unpaid = async (from: string, key = shop.publishableKey) => {
+      const cartId = await shop.cart()
+      const headers = { 'idempotency-key': crypto.randomUUID() }
+      const body = { method: 'card', paymentToken: 'tok_decline' }
+      return { cartId, answer: await app.call('POST', `/cart/${cartId}/checkout`, { key, body, headers, from }) }
+    }
+    const first = await unpaid('203.0.113.7')
+    for (let nth = 1; nth < 3; nth++) expect((await unpaid('203.0.113.7')).answer.status).toBe(201)
+    const refused = (await unpaid('203.0.113.7')).answer
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+    expect((await unpaid('203.0.113.8')).answer.status).toBe(201)
+    ok(await takeBack(app, shop, first.cartId))
+    expect((await unpaid('203.0.113.7')).answer.status).toBe(201)
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 4 })
+  })
+
+  test('of one address are bounded also where they come at one moment', async () => {
+    await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '3' })
+    const shop = await sellingIn(app, { onHand: 20 })
+    const carts = await Promise.all(Array.from({ length: 8 }, () => shop.cart()))
+    const answers = await Promise.all(
+      carts.map((cartId) => {
+        const headers = { 'idempotency-key': crypto.randomUUID() }
+        const body = { method: 'card', paymentToken: 'tok_decline' }
+        return app.call('POST', `/cart/${cartId}/checkout`, { key: shop.publishableKey, body, headers, from: '203.0.113.7' })
+      }),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 429, 429, 429, 429, 429])
+    const numbers = answers.flatMap(({ status, body }) => (status === 201 ? [body.order.number] : []))
+    expect(numbers.sort()).toEqual([1, 2, 3])
+    expect(await shop.stock()).toEqual({ onHand: 20, reserved: 3 })
+  })
+
+  test('of one shop are bounded for its shoppers, and never shut out its own server or lose count of the cart that it checks out', async () => {
+    await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '2', UNPAID_ORDERS_PER_SHOP: '3' })
+    const shop = await sellingIn(app)
+    const buy = async (from: string, paymentToken: string, key = shop.publishableKey) => {
+      const cartId = await shop.cart()
+      const headers = { 'idempotency-key': crypto.randomUUID() }
+      return app.call('POST', `/cart/${cartId}/checkout`, { key, body: { method: 'card', paymentToken }, headers, from })
+    }
+    for (const from of ['203.0.113.7', '203.0.113.7', '203.0.113.8']) ok(await buy(from, 'tok_decline'), 201)
+    const refused = await buy('203.0.113.9', 'tok_success')
+    expect([refused.status, refused.body.message]).toEqual([429, 'Too many orders of the shop wait for their payment: try again later'])
+    // Its own server comes from one address with all of its shoppers, as many of them as do not pay.
+    for (const paymentToken of ['tok_success', 'tok_decline', 'tok_decline', 'tok_decline'])
+      expect(ok(await buy('203.0.113.9', paymentToken, shop.secretKey), 201).body.order.paymentStatus).toBe(
+        paymentToken === 'tok_success' ? 'CAPTURED' : 'FAILED',
+      )
+    expect((await buy('203.0.113.9', 'tok_success')).status).toBe(429)
+    app.clock.advance(hour)
+    await app.jobs.closeOrders()
+    expect((await buy('203.0.113.9', 'tok_success')).status).toBe(201)
+  })
+
+  test('of one shop are bounded, and a cart is checked out ten times at most', async () => {
+    await using app = await testApp({ UNPAID_ORDERS_PER_SHOP: '2' })
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    for (let nth = 0; nth < 10; nth++) {
+      ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
+      ok(await takeBack(app, shop, cartId))
+    }
+    expect((await shop.checkout(cartId)).body.message).toBe('The cart was checked out 10 times: begin another cart')
+    for (let nth = 0; nth < 2; nth++) ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_decline' }))
+    expect((await shop.checkout(await shop.cart(), { paymentToken: 'tok_decline' })).status).toBe(429)
+  })
+})

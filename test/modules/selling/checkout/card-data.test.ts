@@ -1,0 +1,59 @@
+/** No number of a card comes to rest here: not what a storefront sends by mistake, and not what a processor tells, wherever it tells it. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { createSafeFetch } from '../../../../src/clients/safe-fetch.ts'
+import type { SafeFetch } from '../../../../src/core/outgoing.ts'
+import { holdsCardNumber } from '../../../../src/lib/card-numbers.ts'
+import { testApp } from '../../../support/app.ts'
+import { everything } from '../../../support/database-dump.ts'
+import { outsideNames, sellingThrough } from '../../../support/processor-shops.ts'
+import { ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minuteMs = 60_000
+const planted = '4242424242424242'
+
+const fetching = createSafeFetch({ allowedNetworks: [] })
+
+/** Whatever is called tells of a card besides, in every object that it answers with. */
+const tellingMore: SafeFetch = async (url, options) => {
+  const answer = await fetching(url, options)
+  const text = Buffer.from(answer.bytes).toString('utf8')
+  const told = text.replace(/^\{/, `{"message":"${planted}","card":{"number":"${planted}"},`)
+  return { ...answer, bytes: Buffer.from(told) }
+}
+
+test('a card number in the place of a token is refused by name, and is nowhere afterwards', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  for (const number of [planted, '4242 4242 4242 4242', '3782-822463-10005']) {
+    const answer = await shop.checkout(await shop.cart(), { paymentToken: number })
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('paymentToken (body)')])
+    expect(holdsCardNumber(answer.text)).toBe(false)
+  }
+  expect((await everything(app)).filter(holdsCardNumber)).toEqual([])
+  expect(app.logged.filter((line) => holdsCardNumber(JSON.stringify(line)))).toEqual([])
+})
+
+for (const name of outsideNames)
+  test(`what ${name} tells of a card, in answers, refusals and messages, is not kept, logged or told on`, async () => {
+    await using shop = await sellingThrough(name, {}, { safeFetch: tellingMore })
+    const begun = await shop.begin()
+    const { cartId, id, reference } = begun
+    expect(holdsCardNumber(JSON.stringify(begun))).toBe(false)
+    expect((await everything(shop.app)).filter(holdsCardNumber)).toEqual([])
+    shop.pay(reference)
+    ok(await shop.complete(cartId))
+    shop.settle()
+    for (let looks = 0; looks < 3; looks++) {
+      shop.app.clock.advance(2 * minuteMs)
+      await shop.app.jobs.resume()
+    }
+    expect((await shop.order(id)).status).toBe('CONFIRMED')
+    const refunded = await shop.refund(id)
+    const answers = [refunded.text, JSON.stringify(await shop.order(id)), (await shop.complete(cartId)).text]
+    expect(answers.filter(holdsCardNumber)).toEqual([])
+    expect((await everything(shop.app)).filter(holdsCardNumber)).toEqual([])
+    expect(shop.app.logged.filter((line) => holdsCardNumber(JSON.stringify(line)))).toEqual([])
+  })

@@ -1,0 +1,471 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { resumeOrders } from '../../../../src/modules/selling/order/saga/resume-orders.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { address, customerOf, ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const hour = 60 * 60 * 1000
+const types = (order: { events: { type: string }[] }) => order.events.map(({ type }) => type)
+
+/** Does at the sandbox what the shopper would do on its page. */
+async function confirmAtSandbox(app: TestApp, paymentId: string): Promise<void> {
+  const { url, secret } = await app.deps.sandbox.open()
+  const answer = await fetch(`${url}/payments/${paymentId}/confirm`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}` },
+    body: '{}',
+  })
+  expect(answer.status).toBe(200)
+}
+
+test('a cart becomes a confirmed order, and its stock is gone', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart({ quantity: 2 })
+  const bought = ok(await shop.checkout(cartId), 201).body
+  expect(bought.order).toMatchObject({
+    number: 1,
+    status: 'CONFIRMED',
+    paymentStatus: 'CAPTURED',
+    fulfilmentStatus: 'UNFULFILLED',
+    total: shop.usd(2_000),
+    amountDue: shop.usd(2_000),
+    capturedTotal: shop.usd(2_000),
+    refundedTotal: shop.usd(0),
+    fxToUsd: '1',
+  })
+  expect(bought.payment).toEqual({ processor: 'sandbox', status: 'CAPTURED', clientParameters: {} })
+  expect(await shop.stock()).toEqual({ onHand: 8, reserved: 0 })
+  const order = await shop.order(bought.order.id)
+  expect(order).toEqual(bought.order)
+  expect(types(order)).toEqual(['PLACED', 'PAYMENT_AUTHORIZED', 'PAYMENT_CAPTURED', 'CONFIRMED'])
+})
+
+test('a converted cart shows nothing of the person, and cannot be changed or bought again', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart({ shippingAddress: address })
+  ok(await shop.checkout(cartId))
+  const cart = ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey }))
+  expect(cart.body).toMatchObject({ status: 'CONVERTED', email: null, shippingAddress: null })
+  expect(cart.text).not.toContain('guest@example.com')
+  expect(cart.text).not.toContain('Quay')
+  const body = { variantId: shop.variantId, quantity: 1 }
+  expect((await app.call('POST', `/cart/${cartId}/items`, { key: shop.publishableKey, body })).status).toBe(409)
+  expect((await shop.checkout(cartId)).status).toBe(409)
+  expect((await shop.get('/v2/orders')).body.total).toBe(1)
+})
+
+describe('the same checkout sent again', () => {
+  test('the same checkout sent again under its key is answered as before, and happens once', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    const first = ok(await shop.checkout(cartId, {}, 'once'), 201)
+    const again = await shop.checkout(cartId, {}, 'once')
+    expect(again.status).toBe(201)
+    expect(again.text).toBe(first.text)
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
+  })
+
+  test('the same checkout sent again with another body under the same key is 422, without a key 400', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    ok(await shop.checkout(cartId, {}, 'once'))
+    expect((await shop.checkout(cartId, { paymentToken: 'tok_decline' }, 'once')).status).toBe(422)
+    const keyless = await app.call('POST', `/cart/${cartId}/checkout`, { key: shop.publishableKey, body: { method: 'card' } })
+    expect(keyless.status).toBe(400)
+    expect(keyless.body.message).toContain('idempotency-key')
+  })
+})
+
+describe('a declined payment', () => {
+  test('a declined payment is 201 and leaves an order that may be paid under a new key', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart({ quantity: 3 })
+    const declined = ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }, 'first'), 201).body
+    expect(declined.order).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'FAILED', number: 1 })
+    expect(declined.payment.status).toBe('FAILED')
+    expect(declined.order.payments[0].failureCode).toBe('card_declined')
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 3 })
+
+    expect(ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }, 'first')).body).toEqual(declined)
+    const paid = ok(await shop.checkout(cartId, {}, 'second'), 201).body
+    expect(paid.order).toMatchObject({ id: declined.order.id, number: 1, status: 'CONFIRMED', paymentStatus: 'CAPTURED' })
+    expect(paid.order.payments.map(({ status }: { status: string }) => status)).toEqual(['FAILED', 'CAPTURED'])
+    expect(await shop.stock()).toEqual({ onHand: 7, reserved: 0 })
+    expect((await shop.checkout(cartId, {}, 'third')).status).toBe(409)
+  })
+
+  test('a declined payment that nobody pays in time ends the order, and gives back what it held', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const card = await shop.giftCard(300)
+    const cartId = await shop.cart()
+    ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } }))
+    const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' })).body
+    expect(order).toMatchObject({ giftCardTotal: shop.usd(300), amountDue: shop.usd(700) })
+    expect((await shop.get('/giftcard')).body.data[0].balance).toEqual(shop.usd(0))
+
+    app.clock.advance(hour - 1)
+    await app.jobs.closeOrders()
+    expect((await shop.order(order.id)).status).toBe('PENDING_PAYMENT')
+    app.clock.advance(1)
+    await app.jobs.closeOrders()
+    const ended = await shop.order(order.id)
+    expect(ended).toMatchObject({ status: 'EXPIRED', paymentStatus: 'FAILED' })
+    expect(types(ended).at(-1)).toBe('EXPIRED')
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+    expect((await shop.get('/giftcard')).body.data[0].balance).toEqual(shop.usd(300))
+    expect((await shop.checkout(cartId, {}, 'too-late')).status).toBe(409)
+  })
+})
+
+describe('a processor', () => {
+  test('a processor whose answer to a capture is lost has captured all the same', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { order, payment } = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_crash' }), 201).body
+    expect(order).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000) })
+    expect(payment.status).toBe('CAPTURED')
+    expect(app.logged.some(({ event }) => event === 'payment.no_answer')).toBe(true)
+  })
+
+  test('a processor that never decides leaves the payment pending, and is told to forget it in the end', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    const { order, payment } = ok(await shop.checkout(cartId, { paymentToken: 'tok_timeout' }, 'first'), 201).body
+    expect(order).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'PENDING' })
+    expect(payment.status).toBe('PENDING')
+    expect((await shop.checkout(cartId, {}, 'impatient')).status).toBe(409)
+    for (let asked = 0; asked < 4; asked++) {
+      app.clock.advance(10 * 60 * 1000)
+      await app.jobs.resume()
+    }
+    expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'FAILED' })
+    const paid = ok(await shop.checkout(cartId, {}, 'again')).body
+    expect(paid.order.status).toBe('CONFIRMED')
+  })
+
+  test('a processor that wants the shopper first has them confirm, and the order is confirmed when they come back', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    const { order, payment } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' }), 201).body
+    expect(payment).toEqual({
+      processor: 'sandbox',
+      status: 'REQUIRES_ACTION',
+      clientParameters: { action: 'confirm', payment: order.payments[0].id },
+    })
+    const complete = () => {
+      app.clock.advance(2_000)
+      return app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey })
+    }
+    expect(ok(await complete(), 200).body.order.status).toBe('PENDING_PAYMENT')
+    await confirmAtSandbox(app, order.payments[0].id)
+    const back = ok(await complete(), 200).body
+    expect(back).toEqual({
+      order: {
+        id: order.id,
+        number: 1,
+        status: 'CONFIRMED',
+        paymentStatus: 'CAPTURED',
+        total: shop.usd(1_000),
+        amountDue: shop.usd(1_000),
+      },
+      payment: { processor: 'sandbox', status: 'CAPTURED', clientParameters: {} },
+    })
+    expect(ok(await complete(), 200).body).toEqual(back)
+    expect((await app.call('POST', `/cart/${await shop.cart()}/complete`, { key: shop.publishableKey })).status).toBe(404)
+  })
+
+  test('a processor that takes the money for an order that has ended gets it asked back, and the order stays ended', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
+    // Voiding fails while the processor is away, and the shopper pays at the same time.
+    app.clock.advance(hour)
+    const { processors } = app.deps
+    const sandbox = processors.get('sandbox')
+    if (!sandbox) throw new Error('no sandbox')
+    await confirmAtSandbox(app, order.payments[0].id)
+    await app.deps.db.write(async (tx) => {
+      await app.deps.orderStore.move(tx, order.id, ['PENDING_PAYMENT'], 'EXPIRED', { resumeAt: app.clock.now() })
+    })
+    await resumeOrders(app.deps)
+    const ended = await shop.order(order.id)
+    expect(ended).toMatchObject({
+      status: 'EXPIRED',
+      paymentStatus: 'REFUNDED',
+      capturedTotal: shop.usd(1_000),
+      refundedTotal: shop.usd(1_000),
+    })
+    expect(types(ended)).toContain('LATE_CAPTURE')
+    expect(ended.refunds).toMatchObject([{ status: 'SUCCEEDED', amount: shop.usd(1_000) }])
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  })
+})
+
+describe('gift cards', () => {
+  test('gift cards that pay for everything need no processor', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const card = await shop.giftCard(5_000)
+    const cartId = await shop.cart()
+    ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } }))
+    const { order, payment } = ok(await shop.checkout(cartId), 201).body
+    expect(payment).toEqual({ processor: null, status: 'NOT_REQUIRED', clientParameters: {} })
+    expect(order).toMatchObject({ status: 'CONFIRMED', giftCardTotal: shop.usd(1_000), amountDue: shop.usd(0), payments: [] })
+    expect((await shop.get('/giftcard')).body.data[0].balance).toEqual(shop.usd(4_000))
+  })
+
+  test('gift cards that cannot be used any more stop the checkout, and the next one goes without them', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const card = await shop.giftCard(400)
+    const cartId = await shop.cart()
+    ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } }))
+    ok(await shop.patch(`/giftcard/${card.id}`, { status: 'DISABLED' }))
+    const refused = await shop.checkout(cartId)
+    expect(refused.status).toBe(409)
+    expect(refused.body.message).toContain('gift card')
+    expect(ok(await shop.checkout(cartId)).body.order.capturedTotal).toEqual(shop.usd(1_000))
+  })
+})
+
+describe('a cart that is not as the shopper saw it', () => {
+  test('a cart that is not as the shopper saw it is refused with what changed, and shows it at the next look', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart({ quantity: 2 })
+    ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, price: shop.usd(1_200) }] }))
+    const refused = await shop.checkout(cartId)
+    expect(refused.status).toBe(409)
+    expect(refused.body.message).toContain('The price of Mug has changed')
+    expect((await shop.get('/v2/orders')).body.total).toBe(0)
+    expect(ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body.totals.total).toEqual(shop.usd(2_400))
+    expect(ok(await shop.checkout(cartId)).body.order.total).toEqual(shop.usd(2_400))
+  })
+
+  test('a cart that is not as the shopper saw it is refused when less is left than it wants', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 2 })
+    const cartId = await shop.cart({ quantity: 2 })
+    await shop.bought()
+    const refused = await shop.checkout(cartId)
+    expect(refused.status).toBe(409)
+    expect(refused.body.message).toContain('Mug')
+    expect(await shop.stock()).toEqual({ onHand: 1, reserved: 0 })
+  })
+
+  test('a cart that is not as the shopper saw it is refused when a product is not sold any more', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    ok(await app.call('DELETE', `/product-v2/${shop.productId}`, { key: shop.secretKey }))
+    const refused = await shop.checkout(cartId)
+    expect(refused.status).toBe(409)
+    expect(refused.body.message).toContain('not sold any more')
+  })
+
+  test('a cart that is not as the shopper saw it is refused when shipping or taxes have changed since it was shown, and bought once that was shown', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const method = { code: 'post', title: 'Post', price: shop.usd(100), countries: [] }
+    ok(await shop.put('/shops/v2/shipping-methods', { data: [method] }))
+    const cartId = await shop.cart({ shippingAddress: address, shippingMethod: 'post' })
+    ok(await shop.put('/shops/v2/shipping-methods', { data: [{ ...method, price: shop.usd(99_999) }] }))
+    const refused = await shop.checkout(cartId)
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      'The cart has changed. Taxes, shipping or discounts have changed, and with them the total. Look at the cart again',
+    ])
+    ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 1_000 }] }))
+    // Looking is enough: what was shown is what is charged.
+    const shown = ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body.totals.total
+    expect(ok(await shop.checkout(cartId)).body.order.capturedTotal).toEqual(shown)
+  })
+
+  test('a cart that is not as the shopper saw it is refused when a gift card pays less than was shown', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const card = await shop.giftCard(1_500)
+    const carts = [await shop.cart(), await shop.cart()]
+    for (const cartId of carts)
+      expect(
+        ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } })).body.totals
+          .amountDue,
+      ).toEqual(shop.usd(0))
+    ok(await shop.checkout(carts[0] ?? ''))
+    const refused = await shop.checkout(carts[1] ?? '')
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      'The cart has changed. The gift cards pay another part of the total. Look at the cart again',
+    ])
+    expect(ok(await shop.checkout(carts[1] ?? '')).body.order).toMatchObject({ giftCardTotal: shop.usd(500), amountDue: shop.usd(500) })
+  })
+
+  test('a cart that is not as the shopper saw it or lacks something is refused with what it lacks', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const empty = ok(await app.call('POST', '/cart', { key: shop.publishableKey, body: {} })).body.id
+    const refused = await shop.checkout(empty)
+    expect(refused.status).toBe(409)
+    expect(refused.body.message).toBe('The cart cannot be bought yet: it is empty, it has no e-mail address')
+    const method = { code: 'post', title: 'Post', price: shop.usd(500), countries: ['US'] }
+    ok(await shop.put('/shops/v2/shipping-methods', { data: [method] }))
+    const cartId = await shop.cart()
+    expect((await shop.checkout(cartId)).body.message).toContain('it has no shipping address, it has no shipping method')
+    const patched = await app.call('PATCH', `/cart/${cartId}`, {
+      key: shop.publishableKey,
+      body: { shippingAddress: address, shippingMethod: 'post' },
+    })
+    expect(ok(patched).body.totals.total).toEqual(shop.usd(1_500))
+    const { order } = ok(await shop.checkout(cartId)).body
+    expect(order).toMatchObject({
+      shippingTotal: shop.usd(500),
+      shippingMethod: { code: 'post', title: 'Post' },
+      shippingAddress: { city: 'Portland' },
+    })
+  })
+
+  test('a cart that is not as the shopper saw it is refused once its time is over', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    app.clock.advance(30 * 24 * hour)
+    expect((await shop.checkout(cartId)).status).toBe(409)
+  })
+})
+
+describe('bad input to a checkout', () => {
+  test('bad input to a checkout is 400 and names the field', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    for (const [body, field] of [
+      [{ method: 'cheque' }, 'method'],
+      [{ method: undefined }, 'method'],
+      [{ paymentToken: 'tok_other' }, 'paymentToken'],
+      [{ returnUrl: 'javascript:alert(1)' }, 'returnUrl'],
+    ] as const) {
+      const answer = await shop.checkout(cartId, body)
+      expect(answer.status, field).toBe(400)
+      expect(answer.body.message, field).toContain(field)
+    }
+    // One that the resolver does not offer is no matter of form.
+    const { status, body } = await shop.checkout(cartId, { processor: 'stripe' })
+    expect([status, body.message]).toEqual([409, expect.stringContaining('processor (body)')])
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  })
+
+  test('the sandbox is for test shops alone', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id: customer, token } = await customerOf(app, shop.shop.name)
+    const cartId = await shop.cart({ token })
+    await app.deps.db.write(async (tx) => void (await app.deps.shopStore.update(tx, shop.shop.id, { mode: 'LIVE' })))
+    const answer = await shop.checkout(cartId, {}, 'live', token)
+    expect([answer.status, answer.body.message]).toEqual([409, expect.stringContaining('no processor')])
+    const named = await shop.checkout(cartId, { processor: 'sandbox' }, 'named', token)
+    expect([named.status, named.body.message]).toEqual([409, expect.stringContaining('processor (body)')])
+    expect(customer).toStartWith('cus_')
+  })
+})
+
+test('what one kind of key did under an idempotency key is not told to the other', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { token } = await customerOf(app, shop.shop.name)
+  const cartId = await shop.cart({ token, email: 'private@example.com' })
+  const send = (key: string) =>
+    app.call('POST', `/cart/${cartId}/checkout`, { key, body: { method: 'card' }, headers: { 'idempotency-key': 'order-42' } })
+  ok(await send(shop.secretKey), 201)
+  const stranger = await send(shop.publishableKey)
+  expect(stranger.status).toBe(404)
+  expect(stranger.text).not.toContain('private@example.com')
+})
+
+test('a storefront that sends its key with its customer’s token acts for the customer, from its own origins alone', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id, token } = await customerOf(app, shop.shop.name)
+  const both = { key: shop.publishableKey, token }
+  const cart = ok(await app.call('POST', '/cart', { ...both, body: {} })).body
+  expect(cart).toMatchObject({ customerId: id, email: 'shopper@example.com' })
+  expect((await app.call('GET', `/cart/${cart.id}`, { key: shop.publishableKey })).status).toBe(404)
+  const foreign = await customerOf(app, (await sellingIn(app)).shop.name)
+  expect(ok(await app.call('POST', '/cart', { key: shop.publishableKey, token: foreign.token, body: {} })).body.customerId).toBeNull()
+  ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { storefrontOrigins: ['https://good.example'] } }))
+  const from = (origin: string) => app.call('POST', '/cart', { token, body: {}, headers: { origin } })
+  expect((await from('https://evil.example')).status).toBe(403)
+  expect((await from('https://good.example')).status).toBe(201)
+})
+
+test("nobody buys another shop's or another customer's cart", async () => {
+  await using app = await testApp()
+  const [one, other] = [await sellingIn(app), await sellingIn(app)]
+  const cartId = await one.cart()
+  expect((await other.checkout(cartId)).status).toBe(404)
+  expect((await other.checkout('cart_00000000000000000000000000')).body).toEqual((await other.checkout(cartId)).body)
+  const owner = await customerOf(app, one.shop.name)
+  const stranger = await customerOf(app, one.shop.name, 'stranger@example.com')
+  const theirs = await one.cart({ token: owner.token })
+  expect((await one.checkout(theirs)).status).toBe(404)
+  expect((await one.checkout(theirs, {}, 'k', stranger.token)).status).toBe(404)
+  const { order } = ok(await one.checkout(theirs, {}, 'k', owner.token)).body
+  expect(order.customerId).toBe(owner.id)
+})
+
+/** Does something once a cart has been read for the first time, before anything else is asked. */
+function onceRead({ deps: { cartStore } }: TestApp, meanwhile: () => Promise<unknown>) {
+  const { find } = cartStore
+  cartStore.find = async (...args) => {
+    const found = await find(...args)
+    cartStore.find = find
+    await meanwhile()
+    return found
+  }
+}
+
+describe('a cart that somebody changes just then', () => {
+  test('is bought as of one moment or not at all, and no taxes, shipping or gift cards are said to have changed', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const key = shop.publishableKey
+    const cartId = await shop.cart()
+    const item = { variantId: shop.variantId, quantity: 2 }
+    onceRead(app, async () => ok(await app.call('POST', `/cart/${cartId}/items`, { key, body: item })))
+    const changed = { status: 409, body: { message: 'The cart is not open any more, or was changed meanwhile' } }
+    expect(await shop.checkout(cartId)).toMatchObject(changed)
+    expect(ok(await shop.checkout(cartId), 201).body.order).toMatchObject({ total: shop.usd(3_000), lines: [{ quantity: 3 }] })
+    const other = await shop.cart()
+    const { code } = await shop.giftCard(300)
+    onceRead(app, async () => ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId: other } })))
+    expect(await shop.checkout(other)).toMatchObject(changed)
+    expect(ok(await shop.checkout(other), 201).body.order).toMatchObject({ giftCardTotal: shop.usd(300), amountDue: shop.usd(700) })
+  })
+
+  test('is read as of one moment', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const key = shop.publishableKey
+    const cartId = await shop.cart()
+    onceRead(app, async () => {
+      ok(await app.call('POST', `/cart/${cartId}/items`, { key, body: { variantId: shop.variantId, quantity: 2 } }))
+      ok(await app.call('PATCH', `/cart/${cartId}`, { key, body: { email: 'later@example.com' } }))
+    })
+    const { email, lines } = ok(await app.call('GET', `/cart/${cartId}`, { key })).body
+    expect([
+      ['guest@example.com', 1],
+      ['later@example.com', 3],
+    ]).toContainEqual([email, lines[0].quantity])
+  })
+})

@@ -1,0 +1,31 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { testApp } from '../../../support/app.ts'
+import { ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+/** Tables of a few rows, whatever is sold. */
+const small = /^SCAN (processor_isolations|CONSTANT ROW|once|\d+-ROW VALUES CLAUSE)/
+/** Found by nothing but what many are. */
+const many = /\((kind|mode|processor|status)=\?\)$/
+
+test.skipIf(engine !== 'sqlite')('no statement of an order looks at all rows of a table, or at all that are in one state', async () => {
+  using prepared = spyOn(Sqlite.prototype, 'prepare')
+  await using app = await testApp()
+  const { cart, checkout } = await sellingIn(app)
+  prepared.mockClear()
+  ok(await checkout(await cart()))
+  const texts = new Set(prepared.mock.calls.map(([text]) => text).filter((text) => /^(select|insert|update|delete|with)\b/i.test(text)))
+  expect(texts.size).toBeGreaterThan(20)
+  const wide: string[] = []
+  for (const text of texts) {
+    const plan = await app.deps.db.read.rows<{ detail: string }>(sql.raw(`explain query plan ${text.replaceAll('?', '1')}`))
+    for (const { detail } of plan)
+      if ((detail.startsWith('SCAN ') && !small.test(detail)) || many.test(detail)) wide.push(`${detail}: ${text}`)
+  }
+  expect(wide).toEqual([])
+})

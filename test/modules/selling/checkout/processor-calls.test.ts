@@ -1,0 +1,95 @@
+/** Buying through the six processors, from the resolver's answer to the refund, each over real HTTP with a server that stands in for it. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Json } from '../../../support/app.ts'
+import { booksOf, violationsOf } from '../../../support/books.ts'
+import { type OutsideName, outsideNames, sellingThrough } from '../../../support/processor-shops.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minuteMs = 60_000
+const clientParameters: Record<OutsideName, string[]> = {
+  stripe: ['clientSecret', 'publishableKey'],
+  tap: ['redirectUrl'],
+  qpay: ['qrImage', 'qrText', 'shortUrl', 'urls'],
+  checkout: ['paymentSession'],
+  paypal: ['approveUrl', 'orderId'],
+  btcpay: ['checkoutLink'],
+}
+
+for (const name of outsideNames)
+  describe(`a shop that is paid through ${name}`, () => {
+    test('is offered by the resolver, sells, and gives the money back', async () => {
+      await using shop = await sellingThrough(name)
+      const resolved = ok(await shop.app.call('GET', `/checkout/${shop.shop.name}/payment-intent-resolver`)).body
+      const offered = { card: resolved.card?.processor, paypal: resolved.paypal.enabled && 'paypal', crypto: resolved.crypto.provider }
+      expect(offered[shop.method as 'card']).toBe(name)
+
+      const { cartId, id, payment, order, reference } = await shop.begin()
+      expect([order.status, payment.processor, payment.status]).toEqual(['PENDING_PAYMENT', name, 'REQUIRES_ACTION'])
+      expect(Object.keys(payment.clientParameters).sort()).toEqual(expect.arrayContaining(clientParameters[name].slice(0, 1)))
+
+      shop.pay(reference)
+      ok(await shop.complete(cartId))
+      shop.settle()
+      for (let looks = 0; looks < 3; looks++) {
+        shop.app.clock.advance(2 * minuteMs)
+        await shop.app.jobs.resume()
+      }
+      const sold = await shop.order(id)
+      expect([sold.status, sold.paymentStatus, sold.capturedTotal]).toEqual(['CONFIRMED', 'CAPTURED', sold.total])
+      expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
+
+      const refund = ok(await shop.refund(id)).body
+      if (name === 'btcpay') expect(refund).toMatchObject({ status: 'CLAIMABLE', claimUrl: expect.stringContaining('http') })
+      shop.settle()
+      for (let looks = 0; looks < 3; looks++) {
+        shop.app.clock.advance(60 * minuteMs)
+        await shop.app.jobs.resume()
+      }
+      const back = await shop.order(id)
+      expect([back.paymentStatus, back.refundedTotal]).toEqual(['REFUNDED', sold.total])
+      expect(back.refunds.map(({ status }: Json) => status)).toEqual(['SUCCEEDED'])
+      expect(violationsOf(await booksOf(shop.app))).toEqual([])
+    })
+
+    test('sells also where the shopper closed the tab and every message was lost', async () => {
+      await using shop = await sellingThrough(name)
+      const { id, reference } = await shop.begin()
+      shop.pay(reference)
+      for (let looks = 0; looks < 10; looks++) {
+        shop.app.clock.advance(minuteMs)
+        await shop.app.jobs.resume()
+        shop.settle()
+      }
+      expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', paymentStatus: 'CAPTURED' })
+    })
+
+    test('gives the stock back where nobody paid, and forbids to pay what can be forbidden', async () => {
+      await using shop = await sellingThrough(name)
+      const { id, reference } = await shop.begin()
+      expect(shop.isPayable(reference)).toBe(true)
+      shop.app.clock.advance(61 * minuteMs)
+      await shop.app.jobs.closeOrders()
+      shop.app.clock.advance(minuteMs)
+      await shop.app.jobs.resume()
+      const order = await shop.order(id)
+      expect(order.status).toBe('EXPIRED')
+      expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+      // These have nothing that forbids a page which nobody has begun to pay on: whoever pays there too late has nothing taken.
+      expect(shop.isPayable(reference)).toBe(['tap', 'checkout', 'paypal'].includes(name))
+      if (!shop.isPayable(reference)) return
+      shop.pay(reference)
+      // At PayPal nothing is held before we ask for it.
+      expect(shop.isHeld(reference)).toBe(name !== 'paypal')
+      for (let looks = 0; looks < 4; looks++) {
+        shop.app.clock.advance(30 * minuteMs)
+        await shop.app.jobs.sweep()
+        shop.settle()
+      }
+      const late = await shop.order(id)
+      expect([late.status, late.capturedTotal.amount, shop.isHeld(reference)]).toEqual(['EXPIRED', 0, false])
+      expect(violationsOf(await booksOf(shop.app))).toEqual([])
+    })
+  })

@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { divideHalfEven } from '../../../../src/lib/rounding.ts'
+import { taxOf, totalsOf } from '../../../../src/modules/selling/cart/domain.ts'
+import {
+  allocated,
+  bestReduction,
+  codeKeyOf,
+  type Discount,
+  freeShipping,
+  type Offer,
+  type OfferedLine,
+  type Offers,
+  offerOf,
+  reductionOf,
+} from '../../../../src/modules/selling/discount/domain.ts'
+import { linesBack, paidFor } from '../../../../src/modules/selling/order/refunds/refund-lines.ts'
+
+const blank: Discount = {
+  id: 'disc_1',
+  shopId: 'shop_1',
+  title: 'Spring',
+  code: null,
+  codeKey: null,
+  kind: 'PERCENT',
+  valueBps: 1_000,
+  amount: null,
+  minSubtotal: null,
+  currency: null,
+  productIds: null,
+  collectionIds: null,
+  startsAt: null,
+  endsAt: null,
+  usageLimit: null,
+  perCustomerLimit: null,
+  status: 'ACTIVE',
+  used: 0,
+  createdAt: 0,
+  updatedAt: 0,
+  removedAt: null,
+  version: 1,
+}
+const now = 1_000_000
+const one = (fields: Partial<Discount> = {}): Offer => offerOf({ ...blank, ...fields })
+const offersOf = (...all: Offer[]): Offers => ({ all, collections: new Map([['p1', new Set(['c1'])]]), uses: new Map() })
+const offered = (...lines: [total: number, productId?: string][]) => ({
+  lines: lines.map(([total, productId]): OfferedLine => ({ total, productId })),
+  currency: 'USD',
+  now,
+})
+
+const total = fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: 1_000_000 }), fc.integer({ min: 0, max: 900_000_000_000 }))
+const totals = fc.array(total, { minLength: 1, maxLength: 100 })
+const sum = (amounts: readonly number[]) => amounts.reduce((all, amount) => all + amount, 0)
+
+describe('what a discount takes off', () => {
+  test('percent is half-even of what it is for', () => {
+    expect([5, 15, 25, 35].map((subtotal) => reductionOf(one({ valueBps: 1_000 }), subtotal))).toEqual([0, 2, 2, 4])
+    fc.assert(
+      fc.property(total, fc.integer({ min: 1, max: 10_000 }), (subtotal, valueBps) => {
+        const off = BigInt(reductionOf(one({ valueBps }), subtotal))
+        expect(off).toBe(divideHalfEven(BigInt(subtotal) * BigInt(valueBps), 10_000n))
+        expect(off >= 0n && off <= BigInt(subtotal)).toBe(true)
+      }),
+    )
+  })
+
+  test('an amount is taken off once, and never more than there is', () => {
+    expect(reductionOf(one({ kind: 'FIXED', amount: 500, valueBps: null }), 2_000)).toBe(500)
+    expect(reductionOf(one({ kind: 'FIXED', amount: 500, valueBps: null }), 300)).toBe(300)
+  })
+
+  test('its parts add up to it, none is more than its line, and none is off by a whole unit', () => {
+    fc.assert(
+      fc.property(totals, fc.nat({ max: 10_000 }), (lines, bps) => {
+        const whole = sum(lines)
+        const amount = reductionOf(one({ valueBps: bps }), whole)
+        const parts = allocated(amount, lines)
+        expect(sum(parts)).toBe(amount)
+        lines.forEach((line, at) => {
+          const part = parts[at] ?? -1
+          expect(part >= 0 && part <= line).toBe(true)
+          const off = BigInt(part) * BigInt(whole) - BigInt(amount) * BigInt(line)
+          expect(whole === 0 || (off < BigInt(whole) && off > -BigInt(whole))).toBe(true)
+        })
+      }),
+    )
+  })
+
+  test('units that are left go to the largest remainders, of equal ones to the first line', () => {
+    expect(allocated(100, [1_000, 1_000, 1_000])).toEqual([34, 33, 33])
+    expect(allocated(2, [1, 1, 1])).toEqual([1, 1, 0])
+    expect(allocated(10, [33, 67, 0])).toEqual([3, 7, 0])
+    expect(allocated(1, [1, 2])).toEqual([0, 1])
+    expect(allocated(0, [0, 0])).toEqual([0, 0])
+  })
+
+  test('it is of its products and those of its collections', () => {
+    const off = (fields: Partial<Discount>) => bestReduction(offersOf(one(fields)), offered([1_000, 'p1'], [500, 'p2'], [100]))
+    expect(off({})).toMatchObject({ amount: 160, ofLines: [100, 50, 10] })
+    expect(off({ productIds: ['p2'] })).toMatchObject({ amount: 50, ofLines: [0, 50, 0] })
+    expect(off({ collectionIds: ['c1'] })).toMatchObject({ amount: 100, ofLines: [100, 0, 0] })
+    expect(off({ productIds: ['p2'], collectionIds: ['c1'] })).toMatchObject({ amount: 150 })
+    expect(off({ collectionIds: ['c2'] })).toBeUndefined()
+  })
+
+  test('its minimum is of what it is for, before any discount', () => {
+    const off = (minSubtotal: number, productIds: string[] | null = null) =>
+      bestReduction(offersOf(one({ minSubtotal, currency: 'USD', productIds })), offered([1_000, 'p1'], [500, 'p2']))?.amount
+    expect([off(1_500), off(1_501), off(500, ['p2']), off(501, ['p2'])]).toEqual([150, undefined, 50, undefined])
+  })
+
+  test('none counts that is disabled, not begun, over, used up, used by its customer, or in another currency', () => {
+    const off = (fields: Partial<Discount>, uses = 0) =>
+      bestReduction({ ...offersOf(one(fields)), uses: new Map([['disc_1', uses]]) }, offered([1_000]))?.amount
+    expect(off({ status: 'DISABLED' })).toBeUndefined()
+    expect([off({ startsAt: now + 1 }), off({ startsAt: now })]).toEqual([undefined, 100])
+    expect([off({ endsAt: now }), off({ endsAt: now + 1 })]).toEqual([undefined, 100])
+    expect([off({ usageLimit: 2, used: 2 }), off({ usageLimit: 2, used: 1 })]).toEqual([undefined, 100])
+    expect([off({ perCustomerLimit: 2 }, 2), off({ perCustomerLimit: 2 }, 1)]).toEqual([undefined, 100])
+    expect(off({ currency: 'EUR' })).toBeUndefined()
+  })
+
+  test('the best by amount counts, then that with a code, then the oldest, in whatever order they come', () => {
+    const all = [
+      one({ id: 'a', valueBps: 900 }),
+      one({ id: 'b', createdAt: 2 }),
+      one({ id: 'c', createdAt: 1 }),
+      one({ id: 'd', createdAt: 3, code: 'X', codeKey: 'X' }),
+    ]
+    const best = (some: readonly Offer[]) => bestReduction(offersOf(...some), offered([1_000]))?.offer.id
+    expect(best(all)).toBe('d')
+    expect(best(all.slice(0, 3))).toBe('c')
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({
+            valueBps: fc.integer({ min: 1, max: 5 }).map((n) => n * 2_000),
+            createdAt: fc.nat({ max: 3 }),
+            hasCode: fc.boolean(),
+            kind: fc.constantFrom<Discount['kind']>('PERCENT', 'FIXED', 'FREE_SHIPPING'),
+          }),
+          { minLength: 1, maxLength: 8 },
+        ),
+        fc.infiniteStream(fc.nat()),
+        (given, chance) => {
+          const offers = given.map(({ hasCode, ...fields }, at) =>
+            one({
+              ...fields,
+              amount: fields.valueBps,
+              id: `disc_${at}`,
+              code: hasCode ? `C${at}` : null,
+              codeKey: hasCode ? `C${at}` : null,
+            }),
+          )
+          const other = offers.map((offer) => ({ offer, by: chance.next().value })).toSorted((a, b) => a.by - b.by)
+          const mixed = other.map(({ offer }) => offer)
+          const what = offered([10_000], [333])
+          expect(bestReduction(offersOf(...mixed), what)).toEqual(bestReduction(offersOf(...offers), what))
+          expect(freeShipping(offersOf(...mixed), what, 500)).toEqual(freeShipping(offersOf(...offers), what, 500))
+        },
+      ),
+    )
+  })
+
+  test('free shipping counts where the shipping costs something', () => {
+    const offers = offersOf(one({ kind: 'FREE_SHIPPING', valueBps: null }))
+    expect(freeShipping(offers, offered([1_000]), 500)).toMatchObject({ amount: 500 })
+    expect(freeShipping(offers, offered([1_000]), 0)).toBeUndefined()
+    expect(freeShipping(offers, offered(), 500)).toBeUndefined()
+    expect(bestReduction(offers, offered([1_000]))).toBeUndefined()
+  })
+
+  test('codes are one whatever their case and width', () => {
+    expect(new Set([' summer ', 'SUMMER', 'Summer', 'ｓｕｍｍｅｒ'].map(codeKeyOf))).toEqual(new Set(['SUMMER']))
+  })
+})
+
+const purchase = fc.array(
+  fc.record({ unitPrice: fc.nat({ max: 1_000_000 }), quantity: fc.integer({ min: 1, max: 20 }), taxable: fc.boolean() }),
+  { minLength: 1, maxLength: 12 },
+)
+const taxRate = fc.record({
+  country: fc.constant('US'),
+  region: fc.constant(null),
+  rateBps: fc.nat({ max: 5_000 }),
+  inclusive: fc.boolean(),
+})
+
+describe('a purchase with a discount', () => {
+  test('its lines, shipping and tax less the discount are its total, each line is taxed on what is left, and nothing is below zero', () => {
+    fc.assert(
+      fc.property(purchase, taxRate, fc.nat({ max: 10_000 }), fc.nat({ max: 5_000 }), (lines, rate, bps, shipping) => {
+        const before = lines.map(({ unitPrice, quantity }) => unitPrice * quantity)
+        const parts = allocated(reductionOf(one({ valueBps: bps }), sum(before)), before)
+        const given = lines.map(({ taxable, ...line }, at) => ({ ...line, rate: taxable ? rate : undefined, discount: parts[at] ?? 0 }))
+        const { totals: all, lines: taxed } = totalsOf({ lines: given, shippingOf: () => shipping }, () => [])
+        const exclusive = taxed.filter(({ taxInclusive }) => !taxInclusive)
+        expect(BigInt(all.total)).toBe(
+          taxed.reduce((whole, line) => whole + BigInt(line.total), 0n) +
+            BigInt(shipping) +
+            exclusive.reduce((whole, line) => whole + BigInt(line.taxAmount), 0n) -
+            BigInt(all.discount),
+        )
+        expect(all.discount).toBe(sum(parts))
+        expect(all.total).toBeGreaterThanOrEqual(shipping)
+        taxed.forEach((line, at) => {
+          expect(line.total - line.discount).toBeGreaterThanOrEqual(0)
+          expect(line.taxAmount).toBe(lines[at]?.taxable ? taxOf(line.total - line.discount, rate) : 0)
+        })
+      }),
+    )
+  })
+
+  test('whatever is refunded of its lines, in whatever steps, adds up to what was paid for them', () => {
+    fc.assert(
+      fc.property(purchase, taxRate, fc.nat({ max: 10_000 }), fc.infiniteStream(fc.nat()), (lines, rate, bps, chance) => {
+        const before = lines.map(({ unitPrice, quantity }) => unitPrice * quantity)
+        const parts = allocated(reductionOf(one({ valueBps: bps }), sum(before)), before)
+        const given = lines.map(({ taxable, ...line }, at) => ({ ...line, rate: taxable ? rate : undefined, discount: parts[at] ?? 0 }))
+        const { totals: all, lines: taxed } = totalsOf({ lines: given, shippingOf: () => 0 }, () => [])
+        const rows = taxed.map((line, at) => ({ ...line, id: `line_${at}`, quantity: lines[at]?.quantity ?? 0 }))
+        const left = new Map(rows.map(({ id, quantity }) => [id, quantity]))
+        const refunds: { status: 'SUCCEEDED'; lines: ReturnType<typeof linesBack> }[] = []
+        while (left.size > 0) {
+          const [id, most] = [...left][chance.next().value % left.size] as [string, number]
+          const quantity = 1 + (chance.next().value % most)
+          const back = linesBack(rows as never, refunds, [{ lineId: id, quantity, restock: false }])
+          expect(back.every(({ amount }) => amount >= 0)).toBe(true)
+          refunds.push({ status: 'SUCCEEDED', lines: back })
+          if (quantity === most) left.delete(id)
+          else left.set(id, most - quantity)
+        }
+        const back = refunds.flatMap((refund) => refund.lines)
+        for (const row of rows) {
+          const ofLine = back.filter(({ lineId }) => lineId === row.id).reduce((whole, { amount }) => whole + BigInt(amount), 0n)
+          expect(ofLine).toBe(BigInt(paidFor(row)))
+        }
+        expect(back.reduce((whole, { amount }) => whole + BigInt(amount), 0n)).toBe(BigInt(all.total))
+      }),
+    )
+  })
+})

@@ -1,0 +1,137 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { discounts } from '../../../../db/schema/discounts.ts'
+import { testApp } from '../../../support/app.ts'
+import { usd } from '../../../support/catalog.ts'
+import { findings } from '../../../support/discounts.ts'
+import { ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const percent = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
+
+describe('the discounts of a shop', () => {
+  test('one is made, read, changed, listed and removed; its code is free after it', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const made = ok(await shop.post('/discounts', { ...percent, code: 'Spring', productIds: [shop.productId], usageLimit: 5 }), 201)
+    expect(made.headers.get('etag')).toBe('"v1"')
+    expect(made.body).toEqual({
+      id: expect.stringMatching(/^disc_/),
+      shopId: shop.shop.id,
+      title: 'Spring',
+      code: 'Spring',
+      kind: 'PERCENT',
+      valueBps: 1_000,
+      amount: null,
+      minSubtotal: null,
+      productIds: [shop.productId],
+      collectionIds: null,
+      startsAt: null,
+      endsAt: null,
+      usageLimit: 5,
+      perCustomerLimit: null,
+      status: 'ACTIVE',
+      used: 0,
+      ended: false,
+      usedUp: false,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    })
+    const path = `/discounts/${made.body.id}`
+    expect((await shop.get(path)).body).toEqual(made.body)
+    const taken = await shop.post('/discounts', { ...percent, code: 'sPRING' })
+    expect([taken.status, taken.body.message]).toEqual([409, 'code (body): another discount of the shop has it'])
+    const fixed = ok(
+      await shop.patch(path, { kind: 'FIXED', amount: usd(300), productIds: null, usageLimit: null }, { 'if-match': '"v1"' }),
+    )
+    expect(fixed.body).toMatchObject({ kind: 'FIXED', valueBps: null, amount: usd(300), productIds: null, usageLimit: null, used: null })
+    expect((await shop.patch(path, { title: 'Late' }, { 'if-match': '"v1"' })).status).toBe(412)
+    expect((await shop.get('/discounts')).body).toMatchObject({ total: 1, data: [{ id: made.body.id }] })
+    ok(await shop.delete(path), 204)
+    expect([(await shop.get(path)).status, (await shop.get('/discounts')).body.total]).toEqual([404, 0])
+    ok(await shop.post('/discounts', { ...percent, code: 'spring' }), 201)
+  })
+
+  test('what makes no discount is refused, naming the field', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const other = await sellingIn(app, { name: 'other' } as never)
+    const foreign = ok(await other.post('/collection-v2', { title: 'Theirs' }), 201).body.id
+    const at = (ms: number) => new Date(app.clock.now() + ms).toISOString()
+    for (const [body, message] of [
+      [{ valueBps: 20_000 }, 'valueBps'],
+      [{ valueBps: 0 }, 'valueBps'],
+      [{ valueBps: null }, 'valueBps (body): needed for a discount that is PERCENT'],
+      [{ amount: usd(100) }, 'amount (body): not of a discount that is PERCENT'],
+      [{ kind: 'FIXED' }, 'valueBps (body): not of a discount that is FIXED'],
+      [{ kind: 'FIXED', valueBps: null, amount: { amount: 100, currency: 'EUR' } }, 'amount.currency (body)'],
+      [{ kind: 'FIXED', valueBps: null, amount: usd(-1) }, 'amount'],
+      [{ minSubtotal: { amount: 1, currency: 'JPY' } }, 'minSubtotal.currency (body)'],
+      [{ productIds: [other.productId] }, 'productIds.0 (body): no product of the shop'],
+      [{ productIds: [shop.productId, shop.productId] }, 'productIds.1 (body): each may stand once'],
+      [{ productIds: [] }, 'productIds'],
+      [{ collectionIds: [foreign] }, 'collectionIds.0 (body): no collection of the shop'],
+      [{ startsAt: at(2_000), endsAt: at(1_000) }, 'endsAt (body): it must begin before it ends'],
+      [{ endsAt: at(-1_000) }, 'endsAt (body): a moment in the future'],
+      [{ code: 'two words' }, 'code'],
+      [{ code: 'bell\u0007' }, 'code'],
+      [{ title: 'line\nbreak' }, 'title'],
+      [{ title: ' ' }, 'title'],
+      [{ usageLimit: 0 }, 'usageLimit'],
+      [{ valueBsp: 1 }, 'unknown field: valueBsp'],
+    ] as const) {
+      const answer = await shop.post('/discounts', { ...percent, ...body })
+      expect([JSON.stringify(body), answer.status]).toEqual([JSON.stringify(body), 400])
+      expect(answer.body.message).toContain(message)
+    }
+    const hostile = '<script>alert(1)</script> “x” = -1'
+    expect(ok(await shop.post('/discounts', { ...percent, title: hostile }), 201).body.title).toBe(hostile)
+    const own = ok(await other.post('/discounts', percent), 201).body.id
+    expect([(await shop.get(`/discounts/${own}`)).status, (await shop.patch(`/discounts/${own}`, { valueBps: 1 })).status]).toEqual([
+      404, 404,
+    ])
+  })
+
+  test('amounts stay in the currency in which they were said, whatever else is changed', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const body = { title: 'Off', kind: 'FIXED', amount: usd(1_000), minSubtotal: usd(2_000) }
+    const { id } = ok(await shop.post('/discounts', body), 201).body
+    // Made at the same time as the shop changed its currency.
+    await app.deps.db.write(async (tx) => void (await app.deps.shopStore.update(tx, shop.shop.id, { currency: 'JPY' })))
+    const change = (some: object) => shop.patch(`/discounts/${id}`, some)
+    expect(ok(await change({ title: 'Still' })).body).toMatchObject({ title: 'Still', amount: usd(1_000), minSubtotal: usd(2_000) })
+    const yen = { amount: 1_000, currency: 'JPY' }
+    const mixed = await change({ amount: yen })
+    expect([mixed.status, mixed.body.message]).toEqual([
+      400,
+      'minSubtotal (body): it is in USD, which is not the currency of the shop any more: say it anew, or null',
+    ])
+    expect(ok(await change({ amount: yen, minSubtotal: null })).body).toMatchObject({ amount: yen, minSubtotal: null })
+  })
+
+  test('a shop has so many that count by themselves, and no more', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const over = new Date(app.clock.now() + 60_000).toISOString()
+    ok(await shop.post('/discounts', { ...percent, endsAt: over }), 201)
+    for (let nth = 1; nth < 50; nth++) ok(await shop.post('/discounts', percent), 201)
+    expect((await shop.post('/discounts', percent)).status).toBe(409)
+    const coded = ok(await shop.post('/discounts', { ...percent, code: 'coded' }), 201).body
+    expect((await shop.patch(`/discounts/${coded.id}`, { code: null })).status).toBe(409)
+    app.clock.advance(60_000)
+    ok(await shop.patch(`/discounts/${coded.id}`, { code: null }))
+    expect((await shop.post('/discounts', percent)).status).toBe(409)
+  })
+
+  test('a count that is not that of its orders is found', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = ok(await shop.post('/discounts', { ...percent, usageLimit: 9 }), 201).body
+    await shop.bought()
+    expect(await findings(app)).toEqual([])
+    await app.deps.db.write(async (tx) => void (await tx.update(discounts).set({ used: 4 })))
+    expect(await findings(app)).toEqual([`Discount ${id} counts 4 uses, and 1 orders have it`])
+  })
+})

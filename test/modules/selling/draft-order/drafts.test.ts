@@ -1,0 +1,213 @@
+/** Draft orders: what their shop fixes stays, and what others may do with them. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
+import { expireCarts } from '../../../../jobs/expire-carts.ts'
+import { forget } from '../../../../jobs/remove-expired.ts'
+import { type Json, testApp } from '../../../support/app.ts'
+import { draftsOf } from '../../../support/drafts.ts'
+import { address, customerOf, ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const dayMs = 24 * 60 * 60_000
+
+describe('a draft order', () => {
+  test('has the prices that its shop said, or those of its products at that moment, and keeps them', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const lamp = await shop.add({ title: 'Lamp', variants: [{ price: shop.money(3_000) }] })
+    const lines = [
+      { variantId: shop.variantId, quantity: 2, unitPrice: shop.money(700) },
+      { variantId: lamp.variants[0]?.id ?? '', quantity: 1 },
+    ]
+    const made = ok(await drafts.create({ lines, email: 'ann@example.com', note: 'Ann, who rang' }), 201)
+    expect(made.headers.get('etag')).toBe('"v1"')
+    expect(made.body).toMatchObject({ status: 'OPEN', orderId: null, email: 'ann@example.com', note: 'Ann, who rang', settled: ['email'] })
+    expect(made.body.totals).toMatchObject({ subtotal: shop.money(4_400), total: shop.money(4_400), amountDue: shop.money(4_400) })
+    expect(made.body.payUrl).toMatch(/\/pages\/pay\/[\w-]{43}$/)
+    ok(await shop.patch(`/product-v2/${lamp.id}`, { variants: [{ id: lamp.variants[0]?.id, price: shop.money(9_900) }] }))
+    expect((await drafts.read(made.body.id)).totals.total).toEqual(shop.money(4_400))
+    // Named again without a price, a variant keeps the one that it has on the draft; a new one has that of its product.
+    const fewer = ok(await drafts.change(made.body.id, { lines: [{ variantId: lamp.variants[0]?.id ?? '', quantity: 3 }] }))
+    expect(fewer.body.totals.total).toEqual(shop.money(9_000))
+    expect(fewer.headers.get('etag')).toBe('"v2"')
+    const bought = ok(await shop.checkout(made.body.cartId)).body.order
+    expect(bought).toMatchObject({ status: 'CONFIRMED', email: 'ann@example.com', total: shop.money(9_000) })
+    expect(await drafts.read(made.body.id)).toMatchObject({ status: 'COMPLETED', orderId: bought.id, email: 'ann@example.com' })
+  })
+
+  test('is its shop’s to change: whoever has its cart says what was left open, and nothing else', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const { body: draft } = ok(await drafts.create({ shippingAddress: address }), 201)
+    const path = `/cart/${draft.cartId}`
+    const cart = ok(await app.call('GET', path, { key: shop.publishableKey })).body
+    expect(cart.draftId).toBe(draft.id)
+    const lineId = cart.lines[0].id
+    for (const key of [shop.publishableKey, shop.secretKey]) {
+      const by = { key }
+      for (const [method, at, body] of [
+        ['POST', '/items', { variantId: shop.variantId, quantity: 1 }],
+        ['PATCH', `/items/${lineId}`, { quantity: 2 }],
+        ['DELETE', `/items/${lineId}`, undefined],
+        ['PATCH', '/discount', { code: 'ANY' }],
+        ['PATCH', '/discount', { code: null }],
+        ['PATCH', '', { shippingAddress: null }],
+        ['PATCH', '', { email: 'ann@example.com', shippingAddress: { ...address, city: 'Elsewhere' } }],
+      ] as const) {
+        const { status } = await app.call(method, `${path}${at}`, { ...by, ...(body === undefined ? {} : { body }) })
+        expect([method, at, body, status]).toEqual([method, at, body, 409])
+      }
+    }
+    expect((await shop.checkout(draft.cartId)).status).toBe(409)
+    ok(await app.call('PATCH', path, { key: shop.publishableKey, body: { email: 'a@example.com' } }))
+    // What they said themselves they may correct.
+    ok(await app.call('PATCH', path, { key: shop.publishableKey, body: { email: 'ann@example.com', billingAddress: address } }))
+    const seen = await drafts.read(draft.id)
+    expect(seen).toMatchObject({ email: 'ann@example.com', settled: ['shippingAddress'], lines: [{ quantity: 1 }] })
+    expect(ok(await shop.checkout(draft.cartId)).body.order.status).toBe('CONFIRMED')
+    for (const change of [await drafts.change(draft.id, { note: 'late' }), await drafts.remove(draft.id)]) expect(change.status).toBe(409)
+  })
+
+  test('goes by its version, its shop and its state', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const other = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+    expect((await draftsOf(other).change(draft.id, { note: 'theirs' })).status).toBe(404)
+    expect((await draftsOf(other).remove(draft.id)).status).toBe(404)
+    expect((await other.get(`/v2/orders/drafts/${draft.id}`)).status).toBe(404)
+    expect((await other.get('/v2/orders/drafts')).body.total).toBe(0)
+    ok(await drafts.change(draft.id, { note: 'one' }, { 'if-match': '"v1"' }))
+    expect((await drafts.change(draft.id, { note: 'two' }, { 'if-match': '"v1"' })).status).toBe(412)
+    expect((await drafts.remove(draft.id, { 'if-match': '"v1"' })).status).toBe(412)
+    const unpaid = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_decline' })).body.order
+    expect(await drafts.read(draft.id)).toMatchObject({ status: 'PENDING_PAYMENT', orderId: unpaid.id, email: 'ann@example.com' })
+    expect((await drafts.change(draft.id, { note: 'three' })).status).toBe(409)
+    expect((await drafts.remove(draft.id)).status).toBe(409)
+    ok(await shop.post(`/v2/orders/${unpaid.id}/cancel`, {}))
+    expect(await drafts.read(draft.id)).toMatchObject({ status: 'OPEN', email: 'ann@example.com' })
+    const changed = ok(await drafts.change(draft.id, { note: 'four', lines: [{ variantId: shop.variantId, quantity: 2 }] }))
+    expect(changed.body).toMatchObject({ status: 'OPEN', note: 'four', email: 'ann@example.com', totals: { total: shop.money(2_000) } })
+    expect((await drafts.remove(draft.id, { 'if-match': '"v3"' })).status).toBe(204)
+    expect((await shop.get(`/v2/orders/drafts/${draft.id}`)).status).toBe(404)
+    expect((await app.call('GET', `/cart/${draft.cartId}`, { key: shop.publishableKey })).status).toBe(404)
+    expect((await shop.get(`/v2/orders/${unpaid.id}`)).status).toBe(200)
+  })
+
+  test('outlives carts, whatever shoppers do with it, and goes in the end', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const { body: draft } = ok(await drafts.create({}), 201)
+    const { expiresAt } = draft
+    expect(Date.parse(expiresAt) - Date.parse(draft.createdAt)).toBe(90 * dayMs)
+    app.clock.advance(60 * dayMs)
+    await expireCarts(app.deps)
+    ok(await app.call('PATCH', `/cart/${draft.cartId}`, { key: shop.publishableKey, body: { email: 'ann@example.com' } }))
+    // A checkout that was taken back leaves it as it was, too.
+    ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_decline' }))
+    ok(await app.call('DELETE', `/cart/${draft.cartId}/checkout`, { key: shop.publishableKey }))
+    expect(await drafts.read(draft.id)).toMatchObject({ status: 'OPEN', email: 'ann@example.com', expiresAt })
+    const kept = ok(await shop.get('/v2/orders/drafts?status=OPEN')).body
+    expect(kept.total).toBe(1)
+    app.clock.advance(31 * dayMs)
+    expect((await drafts.read(draft.id)).status).toBe('EXPIRED')
+    expect(ok(await shop.get('/v2/orders/drafts?status=EXPIRED')).body.total).toBe(1)
+    expect((await shop.checkout(draft.cartId)).status).toBe(409)
+    await expireCarts(app.deps)
+    expect(await drafts.read(draft.id)).toMatchObject({ status: 'EXPIRED', email: null })
+    app.clock.advance(91 * dayMs)
+    await forget(app.deps)
+    expect((await shop.get('/v2/orders/drafts')).body.total).toBe(0)
+  })
+
+  test('that is deleted while a list of them is read is left out, and the list and its file are whole', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const ids: string[] = []
+    for (let nth = 0; nth < 5; nth++) ids.unshift(ok(await drafts.create({ email: 'ann@example.com', note: '=x' }), 201).body.id)
+    const { list } = app.deps.draftStore
+    let gone: string | undefined
+    app.deps.draftStore.list = async (...given) => {
+      const found = await list(...given)
+      if (gone !== undefined) expect((await drafts.remove(gone)).status).toBe(204)
+      gone = undefined
+      return found
+    }
+    gone = ids.splice(1, 1)[0]
+    expect(ok(await shop.get('/v2/orders/drafts')).body.data.map(({ id }: Json) => id)).toEqual(ids)
+    gone = ids.splice(2, 1)[0]
+    const file = await app.call('GET', '/v2/orders/drafts', { token: shop.token, headers: { accept: 'text/csv' } })
+    const rows = parse(file.text, { columns: true }) as Record<string, string>[]
+    expect(rows.map(({ id, email, note }) => [id, email, note])).toEqual(ids.map((id) => [id, 'ann@example.com', "'=x"]))
+  })
+
+  test('refuses what is wrong with it, and says where', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const other = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const line = { variantId: shop.variantId, quantity: 1 }
+    for (const [body, message] of [
+      [{ lines: [] }, 'lines (body)'],
+      [{ lines: [line, line] }, 'lines.1.variantId (body): each variant may stand once'],
+      [{ lines: [{ ...line, variantId: other.variantId }] }, 'lines.0.variantId (body)'],
+      [{ lines: [{ ...line, quantity: 0 }] }, 'lines.0.quantity (body)'],
+      [{ lines: [{ ...line, unitPrice: shop.money(-1) }] }, 'lines.0.unitPrice.amount (body)'],
+      [{ lines: [{ ...line, unitPrice: { amount: 1, currency: 'EUR' } }] }, 'lines.0.unitPrice.currency (body)'],
+      [{ email: 'a\r\nBcc: b@example.com' }, 'email (body)'],
+      [{ discountCode: 'NONE' }, 'discountCode (body)'],
+      [{ shippingMethod: 'post' }, 'shippingMethod (body)'],
+      [{ shippingAddress: { ...address, countryCode: 'ZZ' } }, 'shippingAddress.countryCode'],
+    ] as const) {
+      const { status, body: said } = await drafts.create(body as never)
+      expect([body, status, said.message.slice(0, message.length)]).toEqual([body, 400, message])
+    }
+    expect((await drafts.create({ customerId: 'cus_01h455vb4pex5vsknk084sn02q' })).status).toBe(404)
+    const huge = { lines: [{ ...line, quantity: 9_999, unitPrice: shop.money(100_000_000_000_000) }] }
+    expect((await drafts.create(huge)).status).toBe(409)
+    expect((await shop.get('/v2/orders/drafts')).body.total).toBe(0)
+  })
+
+  test('has the discount of a code and none by itself, and cannot be paid while the code cannot be had', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    ok(await shop.post('/discounts', { title: 'All', kind: 'PERCENT', valueBps: 5_000 }), 201)
+    const coded = ok(
+      await shop.post('/discounts', { title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000, usageLimit: 1 }),
+      201,
+    ).body
+    const { body: plain } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+    expect(plain.totals.total).toEqual(shop.money(1_000))
+    const { body: draft } = ok(await drafts.create({ email: 'ann@example.com', discountCode: 'ten' }), 201)
+    expect(draft).toMatchObject({ discountCode: 'TEN', totals: { discount: shop.money(100), total: shop.money(900) } })
+    await app.call('PATCH', `/discounts/${coded.id}`, { token: shop.token, body: { status: 'DISABLED' } })
+    for (let tries = 0; tries < 3; tries++) expect((await shop.checkout(draft.cartId)).status).toBe(409)
+    expect((await drafts.read(draft.id)).discountCode).toBe('TEN')
+    await app.call('PATCH', `/discounts/${coded.id}`, { token: shop.token, body: { status: 'ACTIVE' } })
+    ok(await app.call('GET', `/cart/${draft.cartId}`, { key: shop.publishableKey }))
+    expect(ok(await shop.checkout(draft.cartId)).body.order).toMatchObject({ status: 'CONFIRMED', total: shop.money(900) })
+    expect(ok(await shop.checkout(plain.cartId)).body.order).toMatchObject({ total: shop.money(1_000), discountTotal: shop.money(0) })
+  })
+
+  test('may be of what shoppers are not shown, and a customer’s own', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const hidden = await shop.add({ title: 'Made for Ann', status: 'DRAFT', variants: [{ price: shop.money(50_000), onHand: 1 }] })
+    const ann = await customerOf(app, shop.shop.name)
+    const lines = [{ variantId: hidden.variants[0]?.id ?? '', quantity: 1, unitPrice: shop.money(0) }]
+    const { body: draft } = ok(await drafts.create({ lines, customerId: ann.id }), 201)
+    expect(draft).toMatchObject({ customerId: ann.id, email: 'shopper@example.com', lines: [{ available: true }] })
+    expect((await app.call('GET', `/cart/${draft.cartId}`, { key: shop.publishableKey })).status).toBe(404)
+    const order = ok(await shop.checkout(draft.cartId, {}, undefined, ann.token)).body.order
+    expect(order).toMatchObject({ status: 'CONFIRMED', customerId: ann.id, total: shop.money(0) })
+  })
+})

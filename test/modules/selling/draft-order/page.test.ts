@@ -1,0 +1,288 @@
+/** What a pay page does with what nobody should send it, how it looks while a payment is under way, and the mail that leads there. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { draftFindings } from '../../../../src/modules/selling/draft-order/index.ts'
+import { linkIn } from '../../../../src/modules/payments/payment/index.ts'
+import { testApp } from '../../../support/app.ts'
+import { browserOn, draftsOf, formOf, sent } from '../../../support/drafts.ts'
+import { mailServer } from '../../../support/mail-server.ts'
+import { sendMails } from '../../../support/mails.ts'
+import { confirmAtSandbox } from '../../../support/sandbox.ts'
+import { address, customerOf, ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+test('a pay page escapes what a shop wrote, and is in its language', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { country: 'AE', currency: 'AED' })
+  ok(await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { language: 'ar' } }))
+  const title = '<script>alert(1)</script>"\u202e'
+  const made = await shop.add({ title, variants: [{ price: shop.money(500) }] })
+  const lines = [{ variantId: made.variants[0]?.id ?? '', quantity: 2 }]
+  const { body: draft } = ok(await draftsOf(shop).create({ lines, email: 'ann@example.com' }), 201)
+  const { text } = await browserOn(app, draft.payUrl).look()
+  expect(text).toContain('dir="rtl"')
+  expect(text).toContain('&lt;script&gt;')
+  expect(text).not.toMatch(/<script|\u202e/)
+  expect(formOf(await browserOn(app, draft.payUrl).look(), 'details')['countryCode']).toBe('AE')
+})
+
+test('a pay page takes no more than its form holds, of whoever sends it', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const { body: draft } = ok(await drafts.create({ email: 'ann@example.com', shippingAddress: address }), 201)
+  const { path, look, send } = browserOn(app, draft.payUrl)
+  const form = formOf(await look(), 'pay')
+  // What is settled is passed over, and what is wrong is not taken.
+  expect((await send({ step: 'details', email: 'eve@example.com', ...address, city: 'Elsewhere' })).status).toBe(303)
+  expect(await drafts.read(draft.id)).toMatchObject({ email: 'ann@example.com', shippingAddress: { city: 'Portland' } })
+  for (const wrong of [
+    { step: 'details', email: 'a\r\nBcc: b@example.com' },
+    { step: 'details', name: 'x'.repeat(201) },
+    { step: 'details', ...address, countryCode: 'ZZZ' },
+    { ...form, due: '1' },
+    { ...form, seen: '1' },
+    { ...form, due: '-5' },
+    { ...form, key: '' },
+    { ...form, key: 'no key \u00e9' },
+    { ...form, processor: 'stripe' },
+    { ...form, method: 'wallet' },
+    { step: 'pay' },
+    { step: 'constructor' },
+    {},
+  ])
+    expect([wrong, [200, 303].includes((await send(wrong)).status)]).toEqual([wrong, true])
+  expect((await send({ email: 'a\0b' })).status).toBe(400)
+  expect((await app.call('POST', path, { raw: '{}', headers: { 'content-type': 'application/json' } })).status).toBe(415)
+  expect((await app.call('POST', path, { ...sent({}), raw: 'a'.repeat(17 * 1024) })).status).toBe(413)
+  expect((await app.call('POST', `/pages/pay/${'A'.repeat(43)}`, sent(form))).text).toContain('does not work any more')
+  expect(ok(await shop.get('/v2/orders')).body.total).toBe(0)
+  // A card that nobody meant: only what the page offers is handed to the sandbox.
+  expect((await send({ ...formOf(await look(), 'pay'), outcome: 'tok_crash' })).status).toBe(303)
+  expect((await drafts.read(draft.id)).status).toBe('COMPLETED')
+})
+
+test('a payment under way is shown as that, goes on when it is decided, and may be given up for another', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  await look()
+  const begun = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' })).body
+  expect(begun.payment.status).toBe('REQUIRES_ACTION')
+  const waiting = await look()
+  expect(waiting.text).toContain('not complete yet')
+  expect((await drafts.read(draft.id)).status).toBe('PENDING_PAYMENT')
+  expect((await send(formOf(waiting, 'look'))).status).toBe(303)
+  expect((await send(formOf(waiting, 'back'))).status).toBe(303)
+  expect(await drafts.read(draft.id)).toMatchObject({ status: 'OPEN', email: 'ann@example.com' })
+  formOf(await look(), 'pay')
+  const again = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' })).body
+  await confirmAtSandbox(app, again.order.payments[0].id)
+  app.clock.advance(3_000)
+  expect((await look()).text).toContain('It is paid')
+})
+
+test('a draft that gift cards pay is placed without a payment, and a customer’s by whoever has the link is the customer’s', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const ann = await customerOf(app, shop.shop.name)
+  const { body: draft } = ok(await drafts.create({ customerId: ann.id }), 201)
+  const { code } = await shop.giftCard(5_000)
+  ok(await app.call('PATCH', '/giftcard/apply', { token: ann.token, body: { code, cartId: draft.cartId } }))
+  const { look, send } = browserOn(app, draft.payUrl)
+  const page = await look()
+  expect(page.text).toContain('Place the order')
+  expect((await send(formOf(page, 'pay'))).status).toBe(303)
+  const { orderId } = await drafts.read(draft.id)
+  expect(await shop.order(orderId)).toMatchObject({ customerId: ann.id, status: 'CONFIRMED', amountDue: shop.money(0) })
+})
+
+test('a button that is pressed again while the first press is at work never says that the order has changed', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  for (const tabs of [1, 2]) {
+    const { body: draft } = ok(await drafts.create({ email: 'ann@example.com', shippingAddress: address }), 201)
+    const { look, send } = browserOn(app, draft.payUrl)
+    const form = formOf(await look(), 'pay')
+    const other = tabs === 1 ? form : formOf(await look(), 'pay')
+    const answers = await Promise.all([send(form), send(other), send(form), send(other)])
+    for (const { status, text } of answers) {
+      expect([200, 303]).toContain(status)
+      expect(text).not.toContain('Something has changed')
+    }
+    expect((await drafts.read(draft.id)).status).toBe('COMPLETED')
+  }
+})
+
+test('a press whose payment is under way already, by another tab, is told so', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  const form = formOf(await look(), 'pay')
+  ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' }))
+  const { text } = await send(form)
+  expect(text).toContain('not complete yet')
+  expect(text).not.toContain('Something has changed')
+})
+
+test('a draft whose order was cancelled after it was paid says so', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  await send(formOf(await look(), 'pay'))
+  expect((await look()).text).toContain('It is paid')
+  const { orderId } = await drafts.read(draft.id)
+  ok(await shop.post(`/v2/orders/${orderId}/cancel`, {}))
+  const { text } = await look()
+  expect(text).toContain('was cancelled, and what was paid goes back')
+  expect(text).not.toContain('It is paid')
+})
+
+test('what an order holds is not told gone to whoever pays it, also when it is the last one', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 1 })
+  const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' }))
+  const waiting = await look()
+  expect(waiting.text).toContain('not complete yet')
+  expect(waiting.text).not.toContain('not available in this quantity')
+  await send(formOf(waiting, 'back'))
+  await send({ ...formOf(await look(), 'pay'), outcome: 'tok_decline' })
+  const declined = await look()
+  expect(declined.text).toContain('The payment failed')
+  expect(declined.text).not.toContain('not available in this quantity')
+})
+
+test('a gift card that is spent elsewhere is taken off a draft, which can be paid all the same', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const { code } = await shop.giftCard(400)
+  const made = await Promise.all(['one', 'other'].map(async () => ok(await drafts.create({ email: 'ann@example.com' }), 201).body))
+  for (const { cartId } of made) ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } }))
+  const [first, second] = made.map(({ payUrl }) => browserOn(app, payUrl))
+  if (!first || !second) throw new Error('two drafts')
+  const seen = formOf(await second.look(), 'pay')
+  expect(seen['due']).toBe('600')
+  expect((await first.send(formOf(await first.look(), 'pay'))).status).toBe(303)
+  const refused = await second.send(seen)
+  expect(refused.text).toContain('Something has changed')
+  const form = formOf(refused, 'pay')
+  expect(form['due']).toBe('1000')
+  expect((await second.look()).text).not.toContain('cannot be paid')
+  expect((await second.send(form)).status).toBe(303)
+  expect(await drafts.read(made[1]?.id)).toMatchObject({ status: 'COMPLETED', giftCards: [] })
+})
+
+test('a way to send it that the shop has ended is chosen anew by whoever pays, and stays where the shop has settled it', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const offer = (...codes: string[]) =>
+    app.call('PUT', '/shops/v2/shipping-methods', {
+      token: shop.token,
+      body: { data: codes.map((code) => ({ code, title: code, price: shop.money(100) })) },
+    })
+  ok(await offer('slow', 'fast'))
+  const person = { email: 'ann@example.com', shippingAddress: address }
+  const { body: draft } = ok(await drafts.create(person), 201)
+  const { body: settled } = ok(await drafts.create({ ...person, shippingMethod: 'fast' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  await look()
+  expect((await send({ step: 'details', shippingMethod: 'fast' })).status).toBe(303)
+  formOf(await look(), 'pay')
+  ok(await offer('slow', 'slower'))
+  expect((await look()).text).not.toContain('cannot be paid')
+  expect((await send({ step: 'details', shippingMethod: 'slow' })).status).toBe(303)
+  expect((await send(formOf(await look(), 'pay'))).status).toBe(303)
+  expect(await drafts.read(draft.id)).toMatchObject({ status: 'COMPLETED', shippingMethod: 'slow' })
+  const version = (await shop.get(`/v2/orders/drafts/${settled.id}`)).headers.get('etag')
+  expect((await browserOn(app, settled.payUrl).look()).text).toContain('cannot be paid as it is now')
+  expect((await shop.get(`/v2/orders/drafts/${settled.id}`)).headers.get('etag')).toBe(version)
+  expect((await drafts.read(settled.id)).settled).toContain('shippingMethod')
+})
+
+test('a draft of which less is left is shown so and not sold, and its stock is nobody’s before', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 1 })
+  const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  const form = formOf(await look(), 'pay')
+  await shop.bought()
+  expect((await send(form)).text).toContain('not available in this quantity any more')
+  expect((await look()).text).toContain('cannot be paid as it is now')
+})
+
+test('the link of a draft is mailed, in the words of the shop, twenty times at most, and not where nobody sends mail', async () => {
+  await using server = await mailServer()
+  await using app = await testApp(server.settings)
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const { body: nobodys } = ok(await drafts.create({}), 201)
+  expect((await shop.post(`/v2/orders/drafts/${nobodys.id}/send`, {})).status).toBe(409)
+  const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+  const answer = ok(await shop.post(`/v2/orders/drafts/${draft.id}/send`, {}), 200)
+  expect(answer.body.sentAt).not.toBeNull()
+  await sendMails(app)
+  expect(server.received.length).toBe(1)
+  expect(server.received[0]?.text).toContain(draft.payUrl)
+  expect(server.received[0]?.text).toContain('Mug')
+  expect((await drafts.change(draft.id, { note: 'sent' }, { 'if-match': '"v1"' })).status).toBe(200)
+  for (let nth = 2; nth <= 20; nth++) ok(await shop.post(`/v2/orders/drafts/${draft.id}/send`, {}), 200)
+  expect((await shop.post(`/v2/orders/drafts/${draft.id}/send`, {})).status).toBe(409)
+  expect(JSON.stringify(app.logged)).not.toContain(draft.payUrl.split('/').at(-1))
+  await using silent = await testApp()
+  const other = await sellingIn(silent)
+  const { body: unsent } = ok(await draftsOf(other).create({ email: 'ann@example.com' }), 201)
+  expect((await other.post(`/v2/orders/drafts/${unsent.id}/send`, {})).body.message).toContain('SMTP_URL')
+})
+
+test('only an address of the web is where a payment goes on', () => {
+  expect(linkIn({ redirectUrl: 'https://pay.example/a b' })).toBe('https://pay.example/a%20b')
+  expect(linkIn({ approveUrl: 'https://pay.example/1', orderId: 'x' })).toBe('https://pay.example/1')
+  for (const wrong of ['javascript:alert(1)', 'data:text/html,x', 'no address', 7, null])
+    expect(linkIn({ redirectUrl: wrong })).toBeUndefined()
+})
+
+test('souk check names a draft and a cart that do not know each other', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const [one, other] = [ok(await drafts.create({}), 201).body, ok(await drafts.create({}), 201).body]
+  const problems = async () => (await Array.fromAsync(draftFindings(app.deps.db))).flatMap((finding) => finding.problems)
+  expect(await problems()).toEqual([])
+  const change = (statement: ReturnType<typeof sql>) => app.deps.db.write((tx) => tx.rows(statement))
+  await change(sql`update carts set draft = null where id = ${one.cartId} returning 1 as done`)
+  await change(sql`delete from draft_orders where id = ${other.id} returning 1 as done`)
+  expect(await problems()).toEqual([one.id, other.id].map((id) => expect.stringContaining(id)))
+})
+
+test('the link of a draft that is changed while it is sent goes to nobody, and to its address of then at the next time', async () => {
+  await using server = await mailServer()
+  await using app = await testApp(server.settings)
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+  const { find } = app.deps.cartStore
+  app.deps.cartStore.find = async (...given) => {
+    const cart = await find(...given)
+    app.deps.cartStore.find = find
+    ok(await drafts.change(draft.id, { email: 'bea@example.com' }))
+    return cart
+  }
+  const send = () => shop.post(`/v2/orders/drafts/${draft.id}/send`, {})
+  expect((await send()).status).toBe(409)
+  ok(await send())
+  await sendMails(app)
+  expect(server.received.map(({ to }) => to)).toEqual([['bea@example.com']])
+})

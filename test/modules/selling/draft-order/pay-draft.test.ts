@@ -1,0 +1,141 @@
+/** The page on which a draft is paid: forms without a script, and one order whatever is sent twice. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { testApp } from '../../../support/app.ts'
+import { browserOn, draftsOf, formOf } from '../../../support/drafts.ts'
+import { address, ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const settings = { PUBLIC_URL: 'https://souk.example' }
+
+const orderCount = async (shop: Selling): Promise<number> => ok(await shop.get('/v2/orders')).body.total
+
+describe('the pay page of a draft', () => {
+  test('shows what it comes to, takes what is missing, and is paid', async () => {
+    await using app = await testApp(settings)
+    const shop = await sellingIn(app)
+    await shop.put('/shops/v2/shipping-methods', {
+      data: [
+        { code: 'post', title: 'Post', zones: [{ countries: ['US'] }], rates: [{ amount: shop.money(500) }] },
+        { code: 'bike', title: 'Bicycle', zones: [{ countries: ['US'] }], rates: [{ amount: shop.money(900) }] },
+      ],
+    })
+    const { body: draft } = ok(await draftsOf(shop).create({ note: 'a secret of the shop' }), 201)
+    const { look, send } = browserOn(app, draft.payUrl)
+    const first = await look()
+    expect(first.status).toBe(200)
+    const policy = first.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("form-action 'self'")
+    expect(policy).not.toContain('unsafe')
+    expect(first.headers.get('cache-control')).toBe('no-store')
+    expect(first.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(first.text).toContain('Mug')
+    for (const hidden of ['<script', ' style=', 'a secret of the shop', draft.cartId, draft.id]) expect(first.text).not.toContain(hidden)
+    expect(() => formOf(first, 'pay')).toThrow()
+    const wrong = await send({ ...formOf(first, 'details'), email: 'no address', ...address })
+    expect(wrong.status).toBe(200)
+    expect(wrong.text).toContain('This was not taken')
+    expect(wrong.text).toContain('value="1 Quay Street"')
+    const told = await send({ ...formOf(first, 'details'), email: 'ann@example.com', ...address })
+    expect([told.status, told.headers.get('location')]).toEqual([303, draft.payUrl.split('/').at(-1)])
+    const second = await look()
+    expect(second.text).not.toContain('Quay')
+    const choice = formOf(second, 'details')
+    expect(choice['shippingMethod']).toBe('post')
+    expect((await send({ step: 'details', shippingMethod: 'bike' })).status).toBe(303)
+    const third = await look()
+    expect(third.text).toContain('$19.00')
+    const form = formOf(third, 'pay')
+    expect((await send(form)).status).toBe(303)
+    const paid = await look()
+    expect(paid.text).toContain('It is paid')
+    const seen = await draftsOf(shop).read(draft.id)
+    expect(seen).toMatchObject({ status: 'COMPLETED', email: 'ann@example.com', totals: { total: shop.money(1_900) } })
+    const order = await shop.order(seen.orderId)
+    expect(order).toMatchObject({ status: 'CONFIRMED', shippingMethod: { code: 'bike' } })
+    expect(paid.text).toContain(order.publicUrl)
+    // The back button, and the same form again.
+    expect((await send(form)).status).toBe(303)
+    expect((await send({ ...form, key: 'another' })).text).toContain('It is paid')
+    expect(await orderCount(shop)).toBe(1)
+  })
+
+  test('makes one order of a page that is sent twice, of two tabs, and of both at once', async () => {
+    await using app = await testApp(settings)
+    const shop = await sellingIn(app)
+    const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
+    const { look, send } = browserOn(app, draft.payUrl)
+    const [one, other] = [formOf(await look(), 'pay'), formOf(await look(), 'pay')]
+    expect(one['key']).not.toBe(other['key'])
+    const answers = await Promise.all([send(one), send(one), send(other), send(other)])
+    for (const { status } of answers) expect([200, 303]).toContain(status)
+    expect(await orderCount(shop)).toBe(1)
+    expect((await look()).text).toContain('It is paid')
+    expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
+  })
+
+  test('charges what it showed, and nothing else', async () => {
+    await using app = await testApp(settings)
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const tea = await shop.add({ title: 'Tea', variants: [{ price: shop.money(1_000) }] })
+    const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+    const { look, send } = browserOn(app, draft.payUrl)
+    const form = formOf(await look(), 'pay')
+    // Another thing at the same price.
+    ok(await drafts.change(draft.id, { lines: [{ variantId: tea.variants[0]?.id ?? '', quantity: 1 }] }))
+    const stale = await send(form)
+    expect(stale.status).toBe(200)
+    expect(stale.text).toContain('Something has changed')
+    expect(stale.text).toContain('Tea')
+    expect(await orderCount(shop)).toBe(0)
+    await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 1_000 }] })
+    expect((await send(formOf(stale, 'pay'))).text).toContain('Something has changed')
+    expect(await orderCount(shop)).toBe(0)
+    expect((await send(formOf(await look(), 'pay'))).status).toBe(303)
+    expect((await drafts.read(draft.id)).totals.total).toEqual(shop.money(1_100))
+  })
+
+  test('says that a payment failed, lets it be tried again, and again after the order has ended', async () => {
+    await using app = await testApp(settings)
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+    const { look, send } = browserOn(app, draft.payUrl)
+    expect((await send({ ...formOf(await look(), 'pay'), outcome: 'tok_decline' })).status).toBe(303)
+    const failed = await look()
+    expect(failed.text).toContain('The payment failed')
+    expect((await send({ ...formOf(failed, 'pay'), outcome: 'tok_decline' })).status).toBe(303)
+    expect(await orderCount(shop)).toBe(1)
+    app.clock.advance(2 * 60 * 60_000)
+    await app.jobs.closeOrders()
+    await app.jobs.resume()
+    expect(await drafts.read(draft.id)).toMatchObject({ status: 'OPEN', email: 'ann@example.com' })
+    const again = await look()
+    expect((await send(formOf(again, 'pay'))).status).toBe(303)
+    expect((await look()).text).toContain('It is paid')
+    expect(await orderCount(shop)).toBe(2)
+    expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
+  })
+
+  test('says that a link is over, of every token that is none and of drafts that are gone', async () => {
+    await using app = await testApp(settings)
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+    const { publicUrl } = await shop.bought()
+    const { path, look } = browserOn(app, draft.payUrl)
+    const token = path.split('/').at(-1) ?? ''
+    for (const tried of ['A'.repeat(43), publicUrl.split('/').at(-1), `${token.slice(0, -1)}A`, draft.id, `${token}x`]) {
+      if (tried === token) continue
+      const { status, text } = await app.call('GET', `/pages/pay/${tried}`)
+      expect([tried, status, text.includes('does not work any more')]).toEqual([tried, 200, true])
+    }
+    expect((await app.call('GET', `/v2/orders/public/${token}`)).status).toBe(404)
+    expect((await drafts.remove(draft.id)).status).toBe(204)
+    expect((await look()).text).toContain('does not work any more')
+    expect(JSON.stringify(app.logged)).not.toContain(token)
+  })
+})

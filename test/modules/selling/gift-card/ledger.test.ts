@@ -1,0 +1,268 @@
+/** What cards hold: never made out of nothing, never lost, whatever happens at once. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { asc, eq } from 'drizzle-orm'
+import fc from 'fast-check'
+import { giftCards, giftCardTransactions } from '../../../../db/schema/selling.ts'
+import { system } from '../../../../src/core/command-context.ts'
+import { AppError } from '../../../../src/core/errors.ts'
+import {
+  changeGiftCard,
+  giftCardsByIds,
+  holdGiftCards,
+  issueGiftCard,
+  refundGiftCards,
+  releaseGiftCards,
+} from '../../../../src/modules/selling/gift-card/service.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+async function cardsIn(app: TestApp) {
+  const { shop } = await app.merchant()
+  const { deps } = app
+  return {
+    issue: (amount: number, expiresAt: number | null = null) =>
+      issueGiftCard(deps, { shop, actor: system }, { amount: { amount, currency: shop.currency }, expiresAt }),
+    setStatus: (id: string, status: 'ACTIVE' | 'DISABLED') => changeGiftCard(deps, { shop, actor: system }, id, { status }),
+    hold: (orderId: string, amounts: Amounts) =>
+      deps.db.write((tx) =>
+        holdGiftCards(tx, deps, { orderId, draws: amounts.map((one) => ({ ...one, last4: one.giftCardId.slice(-4) })) }),
+      ),
+    release: (orderId: string, draws: Amounts) => deps.db.write((tx) => releaseGiftCards(tx, deps, { orderId, draws })),
+    refund: (orderId: string, amounts: Amounts) =>
+      deps.db.write((tx) => refundGiftCards(tx, deps, { orderId, refundId: 'ref_1', amounts })),
+    balance: async (id: string) => (await giftCardsByIds(deps, [id]))[0]?.balance,
+    ledger: (id: string) =>
+      deps.db.read.select().from(giftCardTransactions).where(eq(giftCardTransactions.giftCardId, id)).orderBy(asc(giftCardTransactions.id)),
+  }
+}
+type Amounts = { giftCardId: string; amount: number }[]
+
+describe('a card', () => {
+  test('a card begins with what it was issued for; holds, releases and refunds are lines that say why', async () => {
+    await using app = await testApp()
+    const { issue, hold, release, refund, balance, ledger } = await cardsIn(app)
+    const { id } = await issue(1_000)
+    app.clock.advance(1_000)
+    await hold('order_1', [{ giftCardId: id, amount: 300 }])
+    await hold('order_2', [{ giftCardId: id, amount: 700 }])
+    expect(await balance(id)).toBe(0)
+    app.clock.advance(1_000)
+    await release('order_2', [{ giftCardId: id, amount: 700 }])
+    await refund('order_1', [{ giftCardId: id, amount: 100 }])
+    const rows = await ledger(id)
+    const issuedAt = app.clock.now() - 2_000
+    expect(rows.map(({ kind, amount, orderId, refundId, at }) => [kind, amount, orderId, refundId, at - issuedAt])).toEqual([
+      ['ISSUE', 1_000, null, null, 0],
+      ['HOLD', -300, 'order_1', null, 1_000],
+      ['HOLD', -700, 'order_2', null, 1_000],
+      ['RELEASE', 700, 'order_2', null, 2_000],
+      ['REFUND', 100, 'order_1', 'ref_1', 2_000],
+    ])
+    const [card] = await giftCardsByIds(app.deps, [id])
+    expect(card).toMatchObject({ initialAmount: 1_000, balance: 800, createdAt: issuedAt, updatedAt: app.clock.now() })
+  })
+
+  test('a card gives no more than it holds, to however many at once', async () => {
+    await using app = await testApp()
+    const { issue, hold, balance, ledger } = await cardsIn(app)
+    const { id } = await issue(1_000)
+    const tries = Array.from({ length: 20 }, (_, nth) => hold(`order_${nth}`, [{ giftCardId: id, amount: 150 }]).then(() => true))
+    const outcomes = await Promise.all(tries.map((one) => one.catch((error: unknown) => error)))
+    expect(outcomes.filter((outcome) => outcome === true)).toHaveLength(6)
+    for (const outcome of outcomes.filter((one) => one !== true)) expect(outcome).toMatchObject({ code: 'CONFLICT' })
+    expect(await balance(id)).toBe(100)
+    expect(await ledger(id)).toHaveLength(7)
+  })
+
+  test('a card that does not cover its part undoes the whole hold, and the refusal says which card it was', async () => {
+    await using app = await testApp()
+    const { issue, hold, setStatus, balance, ledger } = await cardsIn(app)
+    const [full, short, off, late] = [await issue(500), await issue(100), await issue(500), await issue(500, app.clock.now() + 1_000)]
+    await setStatus(off.id, 'DISABLED')
+    app.clock.advance(1_000)
+    for (const [other, amount] of [
+      [short, 101],
+      [off, 1],
+      [late, 1],
+    ] as const) {
+      const draws = [
+        { giftCardId: full.id, amount: 200 },
+        { giftCardId: other.id, amount },
+      ]
+      await expect(hold('order_1', draws)).rejects.toMatchObject({
+        code: 'CONFLICT',
+        message: `A gift card no longer covers what it was to pay: the one that ends in ${other.id.slice(-4)}`,
+      })
+      expect([await balance(full.id), (await ledger(full.id)).length, (await ledger(other.id)).length]).toEqual([500, 1, 1])
+    }
+  })
+
+  test('a card takes back what is returned though it is disabled or has expired, and never more than was on it at first', async () => {
+    await using app = await testApp()
+    const { issue, hold, release, refund, setStatus, balance, ledger } = await cardsIn(app)
+    const { id } = await issue(500, app.clock.now() + 1_000)
+    await hold('order_1', [{ giftCardId: id, amount: 400 }])
+    await setStatus(id, 'DISABLED')
+    app.clock.advance(5_000)
+    await refund('order_1', [{ giftCardId: id, amount: 150 }])
+    await expect(release('order_1', [{ giftCardId: id, amount: 251 }])).rejects.toThrow('would hold more than at first')
+    await expect(refund('order_1', [{ giftCardId: id, amount: 251 }])).rejects.toThrow('would hold more than at first')
+    await expect(refund('order_1', [{ giftCardId: 'gift_none', amount: 1 }])).rejects.toThrow('does not exist')
+    await release('order_1', [{ giftCardId: id, amount: 250 }])
+    expect([await balance(id), (await ledger(id)).length]).toEqual([500, 4])
+  })
+
+  test('a card moves by whole amounts above zero only: another sign would make money', async () => {
+    await using app = await testApp()
+    const { issue, hold, release, refund, balance, ledger } = await cardsIn(app)
+    const { id } = await issue(500)
+    await hold('order_1', [{ giftCardId: id, amount: 100 }])
+    for (const amount of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
+      for (const move of [hold, release, refund])
+        await expect(move('order_1', [{ giftCardId: id, amount }])).rejects.toThrow('whole amounts above zero')
+    expect([await balance(id), (await ledger(id)).length]).toEqual([400, 2])
+  })
+
+  test('a card is found by its id among others, in the order of ids; unknown ids are passed over', async () => {
+    await using app = await testApp()
+    const { issue } = await cardsIn(app)
+    const ids = [(await issue(1)).id, (await issue(2)).id, (await issue(3)).id]
+    expect((await giftCardsByIds(app.deps, [...ids].reverse().concat('gift_none'))).map(({ id }) => id)).toEqual(ids)
+    expect(await giftCardsByIds(app.deps, [])).toEqual([])
+  })
+})
+
+type Move = { card: number; amount: number }
+type Op =
+  | { do: 'hold' | 'release' | 'refund'; order: number; moves: Move[] }
+  | { do: 'status'; card: number; status: 'ACTIVE' | 'DISABLED' }
+type ModelCard = { initial: number; balance: number; status: 'ACTIVE' | 'DISABLED'; expiresAt: number | null }
+
+const cardCount = 3
+const moves = fc.uniqueArray(fc.record({ card: fc.nat(cardCount - 1), amount: fc.integer({ min: 1, max: 90 }) }), {
+  selector: ({ card }) => card,
+  minLength: 1,
+  maxLength: cardCount,
+})
+const op: fc.Arbitrary<Op> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('hold' as const), order: fc.nat(3), moves }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('release' as const), order: fc.nat(3), moves }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('refund' as const), order: fc.nat(3), moves }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('status' as const),
+      card: fc.nat(cardCount - 1),
+      status: fc.constantFrom('ACTIVE' as const, 'ACTIVE' as const, 'DISABLED' as const),
+    }),
+  },
+)
+/** Cards, and rounds of operations that are sent off at once, after so many milliseconds. */
+const program = fc.record({
+  cards: fc.array(fc.record({ amount: fc.integer({ min: 1, max: 200 }), livesFor: fc.option(fc.integer({ min: 1, max: 20 })) }), {
+    minLength: cardCount,
+    maxLength: cardCount,
+  }),
+  rounds: fc.array(fc.record({ after: fc.nat(3), ops: fc.array(op, { minLength: 1, maxLength: 4 }) }), { minLength: 1, maxLength: 6 }),
+})
+
+/** What an operation does to the cards, or undefined when it is refused. */
+function applied(cards: readonly ModelCard[], one: Op, now: number): ModelCard[] | undefined {
+  if (one.do === 'status') return cards.map((card, at) => (at === one.card ? { ...card, status: one.status } : card))
+  const after = cards.map((card, at) => {
+    const amount = one.moves.find((move) => move.card === at)?.amount ?? 0
+    return { ...card, balance: card.balance + (one.do === 'hold' ? -amount : amount) }
+  })
+  const usable = (at: number) => {
+    const { status, expiresAt } = cards[at] ?? { status: 'DISABLED', expiresAt: null }
+    return status === 'ACTIVE' && (expiresAt === null || expiresAt > now)
+  }
+  const refused =
+    after.some(({ balance, initial }) => balance < 0 || balance > initial) ||
+    (one.do === 'hold' && one.moves.some(({ card }) => !usable(card)))
+  return refused ? undefined : after
+}
+
+const permutations = <One>(all: readonly One[]): One[][] =>
+  all.length < 2 ? [[...all]] : all.flatMap((one, at) => permutations(all.toSpliced(at, 1)).map((rest) => [one, ...rest]))
+
+/** The states that the cards may be in after operations with these outcomes, had they come one after the other in some order. */
+function explanations(cards: readonly ModelCard[], ops: readonly { op: Op; succeeded: boolean }[], now: number): ModelCard[][] {
+  return permutations(ops).flatMap((order) => {
+    let state: readonly ModelCard[] = cards
+    for (const { op: one, succeeded } of order) {
+      const next = applied(state, one, now)
+      if ((next !== undefined) !== succeeded) return []
+      state = next ?? state
+    }
+    return [[...state]]
+  })
+}
+
+test('whatever is held, released, refunded and disabled at once happens as if one after the other, and the ledger adds up', async () => {
+  await using app = await testApp()
+  const api = await cardsIn(app)
+  let programs = 0
+
+  const property = fc.asyncProperty(program, async ({ cards, rounds }) => {
+    const run = ++programs
+    const start = app.clock.now()
+    let model: ModelCard[] = cards.map(({ amount, livesFor }) => ({
+      initial: amount,
+      balance: amount,
+      status: 'ACTIVE',
+      expiresAt: livesFor === null ? null : start + livesFor,
+    }))
+    const ids: string[] = []
+    for (const { initial, expiresAt } of model) ids.push((await api.issue(initial, expiresAt)).id)
+    const lines: string[] = model.map(({ initial }, at) => `${at} ISSUE ${initial} null`)
+
+    const perform = (one: Op): Promise<unknown> => {
+      if (one.do === 'status') return api.setStatus(ids[one.card] ?? '', one.status)
+      return api[one.do](
+        `order_${run}_${one.order}`,
+        one.moves.map(({ card, amount }) => ({ giftCardId: ids[card] ?? '', amount })),
+      )
+    }
+
+    for (const { after, ops } of rounds) {
+      app.clock.advance(after)
+      const outcomes = await Promise.all(
+        ops.map((one) =>
+          perform(one).then(
+            () => ({ op: one, succeeded: true }),
+            (error: unknown) => {
+              const isRefusal = one.do === 'hold' ? error instanceof AppError && error.code === 'CONFLICT' : one.do !== 'status'
+              if (!isRefusal) throw error
+              return { op: one, succeeded: false }
+            },
+          ),
+        ),
+      )
+      const rows = await giftCardsByIds(app.deps, ids)
+      const found = rows.map(({ balance, status }) => ({ balance, status }))
+      const possible = explanations(model, outcomes, app.clock.now())
+      expect(possible.map((state) => state.map(({ balance, status }) => ({ balance, status })))).toContainEqual(found)
+      model = model.map((card, at) => ({ ...card, ...found[at] }))
+      for (const { op: one, succeeded } of outcomes)
+        if (succeeded && one.do !== 'status')
+          for (const { card, amount } of one.moves)
+            lines.push(`${card} ${one.do.toUpperCase()} ${one.do === 'hold' ? -amount : amount} order_${run}_${one.order}`)
+    }
+
+    const ledgers = await Promise.all(ids.map(api.ledger))
+    const written = ledgers.flatMap((rows, at) => rows.map(({ kind, amount, orderId }) => `${at} ${kind} ${amount} ${orderId}`))
+    expect(written.sort()).toEqual(lines.sort())
+    for (const [at, rows] of ledgers.entries()) expect(rows.reduce((sum, { amount }) => sum + amount, 0)).toBe(model[at]?.balance ?? -1)
+  })
+  await fc.assert(property, { numRuns: 40, seed: 20_260_106 })
+
+  const all = await app.deps.db.read.select().from(giftCards)
+  expect(all.length).toBeGreaterThanOrEqual(40 * cardCount)
+  for (const { balance, initialAmount } of all) {
+    expect(balance).toBeGreaterThanOrEqual(0)
+    expect(balance).toBeLessThanOrEqual(initialAmount)
+  }
+})

@@ -1,0 +1,362 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { auditLog, idempotencyKeys } from '../../../../db/schema/people.ts'
+import { giftCards, giftCardTransactions } from '../../../../db/schema/selling.ts'
+import { signUpCustomer } from '../../../../src/modules/customers/customer/service.ts'
+import { findUsableCard, holdGiftCards } from '../../../../src/modules/selling/gift-card/service.ts'
+import { testApp } from '../../../support/app.ts'
+import { shopIn, usd } from '../../../support/catalog.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const now = '2026-01-06T12:00:00.000Z'
+
+describe('issuing', () => {
+  test('issuing a gift card answers the whole card with its code, which the list does not show and the database does not hold', async () => {
+    await using app = await testApp()
+    const { shop, post, get } = await shopIn(app)
+    const customer = await signUpCustomer(
+      app.deps,
+      { shopId: shop.id, email: 'a@example.com', password: 'a long password', name: '' },
+      { limitKey: 'x', requestId: undefined },
+    )
+    const made = await post('/giftcard', {
+      amount: usd(5_000),
+      expiresAt: '2027-01-01T00:00:00+02:00',
+      customerId: customer.id,
+      note: 'For the fair',
+    })
+    expect(made.status).toBe(201)
+    expect(made.headers.get('cache-control')).toBe('no-store')
+    const { id, code, last4, ...rest } = made.body
+    expect(id).toMatch(/^gift_[0-9a-z]{26}$/)
+    expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{16}$/)
+    expect(last4).toBe(code.slice(-4))
+    expect(rest).toEqual({
+      shopId: shop.id,
+      currency: 'USD',
+      initialAmount: usd(5_000),
+      balance: usd(5_000),
+      expiresAt: '2026-12-31T22:00:00.000Z',
+      status: 'ACTIVE',
+      expired: false,
+      usedUp: false,
+      customerId: customer.id,
+      note: 'For the fair',
+      createdAt: now,
+      updatedAt: now,
+    })
+    const listed = await get('/giftcard')
+    expect(listed.body).toEqual({ data: [{ id, last4, ...rest }], page: 1, limit: 20, total: 1, pages: 1 })
+    const [row] = await app.deps.db.read.select().from(giftCards)
+    expect(JSON.stringify(row)).not.toContain(code)
+    expect(listed.text).not.toContain(row?.codeHash ?? 'no row')
+    expect(made.text).not.toContain(row?.codeHash ?? 'no row')
+    const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id))
+    expect(trail.map(({ action, shopId }) => [action, shopId])).toEqual([['gift_card.issued', shop.id]])
+    expect(JSON.stringify([trail, app.logged])).not.toContain(code)
+  })
+
+  test('issuing a gift card needs no more than an amount: then the card never expires and is whoever has the code’s', async () => {
+    await using app = await testApp()
+    const { shop, token } = await shopIn(app, { currency: 'KWD', country: 'KW' })
+    const amount = { amount: 1, currency: 'KWD' }
+    const made = await app.call('POST', '/giftcard', { token, body: { amount } })
+    expect(made.body).toMatchObject({ initialAmount: amount, expiresAt: null, customerId: null, note: null, expired: false })
+    const found = await findUsableCard(app.deps, { shopId: shop.id, code: made.body.code, currency: 'KWD', customerId: undefined })
+    expect(found?.id).toBe(made.body.id)
+  })
+
+  test('issuing a gift card gives every card a code of its own', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    const codes = new Set<string>()
+    for (let nth = 0; nth < 20; nth++) codes.add((await post('/giftcard', { amount: usd(1) })).body.code)
+    expect(codes.size).toBe(20)
+  })
+
+  test('issuing a gift card under a key happens once, and its replay shows the same code again though no row holds it', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    const key = { 'idempotency-key': 'k' }
+    const first = await post('/giftcard', { amount: usd(100) }, key)
+    app.clock.advance(5_000)
+    const again = await post('/giftcard', { amount: usd(100) }, key)
+    expect(again).toMatchObject({ status: 201, text: first.text })
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect((await post('/giftcard', { amount: usd(200) }, key)).status).toBe(422)
+    expect(await app.deps.db.read.select().from(giftCards)).toHaveLength(1)
+    expect(await app.deps.db.read.select().from(giftCardTransactions)).toHaveLength(1)
+    expect(JSON.stringify(await app.deps.db.read.select().from(idempotencyKeys))).not.toContain(first.body.code)
+  })
+
+  test('two cards never share a code: were one drawn twice, the second is refused and leaves nothing', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    const { code } = (await post('/giftcard', { amount: usd(100) })).body
+    const [row] = await app.deps.db.read.select().from(giftCards)
+    if (!row) throw new Error('no card was issued')
+    const twin = { ...row, id: 'gift_twin' }
+    await expect(app.deps.db.write((tx) => app.deps.giftCardStore.insert(tx, twin))).rejects.toThrow()
+    expect(await app.deps.db.read.select().from(giftCards)).toHaveLength(1)
+    const elsewhere = await app.merchant()
+    await app.deps.db.write((tx) => app.deps.giftCardStore.insert(tx, { ...twin, shopId: elsewhere.shop.id }))
+    // The hash is bound to its shop: copied into another, it opens nothing there.
+    expect(await findUsableCard(app.deps, { shopId: elsewhere.shop.id, code, currency: 'USD', customerId: undefined })).toBeUndefined()
+  })
+
+  test('each field that breaks its rule is named, what was sent is not repeated, and no card is made', async () => {
+    await using app = await testApp()
+    const { post, secretKey } = await shopIn(app)
+    const cases: [field: string, body: object][] = [
+      ['amount', { amount: undefined }],
+      ['amount', { amount: 500 }],
+      ['amount.amount', { amount: usd(0) }],
+      ['amount.amount', { amount: usd(-5) }],
+      ['amount.amount', { amount: usd(0.5) }],
+      ['amount.amount', { amount: { amount: '100', currency: 'USD' } }],
+      ['amount.amount', { amount: usd(100_000_000_000_001) }],
+      ['amount.currency', { amount: { amount: 100 } }],
+      ['amount.currency', { amount: { amount: 100, currency: 'zq9' } }],
+      ['amount.currency', { amount: { amount: 100, currency: 'EUR' } }],
+      ['amount.currency', { amount: { amount: 100, currency: 'XYZ' } }],
+      ['expiresAt', { expiresAt: 'zq9' }],
+      ['expiresAt', { expiresAt: '2026-01-06' }],
+      ['expiresAt', { expiresAt: '2027-02-30T00:00:00Z' }],
+      ['expiresAt', { expiresAt: now }],
+      ['expiresAt', { expiresAt: '2025-12-31T00:00:00Z' }],
+      ['customerId', { customerId: 5 }],
+      ['customerId', { customerId: 'zq9'.repeat(30) }],
+      ['note', { note: 'zq9'.repeat(200) }],
+      ['note', { note: { zq9: 1 } }],
+    ]
+    for (const [field, body] of cases) {
+      const answer = await post('/giftcard', { amount: usd(100), ...body })
+      expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(`${field} (body)`)])
+      expect(answer.text).not.toMatch(/zq9|EUR|XYZ/)
+    }
+    expect(await app.deps.db.read.select().from(giftCards)).toEqual([])
+    expect((await app.call('POST', '/giftcard', { headers: { 'content-type': 'text/plain' }, key: secretKey, raw: 'x' })).status).toBe(415)
+  })
+
+  test('issuing a gift card takes the largest amount, and a moment just ahead', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    const body = { amount: usd(100_000_000_000_000), expiresAt: '2026-01-06T12:00:00.001Z' }
+    expect((await post('/giftcard', body)).body).toMatchObject({ balance: body.amount, expiresAt: body.expiresAt })
+  })
+
+  test('issuing a gift card for a customer whom the shop does not have is 404, another shop’s customer alike', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    const other = await app.merchant()
+    const theirs = await signUpCustomer(
+      app.deps,
+      { shopId: other.shop.id, email: 'a@example.com', password: 'a long password', name: '' },
+      { limitKey: 'x', requestId: undefined },
+    )
+    for (const customerId of [theirs.id, 'cus_none', '']) {
+      expect(await post('/giftcard', { amount: usd(100), customerId })).toMatchObject({
+        status: 404,
+        body: { statusCode: 404, message: 'No such customer', error: 'Not Found' },
+      })
+    }
+    expect(await app.deps.db.read.select().from(giftCards)).toEqual([])
+    expect(await app.deps.db.read.select().from(giftCardTransactions)).toEqual([])
+  })
+
+  test('what is not a field is refused: a balance, a code or a status of the caller’s', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    const rogues = {
+      balance: usd(999),
+      initialAmount: usd(999),
+      code: 'AAAA',
+      last4: 'AAAA',
+      id: 'gift_x',
+      shopId: 'shop_x',
+      status: 'DISABLED',
+    }
+    for (const [rogue, value] of Object.entries(rogues)) {
+      const { status, body } = await post('/giftcard', { amount: usd(100), [rogue]: value })
+      expect([status, body.message]).toEqual([400, `unknown field: ${rogue}`])
+    }
+    expect(await app.deps.db.read.select().from(giftCards)).toEqual([])
+  })
+})
+
+describe('changing', () => {
+  test('changing a gift card disables and enables again; what is left out stays, null clears, and the amounts never change', async () => {
+    await using app = await testApp()
+    const { post, patch, get } = await shopIn(app)
+    const { code, ...made } = (await post('/giftcard', { amount: usd(100), note: 'One', expiresAt: '2026-02-01T00:00:00Z' })).body
+    app.clock.advance(1_000)
+    const updatedAt = '2026-01-06T12:00:01.000Z'
+    const disabled = await patch(`/giftcard/${made.id}`, { status: 'DISABLED' })
+    expect(disabled).toMatchObject({ status: 200, body: { ...made, status: 'DISABLED', updatedAt } })
+    expect(Object.keys(disabled.body).sort()).toEqual(Object.keys(made).sort())
+    expect(disabled.text).not.toContain(code)
+    const changed = await patch(`/giftcard/${made.id}`, {
+      status: 'ACTIVE',
+      note: 'Two',
+      expiresAt: '2026-03-01T00:00:00Z',
+    })
+    for (const rogue of ['balance', 'initialAmount', 'amount', 'customerId', 'currency'])
+      expect((await patch(`/giftcard/${made.id}`, { note: 'Three', [rogue]: 'x' })).body.message).toBe(`unknown field: ${rogue}`)
+    expect(changed.body).toEqual({ ...made, note: 'Two', expiresAt: '2026-03-01T00:00:00.000Z', updatedAt })
+    const cleared = await patch(`/giftcard/${made.id}`, { note: null, expiresAt: null })
+    expect(cleared.body).toEqual({ ...made, note: null, expiresAt: null, updatedAt })
+    expect((await patch(`/giftcard/${made.id}`, {})).body).toEqual(cleared.body)
+    expect((await get('/giftcard')).body.data).toEqual([cleared.body])
+    const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, made.id))
+    expect(trail.map(({ action }) => action).sort()).toEqual([...Array(3).fill('gift_card.changed'), 'gift_card.issued'])
+  })
+
+  test('changing a gift card does not touch what is spent meanwhile, and shows when a card is used up or has expired', async () => {
+    await using app = await testApp()
+    const { post, patch } = await shopIn(app)
+    const { body: made } = await post('/giftcard', { amount: usd(100), expiresAt: '2026-01-06T12:00:05Z' })
+    const hold = (amount: number) =>
+      app.deps.db.write((tx) =>
+        holdGiftCards(tx, app.deps, { orderId: 'order_1', draws: [{ giftCardId: made.id, last4: made.last4, amount }] }),
+      )
+    const [changed] = await Promise.all([patch(`/giftcard/${made.id}`, { note: 'x' }), hold(40)])
+    expect(changed.status).toBe(200)
+    expect((await patch(`/giftcard/${made.id}`, {})).body).toMatchObject({ balance: usd(60), note: 'x', usedUp: false })
+    await hold(60)
+    expect((await patch(`/giftcard/${made.id}`, {})).body).toMatchObject({ balance: usd(0), initialAmount: usd(100), usedUp: true })
+    app.clock.advance(4_999)
+    expect((await patch(`/giftcard/${made.id}`, {})).body).toMatchObject({ status: 'ACTIVE', expired: false })
+    app.clock.advance(1)
+    expect((await patch(`/giftcard/${made.id}`, {})).body).toMatchObject({ status: 'ACTIVE', expired: true })
+    expect((await patch(`/giftcard/${made.id}`, { expiresAt: '2026-01-07T00:00:00Z' })).body.expired).toBe(false)
+  })
+
+  test('each field that breaks its rule is named, and the card stays as it is', async () => {
+    await using app = await testApp()
+    const { post, patch, get } = await shopIn(app)
+    const { code: _, ...made } = (await post('/giftcard', { amount: usd(100) })).body
+    app.clock.advance(1_000)
+    for (const [field, body] of [
+      ['status', { status: 'EXPIRED' }],
+      ['status', { status: null }],
+      ['note', { note: 'zq9'.repeat(200) }],
+      ['expiresAt', { expiresAt: 'zq9' }],
+      ['expiresAt', { expiresAt: '2026-01-06T12:00:01Z' }],
+      ['body', []],
+    ] as const) {
+      const answer = await patch(`/giftcard/${made.id}`, body)
+      expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(field)])
+      expect(answer.text).not.toContain('zq9')
+    }
+    expect((await get('/giftcard')).body.data).toEqual([made])
+  })
+
+  test('changing a gift card under a key happens once', async () => {
+    await using app = await testApp()
+    const { post, patch, get } = await shopIn(app)
+    const { id } = (await post('/giftcard', { amount: usd(100) })).body
+    const key = { 'idempotency-key': 'k' }
+    const off = await patch(`/giftcard/${id}`, { status: 'DISABLED' }, key)
+    await patch(`/giftcard/${id}`, { status: 'ACTIVE' })
+    expect(await patch(`/giftcard/${id}`, { status: 'DISABLED' }, key)).toMatchObject({ status: 200, text: off.text })
+    expect((await get('/giftcard')).body.data).toMatchObject([{ status: 'ACTIVE' }])
+  })
+})
+
+describe('the list', () => {
+  test('the list of gift cards is narrowed to those of one customer, who has none of another shop, as CSV too', async () => {
+    await using app = await testApp()
+    const { shop, secretKey, post, get } = await shopIn(app)
+    const signUp = (email: string) =>
+      signUpCustomer(app.deps, { shopId: shop.id, email, password: 'a long password', name: '' }, { limitKey: 'x', requestId: undefined })
+    const [customer, other] = [await signUp('a@example.com'), await signUp('b@example.com')]
+    const ids: string[] = []
+    for (const customerId of [customer.id, null, other.id, customer.id])
+      ids.push((await post('/giftcard', { amount: usd(1_000), customerId })).body.id)
+    const theirs = await get(`/giftcard?customerId=${customer.id}`)
+    expect([theirs.body.total, theirs.body.data.map(({ id }: { id: string }) => id)]).toEqual([2, [ids[3], ids[0]]])
+    const csv = await app.call('GET', `/giftcard?customerId=${customer.id}`, { key: secretKey, headers: { accept: 'text/csv' } })
+    expect(csv.headers.get('content-type')).toStartWith('text/csv')
+    expect(ids.map((id) => csv.text.includes(id))).toEqual([true, false, false, true])
+    expect((await get('/giftcard?customerId=cus_none')).body.total).toBe(0)
+    expect((await get('/giftcard?customerId=')).body.total).toBe((await get('/giftcard')).body.total)
+  })
+
+  test('the list of gift cards is newest first, in clamped pages; past the end it is empty, and bad parameters are named', async () => {
+    await using app = await testApp()
+    const { post, get } = await shopIn(app)
+    expect((await get('/giftcard')).body).toEqual({ data: [], page: 1, limit: 20, total: 0, pages: 0 })
+    for (const amount of [1, 2, 3]) {
+      app.clock.advance(1)
+      await post('/giftcard', { amount: usd(amount) })
+    }
+    const amounts = async (query: string) =>
+      (await get(`/giftcard${query}`)).body.data.map(({ balance }: { balance: { amount: number } }) => balance.amount)
+    expect(await amounts('')).toEqual([3, 2, 1])
+    expect(await amounts('?limit=2&page=2')).toEqual([1])
+    expect((await get('/giftcard?limit=2&page=2')).body).toMatchObject({ page: 2, limit: 2, total: 3, pages: 2 })
+    expect((await get('/giftcard?page=7')).body).toEqual({ data: [], page: 7, limit: 20, total: 3, pages: 1 })
+    expect((await get('/giftcard?limit=1000')).body.limit).toBe(100)
+    expect((await get('/giftcard?limit=0')).body.limit).toBe(1)
+    for (const [field, query] of [
+      ['page', 'page=zq9'],
+      ['page', 'page=0'],
+      ['limit', 'limit=zq9'],
+    ] as const) {
+      const answer = await get(`/giftcard?${query}`)
+      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(`${field} (query)`)])
+      expect(answer.text).not.toContain('zq9')
+    }
+  })
+})
+
+describe('who may', () => {
+  test('a merchant and a secret key may issue gift cards; without a credential 401, under a publishable key or as a customer 403, before the body is looked at', async () => {
+    await using app = await testApp()
+    const { shop, secretKey, publishableKey, token, post } = await shopIn(app)
+    const { id, last4 } = (await post('/giftcard', { amount: usd(100) })).body
+    await app.call('POST', '/customer/signup', { body: { shopName: shop.name, email: 'c@example.com', password: 'a long password' } })
+    const login = await app.call('POST', '/customer/login', {
+      body: { shopName: shop.name, email: 'c@example.com', password: 'a long password' },
+    })
+    const customer = login.body.data.accessToken
+    for (const [method, path, right, status] of [
+      ['GET', '/giftcard', undefined, 200],
+      ['POST', '/giftcard', { amount: usd(1) }, 201],
+      ['PATCH', `/giftcard/${id}`, {}, 200],
+    ] as const) {
+      const wrong = method === 'GET' ? {} : { body: { amount: 'zq9', status: 5 } }
+      const outcomes = [
+        await app.call(method, path, wrong),
+        await app.call(method, path, { ...wrong, key: 'sk_nonsense' }),
+        await app.call(method, path, { ...wrong, token: 'a.b.c' }),
+        await app.call(method, path, { ...wrong, key: publishableKey }),
+        await app.call(method, path, { ...wrong, token: customer }),
+      ]
+      expect([method, ...outcomes.map((answer) => answer.status)]).toEqual([method, 401, 401, 401, 403, 403])
+      for (const { text, headers } of outcomes) {
+        expect(text).not.toMatch(new RegExp(`${last4}|zq9|gift_`))
+        expect(headers.get('access-control-allow-origin')).toBeNull()
+      }
+      const body = right ? { body: right } : {}
+      expect((await app.call(method, path, { ...body, key: secretKey })).status).toBe(status)
+      expect((await app.call(method, path, { ...body, token })).status).toBe(status)
+    }
+  })
+
+  test("another shop's card looks as absent as one that never was, and is not in the list", async () => {
+    await using app = await testApp()
+    const owner = await shopIn(app)
+    const thief = await shopIn(app)
+    const { code: _, ...made } = (await owner.post('/giftcard', { amount: usd(100), note: 'zq9' })).body
+    for (const id of [made.id, 'gift_none']) {
+      const answer = await thief.patch(`/giftcard/${id}`, { status: 'DISABLED' })
+      expect(answer).toMatchObject({ status: 404, body: { statusCode: 404, message: 'No such gift card', error: 'Not Found' } })
+      expect(answer.text).not.toContain('zq9')
+    }
+    expect((await thief.get('/giftcard')).body).toMatchObject({ data: [], total: 0 })
+    expect((await owner.get('/giftcard')).body.data).toEqual([made])
+  })
+})

@@ -1,0 +1,518 @@
+/** Many at once, in whatever order: what may happen once happens once. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { sandboxPayments } from '../../../../db/schema/sandbox.ts'
+import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
+import { type Books, booksOf, violationsAtRest, violationsOf } from '../../../support/books.ts'
+import { changeProcessor, confirmAtSandbox, impatiently, lost, sandboxMessage } from '../../../support/sandbox.ts'
+import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const hourMs = 60 * 60 * 1000
+const times = <T>(count: number, make: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => make(nth))
+const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort()
+const typesOf = ({ events }: Books) => events.map(({ type }) => type)
+const timesOf = (books: Books, type: string) => typesOf(books).filter((one) => one === type).length
+
+/** An order whose payment waits for its shopper. */
+async function waiting(shop: Selling) {
+  const cartId = await shop.cart()
+  const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
+  return { cartId, orderId: order.id as string, paymentId: order.payments[0].id as string }
+}
+
+const complete = (app: TestApp, shop: Selling, cartId: string) => app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey })
+const cancel = (shop: Selling, orderId: string, key?: string) =>
+  shop.post(`/v2/orders/${orderId}/cancel`, {}, key === undefined ? {} : { 'idempotency-key': key })
+const fulfil = (shop: Selling, orderId: string) => shop.post(`/v2/orders/${orderId}/fulfil`, {})
+
+describe('checkouts at once', () => {
+  test('checkouts at once of the last one: one has it, the others are told that it is gone, and no number is lost', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 1 })
+    const carts = await Promise.all(times(20, () => shop.cart()))
+    const answers = await Promise.all(carts.map((cartId) => shop.checkout(cartId)))
+    expect(statusesOf(answers)).toEqual([201, ...times(19, () => 409)])
+    for (const { body } of answers.filter(({ status }) => status === 409)) expect(body.message).toContain('Mug')
+    expect(await shop.stock()).toEqual({ onHand: 0, reserved: 0 })
+    ok(await shop.count(shop.productId, shop.variantId, { counted: 5 }))
+    expect((await shop.bought()).number).toBe(2)
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
+
+  test('checkouts at once of enough for all: everybody has an order, and the numbers have no gap', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 40 })
+    const carts = await Promise.all(times(20, () => shop.cart({ quantity: 2 })))
+    const tokens = ['tok_success', 'tok_crash', 'tok_decline', 'tok_action']
+    const answers = await Promise.all(carts.map((cartId, nth) => shop.checkout(cartId, { paymentToken: tokens[nth % tokens.length] })))
+    expect(statusesOf(answers)).toEqual(times(20, () => 201))
+    expect(await shop.stock()).toEqual({ onHand: 20, reserved: 20 })
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
+
+  test('checkouts at once with one gift card: it pays for as many as it covers, and nobody gets a present', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { code } = await shop.giftCard(2_500)
+    const carts = await Promise.all(times(5, () => shop.cart()))
+    for (const cartId of carts) ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } }))
+    const answers = await Promise.all(carts.map((cartId) => shop.checkout(cartId)))
+    const { orders, cards, ...books } = await booksOf(app)
+    expect(violationsAtRest({ orders, cards, ...books })).toEqual([])
+    // All five saw enough for a whole order; two found it.
+    expect(orders.map(({ giftCardTotal }) => giftCardTotal)).toEqual([1_000, 1_000])
+    expect(statusesOf(answers)).toEqual([201, 201, 409, 409, 409])
+    expect(cards.map(({ balance }) => balance)).toEqual([500])
+  })
+
+  test('checkouts at once of one cart under many keys: one order', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    const answers = await Promise.all(times(10, (nth) => shop.checkout(cartId, {}, `key-${nth}`)))
+    expect(statusesOf(answers)).toEqual([201, ...times(9, () => 409)])
+    const books = await booksOf(app)
+    expect(books.orders).toHaveLength(1)
+    expect(books.sandbox.map(({ captured }) => captured)).toEqual([1_000])
+    expect(violationsAtRest(books)).toEqual([])
+  })
+
+  test('checkouts at once under one key: one order, and who is not told of it is told to wait', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    const answers = await Promise.all(times(5, () => shop.checkout(cartId, {}, 'once')))
+    const bought = answers.filter(({ status }) => status === 201)
+    const waiting = answers.filter(({ status }) => status === 409)
+    expect(bought.length).toBeGreaterThan(0)
+    expect(bought.length + waiting.length).toBe(5)
+    expect(new Set(bought.map(({ text }) => text)).size).toBe(1)
+    for (const { body, headers } of waiting) {
+      expect(body.message).toContain('still at work')
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect((await shop.checkout(cartId, {}, 'once')).text).toBe(bought[0]?.text ?? '')
+    expect((await booksOf(app)).orders).toHaveLength(1)
+  })
+
+  test('checkouts at once after a decline, under many keys: one payment is begun', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
+    const answers = await Promise.all(times(10, (nth) => shop.checkout(cartId, {}, `key-${nth}`)))
+    expect(statusesOf(answers)).toEqual([201, ...times(9, () => 409)])
+    const books = await booksOf(app)
+    expect(books.payments.map(({ status }) => status)).toEqual(['FAILED', 'CAPTURED'])
+    expect(books.sandbox.map(({ captured }) => captured).sort()).toEqual([0, 1_000])
+    expect(violationsAtRest(books)).toEqual([])
+  })
+})
+
+describe('the completion of a payment', () => {
+  test.each([
+    ['before anybody says so', false],
+    ['while everybody says so', true],
+  ])(
+    'the completion of a payment that is confirmed %s happens once, however often messages, shoppers and jobs tell of it',
+    async (_, together) => {
+      await using app = await testApp()
+      const shop = await sellingIn(app)
+      const { cartId, paymentId } = await waiting(shop)
+      const confirm = () => confirmAtSandbox(app, paymentId)
+      if (!together) expect(await confirm()).toBe(200)
+      const types = ['payment.captured', 'payment.authorized', 'payment.captured']
+      const answers = await Promise.all([
+        ...types.map((type) => sandboxMessage(app, paymentId, type)),
+        ...times(3, () => complete(app, shop, cartId)),
+        ...(together ? [confirm().then((status) => ({ status }) as Answer), confirm().then((status) => ({ status }) as Answer)] : []),
+        ...types.map((type) => sandboxMessage(app, paymentId, type)),
+        ...times(3, () => complete(app, shop, cartId)),
+        app.jobs.resume().then(() => ({ status: 200 }) as Answer),
+      ])
+      expect(new Set(statusesOf(answers))).toEqual(new Set([200]))
+      // Those who came too early have not seen it.
+      app.clock.advance(2_000)
+      expect(ok(await complete(app, shop, cartId)).body.order.status).toBe('CONFIRMED')
+      const books = await booksOf(app)
+      expect(typesOf(books)).toEqual(['PLACED', 'PAYMENT_REQUIRES_ACTION', 'PAYMENT_CAPTURED', 'CONFIRMED'])
+      expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 0 }])
+      expect(books.outbox.map(({ event, status }) => [event, status])).toEqual([['order.confirmed', 'PENDING']])
+      expect(books.movements.map(({ kind, amount }) => [kind, amount])).toEqual([['CAPTURE', 1_000]])
+      expect(violationsAtRest(books)).toEqual([])
+    },
+  )
+
+  test('the completion of a payment that comes as its order is cancelled or expires leaves either a sale, or nothing and the money back', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 20 })
+    const all: Awaited<ReturnType<typeof waiting>>[] = []
+    for (let nth = 0; nth < 8; nth++) all.push(await waiting(shop))
+    app.clock.advance(hourMs)
+    await Promise.all([
+      ...all.map(({ paymentId }) => confirmAtSandbox(app, paymentId)),
+      ...all.slice(4).map(({ orderId }) => cancel(shop, orderId)),
+      app.jobs.closeOrders(),
+      ...all.map(({ paymentId }) => sandboxMessage(app, paymentId)),
+      ...all.map(({ cartId }) => complete(app, shop, cartId)),
+    ])
+    for (const { paymentId } of all) ok(await sandboxMessage(app, paymentId))
+    await app.jobs.closeOrders()
+    const books = await booksOf(app)
+    expect(violationsAtRest(books)).toEqual([])
+    for (const { status, capturedTotal, refundedTotal } of books.orders) {
+      expect(['CONFIRMED', 'CANCELLED', 'EXPIRED']).toContain(status)
+      expect(capturedTotal - refundedTotal).toBe(status === 'CONFIRMED' ? 1_000 : 0)
+    }
+  })
+})
+
+describe('refunds at once', () => {
+  test('refunds at once of all: one is made', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = await shop.bought()
+    const answers = await Promise.all(times(5, () => shop.refund(id)))
+    expect(statusesOf(answers)).toEqual([201, 409, 409, 409, 409])
+    const books = await booksOf(app)
+    expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 1_000 }])
+    expect(violationsAtRest(books)).toEqual([])
+  })
+
+  test('refunds at once of parts: as many as there is money for', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = await shop.bought()
+    const answers = await Promise.all(times(10, () => shop.refund(id, { amount: shop.usd(150) })))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(6)
+    expect(await shop.order(id)).toMatchObject({ refundedTotal: shop.usd(900), paymentStatus: 'PARTIALLY_REFUNDED' })
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
+
+  test('refunds at once under one key: one', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = await shop.bought()
+    const answers = await Promise.all(times(5, () => shop.refund(id, { amount: shop.usd(150) }, 'once')))
+    expect(statusesOf(answers).every((status) => status === 201 || status === 409)).toBe(true)
+    expect((await shop.order(id)).refundedTotal).toEqual(shop.usd(150))
+  })
+
+  test('refunds at once and a cancel: all the money goes back once', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = await shop.bought()
+    const [cancelled] = await Promise.all([cancel(shop, id), ...times(4, () => shop.refund(id, { amount: shop.usd(300) }))])
+    // A cancel waits for refunds under way; once they are through, it goes.
+    expect([200, 409]).toContain(cancelled.status)
+    if (cancelled.status === 409) expect((await cancel(shop, id)).status).toBe(200)
+    const books = await booksOf(app)
+    expect(books.orders).toMatchObject([{ status: 'CANCELLED', capturedTotal: 1_000, refundedTotal: 1_000 }])
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+    expect(violationsAtRest(books)).toEqual([])
+  })
+})
+
+test('of many who cancel or send an order at once, one does', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 20 })
+  for (let round = 0; round < 5; round++) {
+    const { id } = await shop.bought()
+    const acts = [() => cancel(shop, id), () => fulfil(shop, id), () => cancel(shop, id), () => fulfil(shop, id)]
+    const answers = await Promise.all((round % 2 === 0 ? acts : acts.toReversed()).map((act) => act()))
+    expect(statusesOf(answers)).toEqual([200, 409, 409, 409])
+  }
+  const books = await booksOf(app)
+  expect(timesOf(books, 'CANCELLED') + timesOf(books, 'FULFILLED')).toBe(5)
+  expect((await shop.stock()).onHand).toBe(20 - timesOf(books, 'FULFILLED'))
+  expect(violationsAtRest(books)).toEqual([])
+})
+
+test('of many jobs that end orders at once, one does, and the others find nothing wrong', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  for (let nth = 0; nth < 3; nth++) await waiting(shop)
+  app.clock.advance(hourMs)
+  await Promise.all(times(3, () => app.jobs.closeOrders()))
+  const books = await booksOf(app)
+  expect(timesOf(books, 'EXPIRED')).toBe(3)
+  expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  expect(violationsAtRest(books)).toEqual([])
+  expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
+})
+
+describe('money that comes too late', () => {
+  test.each(['EXPIRED', 'CANCELLED'] as const)(
+    'money that comes too late for an order that is %s goes back by itself, and the order stays so',
+    async (status) => {
+      await using app = await testApp()
+      const shop = await sellingIn(app)
+      const { cartId, orderId, paymentId } = await waiting(shop)
+      // The shopper pays at the very moment in which the payment is given up.
+      changeProcessor(app, ({ void: giveUp }) => ({
+        async void(name) {
+          expect(await confirmAtSandbox(app, paymentId)).toBe(200)
+          return giveUp(name)
+        },
+      }))
+      if (status === 'EXPIRED') {
+        app.clock.advance(hourMs)
+        await app.jobs.closeOrders()
+      } else ok(await cancel(shop, orderId))
+      for (let nth = 0; nth < 3; nth++) ok(await sandboxMessage(app, paymentId))
+      const order = await shop.order(orderId)
+      expect(order).toMatchObject({ status, paymentStatus: 'REFUNDED', capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(1_000) })
+      const books = await booksOf(app)
+      expect(timesOf(books, 'LATE_CAPTURE')).toBe(1)
+      expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 1_000 }])
+      expect(books.outbox.map(({ event }) => event)).toEqual(status === 'CANCELLED' ? ['order.cancelled'] : [])
+      expect(violationsAtRest(books)).toEqual([])
+      expect(ok(await complete(app, shop, cartId)).body.order.status).toBe(status)
+    },
+  )
+
+  test('money that comes too late while the processor is away goes back when it is there again', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderId, paymentId } = await waiting(shop)
+    let away = true
+    const unless =
+      <Arguments extends unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
+      async (...given: Arguments): Promise<T> => {
+        if (away) throw lost()
+        return call(...given)
+      }
+    changeProcessor(app, (sandbox) => ({ void: unless(sandbox.void), retrieve: unless(sandbox.retrieve), refund: unless(sandbox.refund) }))
+    app.clock.advance(hourMs)
+    await app.jobs.closeOrders()
+    expect(await confirmAtSandbox(app, paymentId)).toBe(200)
+    ok(await sandboxMessage(app, paymentId))
+    expect(await shop.order(orderId)).toMatchObject({ status: 'EXPIRED', capturedTotal: shop.usd(0) })
+    away = false
+    // Its message is worked again.
+    app.clock.advance(15_000)
+    await app.jobs.messages()
+    expect(await shop.order(orderId)).toMatchObject({ status: 'EXPIRED', paymentStatus: 'REFUNDED' })
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
+
+  /** A payment that failed, and another one; `take` has the processor take the money for the first all the same. */
+  async function secondThoughts(app: TestApp, shop: Selling, paymentToken = 'tok_success') {
+    changeProcessor(app, impatiently(app))
+    const cartId = await shop.cart()
+    const declined = ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' })).body.order
+    const paymentId: string = declined.payments[0].id
+    ok(await shop.checkout(cartId, { paymentToken }))
+    const take = async () => {
+      const change = { status: 'CAPTURED', captured: 1_000 } as const
+      await app.deps.db.write(async (tx) => void (await tx.update(sandboxPayments).set(change).where(eq(sandboxPayments.id, paymentId))))
+      ok(await sandboxMessage(app, paymentId))
+    }
+    return { orderId: declined.id as string, take }
+  }
+
+  test('money that comes after all on a payment that failed pays the order, and the one that was begun meanwhile is given up', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderId, take } = await secondThoughts(app, shop, 'tok_timeout')
+    await take()
+    expect(await shop.order(orderId)).toMatchObject({
+      status: 'CONFIRMED',
+      paymentStatus: 'CAPTURED',
+      capturedTotal: shop.usd(1_000),
+      payments: [{ status: 'CAPTURED' }, { status: 'VOIDED' }],
+    })
+    const books = await booksOf(app)
+    expect(books.sandbox.map(({ captured, refunded }) => captured - refunded)).toEqual([1_000, 0])
+    expect(violationsAtRest(books)).toEqual([])
+  })
+
+  test('money that comes too late on a payment that failed, for an order that another one paid, goes back and does not touch the order', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderId, take } = await secondThoughts(app, shop)
+    await take()
+    const order = await shop.order(orderId)
+    expect(order).toMatchObject({
+      status: 'CONFIRMED',
+      paymentStatus: 'CAPTURED',
+      capturedTotal: shop.usd(1_000),
+      refundedTotal: shop.usd(0),
+    })
+    expect(order.payments).toMatchObject([
+      { status: 'FAILED', captured: shop.usd(1_000), refunded: shop.usd(1_000) },
+      { status: 'CAPTURED', captured: shop.usd(1_000), refunded: shop.usd(0) },
+    ])
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
+
+  test('money that comes too late on a payment that failed, for a sale that was cancelled, goes back, and is no part of the sale', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderId, take } = await secondThoughts(app, shop)
+    ok(await cancel(shop, orderId))
+    await take()
+    expect(await shop.order(orderId)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED' })
+    const books = await booksOf(app)
+    expect(books.sandbox.map(({ captured, refunded }) => captured - refunded)).toEqual([0, 0])
+    expect(violationsAtRest(books)).toEqual([])
+  })
+})
+
+/** Stops the calls of one kind until they are let go. */
+function gate(app: TestApp, kind: 'create' | 'capture' | 'refund', where: 'before' | 'after') {
+  const reached = Promise.withResolvers<void>()
+  const open = Promise.withResolvers<void>()
+  const wait = async () => {
+    reached.resolve()
+    await open.promise
+  }
+  changeProcessor(app, (sandbox) => ({
+    async [kind](payment: never) {
+      if (where === 'before') await wait()
+      const answer = await sandbox[kind](payment)
+      if (where === 'after') await wait()
+      return answer
+    },
+  }))
+  return { reached: reached.promise, open: () => open.resolve() }
+}
+
+describe('an order that is cancelled while its processor is asked', () => {
+  test.each([
+    ['to begin the payment, which it has not heard yet', 'create', 'before'],
+    ['to begin the payment, and has not answered yet', 'create', 'after'],
+    ['to take the money, which it has not heard yet', 'capture', 'before'],
+    ['to take the money, and has not answered yet', 'capture', 'after'],
+  ] as const)(
+    'an order that is cancelled while its processor is asked %s, keeps nothing: no money, no stock, and no authorization that could become money',
+    async (_, kind, where) => {
+      await using app = await testApp()
+      const shop = await sellingIn(app)
+      const { reached, open } = gate(app, kind, where)
+      const checkout = shop.cart().then((cartId) => shop.checkout(cartId))
+      await reached
+      const [order] = (await booksOf(app)).orders
+      ok(await cancel(shop, order?.id ?? ''))
+      open()
+      expect(ok(await checkout, 201).body.order.status).toBe('CANCELLED')
+      expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+      expect(violationsAtRest(await booksOf(app))).toEqual([])
+    },
+  )
+})
+
+test('an order that is being cancelled can be neither sent, nor cancelled or refunded once more', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  const { reached, open } = gate(app, 'refund', 'after')
+  const cancelled = cancel(shop, id)
+  await reached
+  for (const answer of [await fulfil(shop, id), await cancel(shop, id), await shop.refund(id)]) {
+    expect(answer.status).toBe(409)
+    expect(answer.body.message).toContain('being cancelled')
+  }
+  open()
+  expect(ok(await cancelled).body.status).toBe('CANCELLED')
+  expect(violationsAtRest(await booksOf(app))).toEqual([])
+})
+
+describe('a processor that is asked in vain', () => {
+  test.each([
+    ['take the money', 'capture'],
+    ['give a payment up', 'void'],
+  ] as const)('a processor that is asked in vain to %s is asked once, and again when its time has come', async (_, kind) => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    let calls = 0
+    changeProcessor(app, () => ({
+      [kind]: async () => {
+        calls++
+        throw lost()
+      },
+    }))
+    const cartId = await shop.cart()
+    const { order } = ok(await shop.checkout(cartId, { paymentToken: kind === 'capture' ? 'tok_success' : 'tok_action' }), 201).body
+    if (kind === 'void') ok(await cancel(shop, order.id))
+    expect(calls).toBe(1)
+    await app.jobs.resume()
+    expect(calls).toBe(1)
+    app.clock.advance(10 * 60 * 1000)
+    await app.jobs.resume()
+    expect(calls).toBe(2)
+    expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
+    expect(violationsOf(await booksOf(app))).toEqual([])
+  })
+
+  test('a processor that is asked in vain what became of a payment, by a shopper who looks every second, is not told to forget it for that', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    // It needs a minute to decide.
+    const decided = app.clock.now() + 60_000
+    changeProcessor(app, (sandbox) => {
+      const undecided = async <Payment extends { state: string }>(payment: Promise<Payment>) =>
+        app.clock.now() < decided ? { ...(await payment), state: 'PENDING' as const, authorized: 0 } : payment
+      return {
+        create: (payment) => undecided(sandbox.create(payment)),
+        retrieve: async (name) => {
+          const payment = await sandbox.retrieve(name)
+          return payment && undecided(Promise.resolve(payment))
+        },
+      }
+    })
+    const cartId = await shop.cart()
+    ok(await shop.checkout(cartId))
+    for (let second = 0; second < 65; second++) {
+      app.clock.advance(1_000)
+      ok(await complete(app, shop, cartId))
+    }
+    expect(ok(await complete(app, shop, cartId)).body.order.status).toBe('CONFIRMED')
+  })
+})
+
+describe('a second payment', () => {
+  test('a second payment has as much time to be decided as the first', async () => {
+    await using app = await testApp()
+    changeProcessor(app, impatiently(app))
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    const pay = async () => ok(await shop.checkout(cartId, { paymentToken: 'tok_timeout' })).body.payment.status
+    const looks = async () => {
+      for (let nth = 1; ; nth++) {
+        app.clock.advance(3 * 60 * 1000)
+        await app.jobs.resume()
+        if ((await booksOf(app)).payments.at(-1)?.status === 'VOIDED') return nth
+      }
+    }
+    expect(await pay()).toBe('PENDING')
+    const first = await looks()
+    expect(first).toBeGreaterThan(1)
+    expect(await pay()).toBe('PENDING')
+    expect(await looks()).toBe(first)
+  })
+})
+
+describe('one idempotency key on two routes', () => {
+  test('one idempotency key on two routes means two requests: a cancel is no repetition of the refund before it', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = await shop.bought()
+    ok(await shop.refund(id, { amount: shop.usd(300) }, 'the-same'))
+    expect(ok(await cancel(shop, id, 'the-same')).body).toMatchObject({ status: 'CANCELLED', refundedTotal: shop.usd(1_000) })
+  })
+
+  test("one idempotency key on two routes means two requests: a merchant's refund is no repetition of the server's", async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = await shop.bought()
+    const headers = { 'idempotency-key': 'the-same' }
+    ok(await shop.refund(id, { amount: shop.usd(300) }, 'the-same'))
+    const merchants = await app.call('POST', `/v2/orders/${id}/refunds`, { token: shop.token, headers, body: { amount: shop.usd(200) } })
+    expect(ok(merchants).body.amount).toEqual(shop.usd(200))
+    expect((await shop.order(id)).refundedTotal).toEqual(shop.usd(500))
+  })
+})

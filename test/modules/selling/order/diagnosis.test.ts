@@ -1,0 +1,178 @@
+/** What `souk order show` and `souk orders stuck` know of orders. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { ProcessorRefused, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
+import { type Order, orderStatuses, type Refund } from '../../../../src/modules/selling/order/domain.ts'
+import { diagnoseOrder, stuckOrders } from '../../../../src/modules/selling/order/index.ts'
+import { overdueMs, reasonOf, stepsOf } from '../../../../src/modules/selling/order/saga/saga-explanation.ts'
+import { startOfTime, testApp } from '../../../support/app.ts'
+import { said, sellingBy } from '../../../support/test-processor.ts'
+import { address, ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minute = 60_000
+const iso = (ms: number) => new Date(ms).toISOString()
+const away = () => new ProcessorUnavailable('away')
+const everything = { olderThanMs: 5 * minute, limit: 50 }
+
+test('an order that its shopper is to pay is not stuck; one whose processor is silent is, with what is tried next and when', async () => {
+  await using app = await testApp()
+  let isSilent = false
+  const shop = await sellingBy(app, {
+    async create() {
+      if (isSilent) throw away()
+      return said('REQUIRES_ACTION')
+    },
+    async retrieve({ reference }) {
+      if (reference === undefined) throw away()
+      return said('REQUIRES_ACTION')
+    },
+  })
+  ok(await shop.buy())
+  isSilent = true
+  const { order } = ok(await shop.buy(), 200, 201, 202).body
+  expect(await stuckOrders(app.deps, everything)).toEqual({ total: 0, orders: [] })
+  app.clock.advance(5 * minute)
+  await app.jobs.resume()
+  const { total, orders } = await stuckOrders(app.deps, everything)
+  const [saga] = await app.deps.orderStore.saga(order.id).then((one) => (one ? [one] : []))
+  expect(total).toBe(1)
+  expect(orders).toEqual([
+    {
+      id: order.id,
+      number: 2,
+      shopId: shop.shop.id,
+      status: 'PENDING_PAYMENT',
+      since: iso(startOfTime),
+      attempts: saga?.order.attempts ?? 0,
+      why: `scripted did not answer, ${saga?.order.attempts} times in a row`,
+      next: [
+        { what: `payment ${saga?.payments[0]?.id} at scripted is to be begun`, at: iso(saga?.order.resumeAt ?? 0) },
+        { what: 'it expires, unless it is paid', at: iso(startOfTime + 60 * minute) },
+      ],
+    },
+  ])
+  // Nobody runs the jobs any more.
+  app.clock.advance(20 * minute)
+  const later = await stuckOrders(app.deps, { ...everything, limit: 1 })
+  expect(later.orders[0]?.why).toStartWith(`it was due at ${iso(saga?.order.resumeAt ?? 0)} and nobody took it up`)
+  // Past its time the first one should have expired, too.
+  app.clock.advance(60 * minute)
+  expect(await stuckOrders(app.deps, { ...everything, limit: 1 })).toMatchObject({ total: 2, orders: [{ status: 'PENDING_PAYMENT' }] })
+})
+
+test('a refund that its processor does not settle is stuck; shown are the calls and the times, and nothing of the person', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    create: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000, reference: 'charge-7' }),
+    async refund() {
+      throw away()
+    },
+  })
+  const shippingAddress = { ...address, phone: '+1 207 555 0137', company: 'Haddad Mugs' }
+  const person = { email: 'noor.haddad@example.com', shippingAddress, shippingMethod: 'standard' }
+  ok(
+    await shop.put('/shops/v2/shipping-methods', {
+      data: [{ code: 'standard', title: 'Standard', price: shop.usd(0), countries: ['US'] }],
+    }),
+  )
+  const { order } = ok(
+    await shop.checkout(await shop.cart(person), { processor: 'scripted', returnUrl: 'https://shop.example/PLANTED-return' }),
+  ).body
+  ok(await shop.post(`/v2/orders/${order.id}/fulfil`, { trackingNumber: 'PLANTED-parcel', carrier: 'PLANTED-post' }))
+  const refund = ok(await shop.refund(order.id, { all: true, reason: 'PLANTED: Noor Haddad changed her mind' }), 200, 201, 202).body
+  app.clock.advance(6 * minute)
+  await app.jobs.resume()
+
+  const found = await diagnoseOrder(app.deps, { number: order.number, shopName: shop.shop.name })
+  expect(found).toEqual(await diagnoseOrder(app.deps, { id: order.id }))
+  const [paid] = found.payments
+  const [back] = found.refunds
+  expect(found).toMatchObject({ status: 'FULFILLED', shop: { name: shop.shop.name }, total: shop.usd(1_000) })
+  expect(paid).toMatchObject({ processor: 'scripted', account: 'of the instance', status: 'CAPTURED', processorReference: 'charge-7' })
+  expect(back).toMatchObject({ id: refund.id, status: 'PENDING', sentAt: iso(startOfTime), amount: shop.usd(1_000) })
+  expect(found.why).toBe(`scripted has not settled refund ${refund.id}, asked ${back?.attempts} times`)
+  expect(found.next).toEqual([
+    { what: 'it is complete', at: iso(startOfTime + 14 * 24 * 60 * minute) },
+    { what: `scripted is asked about refund ${refund.id}`, at: back?.resumeAt ?? '' },
+  ])
+  expect(found.parcels).toMatchObject([{ units: 1, version: 1 }])
+  expect(found.events.map(({ type }) => type)).toEqual([...['PLACED', 'PAYMENT_CAPTURED', 'CONFIRMED', 'FULFILLED', 'REFUND_REQUESTED']])
+  expect(found.events[3]?.detail).toEqual({
+    fulfilment: expect.stringMatching(/^ful_/),
+    trackingNumber: '[not shown]',
+    carrier: '[not shown]',
+  })
+  expect(JSON.stringify(found)).not.toMatch(/PLANTED|Noor|Haddad|example\.com|Quay|207 555/)
+
+  const stuck = await stuckOrders(app.deps, everything)
+  expect(stuck).toMatchObject({ total: 1, orders: [{ id: order.id, why: found.why, next: found.next }] })
+  expect(JSON.stringify(stuck)).not.toMatch(/PLANTED|Noor|Haddad|example\.com/)
+  for (const [which, problem] of [
+    [{ id: 'order_none' }, 'There is no such order'],
+    [{ number: 99, shopName: shop.shop.name }, 'The shop has no order of that number'],
+    [{ number: 1, shopName: 'nobody' }, 'There is no shop of that name'],
+  ] as const)
+    await expect(diagnoseOrder(app.deps, which)).rejects.toThrow(problem)
+})
+
+test('money that a processor refuses to send back says that somebody must, and by which call that is noted', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    create: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    async refund() {
+      throw new ProcessorRefused('account closed; write to noor@example.com')
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  const refund = ok(await shop.refund(order.id), 200, 201, 202).body
+  const { refunds, events, why } = await diagnoseOrder(app.deps, { id: order.id })
+  expect(refunds[0]).toMatchObject({ id: refund.id, status: 'FAILED', failureCode: '[not shown]' })
+  expect(events.at(-1)?.detail['code']).toBe('[not shown]')
+  expect(why).toBeNull()
+})
+
+test('whatever an order is at, it is said what comes next; what must go on has a reason where it does not', () => {
+  const now = startOfTime
+  const sound = {
+    resumeAt: null,
+    attempts: 0,
+    confirmedAt: null,
+    fulfilledAt: null,
+    holds: 'HELD',
+    amountDue: 100,
+    expiresAt: now + minute,
+  }
+  const of = (more: Partial<Order>, refunds: Partial<Refund>[] = []) =>
+    ({ order: { ...sound, ...more } as Order, payments: [], refunds: refunds as Refund[] }) as const
+  for (const status of orderStatuses) {
+    const steps = stepsOf(of({ status }), now)
+    expect([status, steps.length > 0, steps.every(({ what }) => what !== '')]).toEqual([status, true, true])
+  }
+  const forgotten = 'no time is set at which it goes on: that is a fault of souk, report it'
+  for (const status of ['PAID', 'COMPENSATING'] as const) expect(reasonOf(of({ status }), now)).toBe(forgotten)
+  // What comes next says no other thing.
+  expect(stepsOf(of({ status: 'COMPENSATING', holds: 'RELEASED' }), now)).toEqual([
+    { what: 'nothing by itself; left to do: it is cancelled, once all of its money is back', at: null },
+  ])
+  const ofRefund = [{ id: 'ref_1', status: 'PENDING', processor: 'scripted', sentAt: now, resumeAt: null, leaseUntil: null }] as const
+  expect(stepsOf(of({ status: 'CONFIRMED', confirmedAt: now }, [...ofRefund]), now)).toEqual([
+    { what: 'its shop sends it, or cancels it', at: null },
+    { what: 'nothing by itself; left to do: scripted is asked about refund ref_1', at: null },
+  ])
+  const isAsked = [{ ...ofRefund[0], leaseUntil: now + 10_000 }]
+  expect(stepsOf(of({ status: 'CONFIRMED', confirmedAt: now }, isAsked), now)[1]?.what).toBe('scripted is asked about refund ref_1')
+  expect(reasonOf(of({ status: 'PAID', resumeAt: now, attempts: 3 }), now)).toBe(
+    'it could not be made a sale, 3 times in a row: order.not_confirmed in the log says why',
+  )
+  expect(stepsOf(of({ status: 'PAID', resumeAt: now, attempts: 3 }), now)[0]?.what).toBe(
+    'it is made a sale: try 4; after 20 its money goes back',
+  )
+  expect(reasonOf(of({ status: 'PAID', resumeAt: now - overdueMs }), now)).toStartWith('it was due at ')
+  expect(reasonOf(of({ status: 'PENDING_PAYMENT' }), now)).toBeUndefined()
+  const manual = { id: 'ref_1', orderId: 'order_1', status: 'MANUAL', resumeAt: null, processor: 'tap' } as const
+  expect(stepsOf(of({ status: 'CANCELLED', holds: 'RELEASED' }, [manual]), now)).toEqual([
+    { what: 'refund ref_1 is paid back by hand; POST /v2/orders/order_1/refunds/ref_1/settled says that it was', at: null },
+  ])
+})

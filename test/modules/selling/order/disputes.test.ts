@@ -1,0 +1,191 @@
+/** Money that the shopper's bank took back, as messages tell of it: twice, late, and in any order. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { disputes, paymentMessages } from '../../../../db/schema/payments.ts'
+import type { ProcessorMessage } from '../../../../src/clients/processors/processor.ts'
+import { locking } from '../../../../src/core/command-context.ts'
+import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
+import { noteDispute, type ToldDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
+import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
+import { type Json, type TestApp, testApp } from '../../../support/app.ts'
+import { booksOf, violationsOf } from '../../../support/books.ts'
+import { said, sellingBy } from '../../../support/test-processor.ts'
+import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const opened: ToldDispute = { reference: 'dp_1', amount: 1_000, currency: 'USD', state: 'OPEN' }
+
+async function tell(app: TestApp, orderId: string, dispute: ToldDispute): Promise<void> {
+  const [payment] = await paymentsOf(app.deps, orderId)
+  if (!payment) throw new Error('no payment')
+  await app.deps.db.write((tx) => noteDispute(tx, app.deps, { payment, dispute }), locking)
+}
+
+/** What disputes took, as the books have it. */
+async function taken(app: TestApp, orderId: string): Promise<number> {
+  const rows = (await booksOf(app)).movements.filter((row) => row.orderId === orderId)
+  const sumOf = (wanted: string) => rows.filter(({ kind }) => kind === wanted).reduce((sum, { amount }) => sum + amount, 0)
+  return sumOf('DISPUTE') - sumOf('DISPUTE_WON')
+}
+
+async function problems(app: TestApp): Promise<string[]> {
+  const found: string[] = []
+  for await (const { problems: all } of bookFindings(app.deps.db)) found.push(...all)
+  return found
+}
+
+const seenBy = async (shop: Selling, id: string): Promise<Json> => (await shop.order(id)).disputes
+
+test('a dispute takes the money while it is open, brings it back when it is won, and is told to the shop each time', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  expect(await seenBy(shop, id)).toEqual([])
+  await tell(app, id, opened)
+  expect(await seenBy(shop, id)).toMatchObject([{ reference: 'dp_1', amount: shop.usd(1_000), status: 'OPEN' }])
+  expect(await taken(app, id)).toBe(1_000)
+  await tell(app, id, { ...opened, state: 'WON' })
+  expect(await seenBy(shop, id)).toMatchObject([{ status: 'WON' }])
+  expect(await taken(app, id)).toBe(0)
+  const order = await shop.order(id)
+  expect(order).toMatchObject({ status: 'CONFIRMED', paymentStatus: 'CAPTURED', refundedTotal: shop.usd(0) })
+  expect(order.events.map(({ type }: Json) => type).slice(-2)).toEqual(['DISPUTE_OPENED', 'DISPUTE_WON'])
+  const told = (await booksOf(app)).outbox.filter(({ event }) => event === 'order.disputed').map(({ body }) => JSON.parse(body).data)
+  expect(told).toMatchObject([
+    { orderId: id, dispute: { amount: shop.usd(1_000), status: 'OPEN' } },
+    { orderId: id, dispute: { status: 'WON' } },
+  ])
+  expect(violationsOf(await booksOf(app))).toEqual([])
+  expect(await problems(app)).toEqual([])
+})
+
+test('messages of a dispute that come twice and in any order, at once or one by one, come to the same end', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 1_000 })
+  const state = fc.constantFrom('OPEN', 'WON', 'LOST')
+  const property = fc.asyncProperty(fc.array(state, { minLength: 1, maxLength: 6 }), fc.boolean(), async (states, atOnce) => {
+    const { id } = await shop.bought()
+    const all = states.map((one) => () => tell(app, id, { ...opened, state: one }))
+    if (atOnce) await Promise.all(all.map((one) => one()))
+    else for (const one of all) await one()
+    const end = states.includes('LOST') ? 'LOST' : states.includes('WON') ? 'WON' : 'OPEN'
+    expect(await seenBy(shop, id)).toMatchObject([{ status: end }])
+    expect(await taken(app, id)).toBe(end === 'WON' ? 0 : 1_000)
+  })
+  await fc.assert(property, { numRuns: 15 })
+  expect(await problems(app)).toEqual([])
+})
+
+test('a dispute in another currency than its payment’s is noted and told, and not booked', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  await tell(app, id, { ...opened, currency: 'EUR', amount: 900 })
+  const order = await shop.order(id)
+  expect(order.disputes).toMatchObject([{ amount: { amount: 900, currency: 'EUR' }, status: 'OPEN' }])
+  expect(order.events.at(-1)).toMatchObject({ type: 'DISPUTE_OPENED', detail: { dispute: order.disputes[0].id } })
+  expect(order.events.at(-1).detail).not.toHaveProperty('amount')
+  expect(await taken(app, id)).toBe(0)
+  expect(app.logged.some(({ event, fields }) => event === 'payment.disputed' && fields?.['booked'] === false)).toBe(true)
+  expect(await problems(app)).toEqual([])
+})
+
+test('two disputes of one payment are two; souk check names one that the books do not have as it is', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  await tell(app, id, { ...opened, amount: 400 })
+  await tell(app, id, { ...opened, reference: 'dp_2', amount: 600 })
+  expect(await taken(app, id)).toBe(1_000)
+  expect(await problems(app)).toEqual([])
+  const [{ id: disputeId }] = await seenBy(shop, id)
+  await app.deps.db.write(async (tx) => void (await tx.update(disputes).set({ status: 'WON' })))
+  expect(await problems(app)).toHaveLength(2)
+  expect((await problems(app))[0]).toBe(`Dispute ${disputeId} is WON: it took 0, and 400 in the books`)
+})
+
+test('what was refunded and what a dispute took are told apart', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  await tell(app, id, { ...opened, state: 'LOST' })
+  ok(await shop.refund(id, { amount: shop.usd(100) }))
+  expect(await shop.order(id)).toMatchObject({ refundedTotal: shop.usd(100), disputes: [{ status: 'LOST' }] })
+  expect(await problems(app)).toEqual([])
+})
+
+test('disputes take together what was captured and no more, however much is told, also when one is lost after it was won', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  await tell(app, id, { ...opened, amount: 700 })
+  await tell(app, id, { ...opened, reference: 'dp_2', amount: 900_000 })
+  expect(await taken(app, id)).toBe(1_000)
+  const [, second] = await seenBy(shop, id)
+  expect(second).toMatchObject({ reference: 'dp_2', amount: shop.usd(300), status: 'OPEN' })
+  expect((await shop.order(id)).events.at(-1).detail).toMatchObject({ amount: shop.usd(300), told: shop.usd(900_000) })
+  await tell(app, id, { ...opened, reference: 'dp_3', amount: 1 })
+  expect(await taken(app, id)).toBe(1_000)
+  await tell(app, id, { ...opened, amount: 700, state: 'WON' })
+  await tell(app, id, { ...opened, reference: 'dp_4', amount: 500 })
+  await tell(app, id, { ...opened, amount: 700, state: 'LOST' })
+  expect(await taken(app, id)).toBe(1_000)
+  expect((await seenBy(shop, id)).map(({ amount }: Json) => amount.amount)).toEqual([200, 300, 0, 500])
+  expect(await problems(app)).toEqual([])
+})
+
+test('of a payment that its processor has taken no money of, a dispute takes none; of one whose capture nobody has told us of, it takes that', async () => {
+  await using app = await testApp()
+  let isPaid = false
+  let message: ProcessorMessage = { id: 'one', payment: undefined }
+  const shop = await sellingBy(app, {
+    create: async () => said('REQUIRES_ACTION'),
+    retrieve: async () => (isPaid ? said('CAPTURED', { authorized: 1_000, captured: 1_000 }) : said('REQUIRES_ACTION')),
+    readMessage: async () => message,
+  })
+  const { order } = ok(await shop.buy()).body
+  const send = async (id: string, dispute: ToldDispute) => {
+    message = { id, payment: { paymentId: order.payments[0].id, reference: undefined }, dispute }
+    ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+    await app.jobs.messages()
+  }
+  await send('one', opened)
+  expect(await taken(app, order.id)).toBe(0)
+  isPaid = true
+  await send('two', { ...opened, reference: 'dp_2' })
+  expect(await taken(app, order.id)).toBe(1_000)
+  expect(await problems(app)).toEqual([])
+})
+
+test('a dispute of a payment that is not here is kept, told once its time is over, named by souk check, and not booked', async () => {
+  await using app = await testApp()
+  const payment = { paymentId: undefined, reference: 'another' }
+  const odd = 'dp "\\1'
+  const shop = await sellingBy(app, { readMessage: async () => ({ id: 'one', payment, dispute: { ...opened, reference: odd } }) })
+  const toDo = async () => {
+    for await (const { subject, problems: all, isWork } of bookFindings(app.deps.db))
+      if (subject === 'disputes of payments that are not here') return [isWork, all]
+    return undefined
+  }
+  ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+  for (let looks = 0; looks < 8; looks++) {
+    await app.jobs.messages()
+    app.clock.advance(30 * 60_000)
+  }
+  expect(app.logged.filter(({ event }) => event === 'payment_message.unknown_dispute')).toMatchObject([
+    { level: 'error', fields: { processor: 'scripted', reference: odd, amount: 1_000, currency: 'USD' } },
+  ])
+  const kept = await app.deps.db.read.select().from(paymentMessages)
+  expect(kept).toMatchObject([{ dispute: { ...opened, reference: odd }, resumeAt: null }])
+  expect((await booksOf(app)).movements).toEqual([])
+  expect(await toDo()).toEqual([true, [`Dispute ${odd} at scripted: OPEN, 1000 USD (minor units). Look there whose it is`]])
+  // One by the same name that is noted at this processor is none of these, whatever that name holds.
+  const sold = await shop.bought()
+  await tell(app, sold.id, { ...opened, reference: odd })
+  expect(await toDo()).toEqual([true, [expect.stringContaining('at scripted')]])
+  const { order } = ok(await shop.buy()).body
+  await tell(app, order.id, { ...opened, reference: odd })
+  expect(await toDo()).toEqual([true, []])
+})

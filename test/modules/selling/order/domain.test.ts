@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  backoffMs,
+  isUnwanted,
+  type Move,
+  nextMove,
+  type Order,
+  type OrderGiftCard,
+  type OrderStatus,
+  orderStatuses,
+  orderTransitions,
+  paymentTimeMs,
+  pendingPaymentMs,
+  type Refund,
+  refundable,
+  refundParts,
+  refundWindowMs,
+  unawaited,
+} from '../../../../src/modules/selling/order/domain.ts'
+import { isUnderWay, type Payment, type PaymentStatus, paymentStatuses, paymentTransitions } from '../../../../src/modules/payments/payment/domain.ts'
+
+test('an order waits an hour for its payment, one begun late has a quarter of an hour, and goods may come back for two weeks', () => {
+  expect([pendingPaymentMs, paymentTimeMs, refundWindowMs]).toEqual([3_600_000, 900_000, 1_209_600_000])
+})
+
+describe('the states of an order', () => {
+  test('the states of an order change as the contract says, and in no other way', () => {
+    const allowed = orderStatuses.flatMap((from) => orderTransitions[from].map((to) => `${from} → ${to}`))
+    expect(allowed.sort()).toEqual(
+      [
+        'PENDING_PAYMENT → PAID',
+        'PENDING_PAYMENT → EXPIRED',
+        'PENDING_PAYMENT → CANCELLED',
+        'PAID → CONFIRMED',
+        'PAID → COMPENSATING',
+        'COMPENSATING → CANCELLED',
+        'CONFIRMED → FULFILLED',
+        'CONFIRMED → CANCELLED',
+        'FULFILLED → COMPLETED',
+      ].sort(),
+    )
+    const followers: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = orderTransitions
+    expect(orderStatuses.filter((from) => followers[from].includes('CANCELLED'))).toEqual(['PENDING_PAYMENT', 'CONFIRMED', 'COMPENSATING'])
+  })
+
+  test('a payment that was captured is final, one that has failed may be paid after all, and one that was given up only captured', () => {
+    const final = paymentStatuses.filter((status) => paymentTransitions[status].length === 0)
+    expect(final).toEqual(['CAPTURED'])
+    const over = ['CAPTURED', 'FAILED', 'VOIDED']
+    for (const status of paymentStatuses) expect(isUnderWay({ status })).toBe(!over.includes(status))
+    // A shopper may try again on the processor's page.
+    expect(paymentTransitions.FAILED).toEqual(['AUTHORIZED', 'PROCESSING', 'CAPTURED'])
+    expect(paymentTransitions.VOIDED).toEqual(['CAPTURED'])
+  })
+})
+
+const order = (status: OrderStatus, more: Partial<Order> = {}) =>
+  ({ status, amountDue: 100, confirmedAt: null, holds: 'HELD', resumeAt: null, attempts: 0, ...more }) as Order
+const payment = (status: PaymentStatus, more: Partial<Payment> = {}) =>
+  ({ id: `pay_${status}`, status, amount: 100, captured: 0, processorReference: null, references: {}, ...more }) as Payment
+const kindOf = (order: Order, payments: Payment[], now = 0) => nextMove({ order, payments }, now).kind
+const isLive = isUnderWay
+
+describe('the next move of a saga', () => {
+  test('the next move of a saga of an unpaid order depends on its payments alone', () => {
+    const known = { processorReference: 'ref' }
+    const moves: [Payment[], string][] = [
+      [[], 'rest'],
+      [[payment('PENDING')], 'create'],
+      [[payment('PENDING', known)], 'ask'],
+      [[payment('REQUIRES_ACTION', known)], 'ask'],
+      [[payment('AUTHORIZED', known)], 'capture'],
+      [[payment('PROCESSING', known)], 'ask'],
+      // Perhaps it was never begun, and it must not be begun twice.
+      [[payment('PROCESSING')], 'rest'],
+      [[payment('FAILED')], 'rest'],
+      [[payment('VOIDED')], 'rest'],
+      [[payment('FAILED'), payment('AUTHORIZED', known)], 'capture'],
+      // Money that came after all: it counts, and what is under way besides is given up first.
+      [[payment('FAILED', { captured: 100 })], 'accept'],
+      [[payment('FAILED', { captured: 100 }), payment('REQUIRES_ACTION', known)], 'void'],
+      [[payment('VOIDED', { captured: 100 }), payment('FAILED')], 'accept'],
+      [[payment('FAILED', { captured: 99 })], 'rest'],
+    ]
+    for (const [given, expected] of moves)
+      expect(kindOf(order('PENDING_PAYMENT'), given), JSON.stringify(given)).toBe(expected as Move['kind'])
+    expect(kindOf(order('PENDING_PAYMENT', { amountDue: 0 }), [])).toBe('confirm')
+  })
+
+  test('the next move of a saga of an order whose time is over is to ask, and never to charge', () => {
+    const known = { processorReference: 'ref' }
+    const moves: [Payment, string][] = [
+      [payment('PENDING'), 'rest'],
+      [payment('PENDING', known), 'ask'],
+      [payment('REQUIRES_ACTION', known), 'ask'],
+      [payment('AUTHORIZED', known), 'ask'],
+    ]
+    for (const [given, expected] of moves)
+      expect(kindOf(order('PENDING_PAYMENT', { expiresAt: 5 }), [given], 5), given.status).toBe(expected as Move['kind'])
+  })
+
+  test('the next move of a saga of a paid order is to make a sale of it', () => {
+    for (const holds of ['HELD', 'COMMITTED'] as const) expect(kindOf(order('PAID', { holds }), [payment('CAPTURED')])).toBe('confirm')
+  })
+
+  test('the next move of a saga of an order that turned back is to give its payment up, then what it holds, then to end', () => {
+    for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
+      for (const live of paymentStatuses.filter((one) => isLive({ status: one }) && one !== 'PROCESSING'))
+        expect(kindOf(order(status), [payment('FAILED'), payment(live)])).toBe('void')
+      // What is being decided may take days: the stock does not wait for it.
+      const known = { processorReference: 'ref' }
+      expect(kindOf(order(status), [payment('PROCESSING', known)])).toBe('release')
+      expect(kindOf(order(status, { holds: 'RELEASED' }), [payment('PROCESSING', known)])).toBe('void')
+      expect(kindOf(order(status), [payment('PROCESSING')])).toBe('abandon')
+      // A processor that does not answer does not hold the stock for ever.
+      expect(kindOf(order(status, { attempts: 5 }), [payment('REQUIRES_ACTION', known)])).toBe('release')
+      expect(kindOf(order(status, { attempts: 5, holds: 'RELEASED' }), [payment('REQUIRES_ACTION', known)])).toBe('void')
+      for (const holds of ['HELD', 'COMMITTED'] as const) expect(kindOf(order(status, { holds }), [payment('CAPTURED')])).toBe('release')
+      expect(kindOf(order(status, { holds: 'RELEASED' }), [payment('VOIDED')])).toBe(status === 'COMPENSATING' ? 'endCompensation' : 'rest')
+    }
+  })
+
+  test('the next move of a saga that gave all back is to give up what failed, which can be tried again, until it has been looked at', () => {
+    for (const status of ['EXPIRED', 'CANCELLED'] as const)
+      for (const ended of ['FAILED', 'VOIDED'] as const) {
+        expect(kindOf(order(status, { holds: 'RELEASED', resumeAt: 1 }), [payment('FAILED'), payment(ended)])).toBe('void')
+        expect(kindOf(order(status, { holds: 'RELEASED' }), [payment(ended)])).toBe('rest')
+      }
+    expect(kindOf(order('EXPIRED', { holds: 'RELEASED', resumeAt: 1 }), [])).toBe('rest')
+  })
+
+  test('the next move of a saga of a sale is none, also when it was cancelled', () => {
+    for (const status of ['CONFIRMED', 'FULFILLED', 'COMPLETED', 'CANCELLED'] as const)
+      expect(kindOf(order(status, { confirmedAt: 1, holds: 'COMMITTED' }), [payment('CAPTURED')])).toBe('rest')
+  })
+})
+
+describe('a payment that failed and could be paid after all', () => {
+  const waits = order('PENDING_PAYMENT', { expiresAt: 10 })
+  const failed = payment('FAILED')
+  const wanted = (given: Order, others: Payment[] = [], now = 9) =>
+    !isUnwanted({ order: given, payments: [failed, ...others] }, failed, now)
+
+  test('a payment that failed and could be paid after all is wanted while its order waits, and for no other payment', () => {
+    expect(wanted(waits)).toBe(true)
+    expect(wanted(waits, [payment('VOIDED'), payment('FAILED', { id: 'pay_2', captured: 99 })])).toBe(true)
+    expect(wanted(waits, [payment('REQUIRES_ACTION')])).toBe(false)
+    expect(wanted(waits, [payment('VOIDED', { captured: 100 })])).toBe(false)
+    expect(wanted(waits, [], 10)).toBe(false)
+    for (const status of orderStatuses.filter((one) => one !== 'PENDING_PAYMENT'))
+      expect(wanted(order(status, { expiresAt: 10 })), status).toBe(false)
+    const voided = payment('VOIDED')
+    expect(isUnwanted({ order: waits, payments: [voided] }, voided, 9)).toBe(true)
+  })
+})
+
+describe('money that nobody waits for', () => {
+  const captured = (status: PaymentStatus, amount: number) => payment(status, { captured: amount })
+  const back = (amount: number, more: Partial<Refund> = {}) =>
+    ({ paymentId: 'pay_CAPTURED', purpose: 'LATE_CAPTURE', status: 'PENDING', amount, ...more }) as Refund
+
+  test('of an order that waits for its payment nothing goes back, since it may be a part of it', () => {
+    for (const status of ['FAILED', 'AUTHORIZED'] as const) expect(unawaited(order('PENDING_PAYMENT'), captured(status, 60), [])).toBe(0)
+  })
+
+  test('of a paid order only what is more than its price goes back, and all of what came on another payment', () => {
+    for (const status of ['PAID', 'CONFIRMED', 'FULFILLED', 'COMPLETED'] as const) {
+      const paid = order(status, { confirmedAt: status === 'PAID' ? null : 1 })
+      expect(unawaited(paid, captured('CAPTURED', 100), [])).toBe(0)
+      expect(unawaited(paid, captured('CAPTURED', 130), [])).toBe(30)
+      expect(unawaited(paid, captured('CAPTURED', 130), [back(30)])).toBe(0)
+      expect(unawaited(paid, captured('FAILED', 100), [])).toBe(100)
+    }
+  })
+
+  test('what a shop refunds by itself does not count against it, and a refund that failed does not either', () => {
+    const paid = order('CONFIRMED', { confirmedAt: 1 })
+    expect(unawaited(paid, captured('CAPTURED', 130), [back(50, { purpose: 'REFUND' })])).toBe(30)
+    expect(unawaited(paid, captured('CAPTURED', 130), [back(30, { status: 'FAILED' })])).toBe(30)
+    expect(unawaited(paid, captured('CAPTURED', 130), [back(30, { paymentId: 'pay_other' })])).toBe(30)
+  })
+
+  test('of an order that came to nothing all goes back, also what grew', () => {
+    for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
+      expect(unawaited(order(status), captured('CAPTURED', 40), [])).toBe(40)
+      expect(unawaited(order(status), captured('CAPTURED', 100), [back(40, { purpose: 'COMPENSATE', status: 'SUCCEEDED' })])).toBe(60)
+    }
+    // A sale that was cancelled is refunded by whoever cancelled it.
+    expect(unawaited(order('CANCELLED', { confirmedAt: 1 }), captured('CAPTURED', 100), [])).toBe(0)
+  })
+})
+
+test('waiting grows with every failure, up to half an hour', () => {
+  expect([1, 2, 3, 4].map(backoffMs)).toEqual([15_000, 30_000, 60_000, 120_000])
+  expect(backoffMs(50)).toBe(30 * 60 * 1000)
+})
+
+describe('what goes back of an order', () => {
+  const amounts = fc.record({
+    captured: fc.integer({ min: 0, max: 1_000_000 }),
+    cards: fc.array(fc.integer({ min: 1, max: 50_000 }), { maxLength: 4 }),
+    asked: fc.array(fc.option(fc.integer({ min: 1, max: 400_000 }), { nil: undefined }), { maxLength: 8 }),
+  })
+
+  test('what goes back of an order is never more than came in, from anywhere, and in the end all of it to the cent', () => {
+    fc.assert(
+      fc.property(amounts, ({ captured, cards: given, asked }) => {
+        const cards = given.map((amount, at) => ({ giftCardId: `gift_${at}`, amount }) as OrderGiftCard)
+        const done: { status: 'SUCCEEDED'; purpose: 'REFUND'; amount: number; giftCards: { giftCardId: string; amount: number }[] }[] = []
+        for (const want of [...asked, undefined]) {
+          const left = refundable({ capturedTotal: captured }, cards, done)
+          const parts = refundParts(left, want)
+          const available = left.captured + left.cards.reduce((sum, { amount }) => sum + amount, 0)
+          expect(parts === undefined).toBe(want !== undefined && want > available)
+          if (!parts) continue
+          expect(parts.amount + parts.giftCardAmount).toBe(want ?? available)
+          expect(parts.giftCards.reduce((sum, { amount }) => sum + amount, 0)).toBe(parts.giftCardAmount)
+          // Nothing goes to a card while captured money is left.
+          if (parts.giftCardAmount > 0) expect(parts.amount).toBe(left.captured)
+          expect(parts.giftCards.every(({ amount }) => amount > 0)).toBe(true)
+          done.push({ status: 'SUCCEEDED', purpose: 'REFUND', amount: parts.amount, giftCards: parts.giftCards })
+        }
+        expect(done.reduce((sum, { amount }) => sum + amount, 0)).toBe(captured)
+        for (const card of cards) {
+          const back = done.flatMap(({ giftCards }) => giftCards).filter(({ giftCardId }) => giftCardId === card.giftCardId)
+          expect(back.reduce((sum, { amount }) => sum + amount, 0)).toBe(card.amount)
+        }
+      }),
+    )
+  })
+
+  test('what goes back of an order leaves out refunds that failed, and counts those that are under way', () => {
+    const before = [
+      { status: 'FAILED', purpose: 'REFUND', amount: 50, giftCards: [] },
+      { status: 'PENDING', purpose: 'REFUND', amount: 30, giftCards: [] },
+      { status: 'SUCCEEDED', purpose: 'LATE_CAPTURE', amount: 100, giftCards: [] },
+    ] as const
+    expect(refundable({ capturedTotal: 100 }, [], before as never).captured).toBe(70)
+  })
+})

@@ -1,0 +1,94 @@
+/** Lists of orders, narrowed. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { filterOf } from '../../../../src/modules/selling/order/domain.ts'
+import { type Json, testApp } from '../../../support/app.ts'
+import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const dayMs = 24 * 60 * 60 * 1000
+
+test('lists of orders are by number, and every filter narrows them with an exact total, alone and together', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 100 })
+  const other = await sellingIn(app)
+  const first = await shop.bought({ email: 'Ada@Example.com' })
+  const declined = ok(await shop.checkout(await shop.cart({ email: 'a_a@example.com' }), { paymentToken: 'tok_decline' })).body.order
+  app.clock.advance(dayMs)
+  const customer = await customerOf(app, shop.shop.name)
+  const theirs = await shop.bought({ token: customer.token, email: 'ada@example.com' })
+  const refunded = await shop.bought({ email: 'axa@example.com' })
+  ok(await shop.refund(refunded.id, { amount: shop.usd(100) }))
+  const elsewhere = await other.bought({ email: 'ada@example.com' })
+  const found = async (query: string) => {
+    const { data, total } = ok(await shop.get(`/v2/orders?${query}`)).body
+    expect(total).toBe(data.length)
+    return data.map(({ number }: Json) => number)
+  }
+  expect(await found('')).toEqual([4, 3, 2, 1])
+  expect(await found('status=CONFIRMED')).toEqual([4, 3, 1])
+  expect(await found('paymentStatus=PARTIALLY_REFUNDED')).toEqual([4])
+  expect(await found('paymentStatus=FAILED')).toEqual([2])
+  expect(await found(`customerId=${customer.id}`)).toEqual([3])
+  expect(await found('number=2')).toEqual([2])
+  expect(await found('number=5')).toEqual([])
+  expect(await found('number=999999999')).toEqual([])
+  expect(await found('email=ADA@example.com')).toEqual([3, 1])
+  expect(await found('email=ada@example')).toEqual([])
+  const [day, next] = [first.createdAt.slice(0, 10), theirs.createdAt.slice(0, 10)]
+  expect(await found(`from=${next}`)).toEqual([4, 3])
+  expect(await found(`to=${day}`)).toEqual([2, 1])
+  expect(await found(`from=${day}&to=${next}`)).toEqual([4, 3, 2, 1])
+  expect(await found(`from=${day}&to=${day}&status=CONFIRMED`)).toEqual([1])
+  expect(await found('q=ada')).toEqual([3, 1])
+  expect(await found('q=EXAMPLE')).toEqual([4, 3, 2, 1])
+  expect(await found('q=a_a@example')).toEqual([2])
+  expect(await found('q=%25')).toEqual([])
+  expect(await found('q=%20')).toEqual([4, 3, 2, 1])
+  expect(await found('q=%232')).toEqual([2])
+  expect(await found('q=2')).toEqual([2])
+  expect(await found('q=2&number=3')).toEqual([])
+  expect(await found(`q=${declined.id}`)).toEqual([2])
+  expect(await found(`q=${elsewhere.id}`)).toEqual([])
+  expect(await found('q=ada&email=ada@example.com&status=CONFIRMED&number=3')).toEqual([3])
+  const page = ok(await shop.get('/v2/orders?status=CONFIRMED&limit=2&page=2')).body
+  expect([page.total, page.pages, page.data.map(({ number }: Json) => number)]).toEqual([3, 2, [1]])
+})
+
+test('lists of orders refuse what is no number, day or window, by the name of the parameter', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  for (const [query, name] of [
+    ['number=0', 'number'],
+    ['number=1e3', 'number'],
+    ['number=9999999999', 'number'],
+    ['paymentStatus=PAID', 'paymentStatus'],
+    ['from=2026-02-30', 'from'],
+    ['from=2026-2-3', 'from'],
+    ['to=yesterday', 'to'],
+    ['from=2026-01-02&to=2026-01-01', 'to'],
+    ['from=2025-01-01&to=2026-01-01', 'to'],
+  ] as const) {
+    const refused = await shop.get(`/v2/orders?${query}`)
+    expect(refused.status, query).toBe(400)
+    expect(refused.body.message).toStartWith(`${name} (query)`)
+  }
+  expect((await shop.get('/v2/orders?from=2025-01-02&to=2026-01-01')).status).toBe(200)
+})
+
+test('what is looked for is a number, an id, or words', () => {
+  const of = (q: string, number?: string) => {
+    const { shopId: _, ...filter } = filterOf({ shopId: 'shop_1', q, number })
+    return JSON.parse(JSON.stringify(filter))
+  }
+  expect(of('#007')).toEqual({ number: 7 })
+  expect(of('#7', '7')).toEqual({ number: 7 })
+  expect(of('#7', '8')).toEqual({ number: 0 })
+  expect(of('7')).toEqual({ words: ['7'] })
+  expect(of('x', '8')).toEqual({ number: 8, words: ['x'] })
+  expect(of('Ada@Example.com Ada')).toEqual({ words: ['ada', 'example', 'com'] })
+  expect(of('%')).toEqual({ words: [] })
+  expect(of(' order_1 ')).toEqual({ id: 'order_1' })
+  expect(of('')).toEqual({})
+})

@@ -1,0 +1,255 @@
+/** Payments that ended without money and are paid all the same, and those that were left for the next processor: all that is taken twice goes back. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { payments as paymentRows } from '../../../../db/schema/payments.ts'
+import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
+import { requestDrive } from '../../../../src/modules/selling/order/saga/saga-context.ts'
+import { payAgain } from '../../../../src/modules/selling/order/placing/place-order.ts'
+import { completeOrder } from '../../../../src/modules/selling/order/saga/saga.ts'
+import { sweepPayments } from '../../../../src/modules/selling/order/saga/late-payments.ts'
+import type { PaymentChoice } from '../../../../src/modules/payments/payment/domain.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { booksOf } from '../../../support/books.ts'
+import { capabilities, said, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const captured = said('CAPTURED', { authorized: 1_000, captured: 1_000 })
+const away = () => new ProcessorUnavailable('away')
+
+const rowOf = async ({ deps }: TestApp, id: string) =>
+  (await deps.db.read.select().from(paymentRows)).find((row) => row.id === id) ?? Promise.reject(new Error('no such payment'))
+
+describe('a payment that ended without money', () => {
+  /** An order that nobody paid, and whose payment was given up. */
+  async function ended(app: TestApp) {
+    const calls: { at: number; call: string }[] = []
+    let answer: ProcessorPayment | 'silent' | undefined = said('VOIDED')
+    let since = 0
+    const noted = (call: string) => void calls.push({ at: app.clock.now() - since, call })
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      async retrieve() {
+        noted('ask')
+        if (answer === 'silent') throw away()
+        return answer
+      },
+      async void() {
+        noted('void')
+        if (answer === 'silent') throw away()
+        return said('VOIDED')
+      },
+      refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }),
+    })
+    const { order } = ok(await shop.buy()).body
+    app.clock.advance(hour)
+    await app.jobs.closeOrders()
+    expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', payments: [{ status: 'VOIDED' }] })
+    since = app.clock.now()
+    calls.length = 0
+    return {
+      shop,
+      id: order.id as string,
+      paymentId: order.payments[0].id as string,
+      calls,
+      answers(with_: typeof answer) {
+        answer = with_
+      },
+    }
+  }
+  async function pass(app: TestApp, ms: number, stepMs: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += stepMs) {
+      app.clock.advance(stepMs)
+      await app.jobs.sweep()
+    }
+  }
+
+  test('is asked about for 72 hours, ever more rarely, and not after', async () => {
+    await using app = await testApp()
+    const { calls, paymentId } = await ended(app)
+    await pass(app, 80 * hour, 10 * minute)
+    const asked = calls.map(({ at }) => at)
+    const gaps = asked.map((at, nth) => at - (asked[nth - 1] ?? 0))
+    expect(asked[0]).toBe(10 * minute)
+    expect(gaps.slice(0, -1)).toEqual(gaps.slice(0, -1).toSorted((a, b) => a - b))
+    expect(asked.length).toBeLessThan(20)
+    expect(asked.at(-1)).toBe(72 * hour)
+    expect((await rowOf(app, paymentId)).askAt).toBeNull()
+    expect(calls.every(({ call }) => call === 'ask')).toBe(true)
+  })
+
+  test('and was captured all the same goes back, once', async () => {
+    await using app = await testApp()
+    const { shop, id, answers } = await ended(app)
+    answers(captured)
+    await pass(app, 12 * hour, 10 * minute)
+    expect(await shop.order(id)).toMatchObject({
+      status: 'EXPIRED',
+      paymentStatus: 'REFUNDED',
+      capturedTotal: shop.usd(1_000),
+      refundedTotal: shop.usd(1_000),
+      refunds: [{ status: 'SUCCEEDED' }],
+    })
+    expect((await booksOf(app)).refunds).toHaveLength(1)
+  })
+
+  test('and is open there is given up there', async () => {
+    await using app = await testApp()
+    const { calls, answers } = await ended(app)
+    answers(said('AUTHORIZED', { authorized: 1_000 }))
+    await pass(app, 10 * minute, 10 * minute)
+    expect(calls.map(({ call }) => call)).toEqual(['ask', 'void'])
+  })
+
+  test('is asked about every ten minutes while its processor is silent, until the 72 hours are over by a day', async () => {
+    await using app = await testApp()
+    const { calls, paymentId, answers } = await ended(app)
+    answers('silent')
+    await pass(app, 2 * hour, 10 * minute)
+    expect(calls.map(({ at }) => at / minute)).toEqual(Array.from({ length: 12 }, (_, nth) => 10 * (nth + 1)))
+    app.clock.advance(4 * day)
+    await app.jobs.sweep()
+    expect((await rowOf(app, paymentId)).askAt).toBeNull()
+    expect(app.logged.filter(({ event }) => event === 'payment.never_told')).toHaveLength(1)
+  })
+
+  test('is asked about by one of many processes', async () => {
+    await using app = await testApp()
+    const { calls } = await ended(app)
+    app.clock.advance(10 * minute)
+    await Promise.all(Array.from({ length: 4 }, () => sweepPayments({ ...app.deps, lanesAtWork: new Set() })))
+    expect(calls).toHaveLength(1)
+  })
+})
+
+describe('a create that is not answered where there is another way to pay', () => {
+  type Given = { promises?: Partial<Processor['capabilities']>; token?: string; fails?: 'hangs' | 'lost' }
+
+  /** An order that is paid by `first`, with `second` in reserve. */
+  async function paidWithReserve(app: TestApp, { promises = {}, token, fails = 'hangs' }: Given = {}) {
+    const calls: string[] = []
+    let known: ProcessorPayment | undefined
+    const note = <T>(call: string, answer: T): T => {
+      calls.push(call)
+      return answer
+    }
+    const shop = await sellingBy(app, { create: async () => said('FAILED', { failureCode: 'declined' }), void: async () => said('VOIDED') })
+    const first = scripted({
+      name: 'first',
+      capabilities: { ...capabilities, ...promises },
+      create: () => note('first create', fails === 'hangs' ? Promise.withResolvers<never>().promise : Promise.reject(away())),
+      retrieve: async () => note('first ask', known),
+      void: async () => note('first void', said('VOIDED', { reference: 'ref-first' })),
+      refund: async ({ refundId }) => note('first refund', { reference: refundId, state: 'SUCCEEDED' as const }),
+    })
+    const second = scripted({
+      name: 'second',
+      create: async () => note('second create', said('AUTHORIZED', { reference: 'ref-second', authorized: 1_000 })),
+      capture: async () => note('second capture', { ...captured, reference: 'ref-second' }),
+      retrieve: async () => ({ ...captured, reference: 'ref-second' }),
+    })
+    for (const one of [first, second]) (app.deps.processors as Map<string, Processor>).set(one.name, one)
+    app.deps.failOver.patienceMs = 20
+    const { id } = ok(await shop.buy()).body.order
+    const order = await app.deps.orderStore.find(id)
+    if (!order) throw new Error('no order')
+    const choiceOf = (processor: string): PaymentChoice => ({
+      method: 'card',
+      processor,
+      accountId: '',
+      mode: 'TEST',
+      token,
+      returnUrl: undefined,
+      attemptKey: `by ${processor}`,
+    })
+    const drive = { ...requestDrive(app.deps, 'request'), fallbacks: token === undefined ? [choiceOf('second')] : [] }
+    await payAgain(app.deps, order, choiceOf('first'), drive)
+    const done = completeOrder(app.deps, id, drive)
+    return {
+      shop,
+      id: id as string,
+      calls,
+      done,
+      turnsUp(as: ProcessorPayment) {
+        known = { ...as, reference: 'ref-first' }
+      },
+      payments: async () => (await shop.order(id)).payments.slice(1),
+    }
+  }
+  const later = async (app: TestApp) => {
+    app.clock.advance(10 * minute)
+    await app.jobs.sweep()
+  }
+
+  test('is left for the next processor, on record, and the abandoned one is watched', async () => {
+    for (const fails of ['hangs', 'lost'] as const) {
+      await using app = await testApp()
+      const { shop, id, calls, done, payments } = await paidWithReserve(app, { fails })
+      await done
+      expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000) })
+      expect(await payments()).toMatchObject([
+        { processor: 'first', status: 'FAILED', failureCode: 'not_answered' },
+        { processor: 'second', status: 'CAPTURED' },
+      ])
+      const event = (await shop.order(id)).events.find(({ type }: { type: string }) => type === 'PAYMENT_FAILED_OVER')
+      expect(event.detail).toMatchObject({ processor: 'second', instead: 'first' })
+      const before = calls.length
+      await later(app)
+      expect(calls.slice(before)).toEqual(['first ask'])
+    }
+  })
+
+  test.each(['REQUIRES_ACTION', 'AUTHORIZED'] as const)('is given up there when it turns up as %s', async (state) => {
+    await using app = await testApp()
+    const { shop, id, calls, done, turnsUp } = await paidWithReserve(app)
+    await done
+    turnsUp(said(state, { authorized: state === 'AUTHORIZED' ? 1_000 : 0 }))
+    await later(app)
+    expect(calls.slice(-2)).toEqual(['first ask', 'first void'])
+    expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000), refunds: [] })
+  })
+
+  test('is refunded when it was captured after all, and the sale stays one', async () => {
+    await using app = await testApp()
+    const { shop, id, calls, done, turnsUp } = await paidWithReserve(app)
+    await done
+    turnsUp(captured)
+    await later(app)
+    await app.jobs.resume()
+    expect(calls.filter((call) => call === 'first refund')).toHaveLength(1)
+    expect(await shop.order(id)).toMatchObject({
+      status: 'CONFIRMED',
+      paymentStatus: 'CAPTURED',
+      capturedTotal: shop.usd(1_000),
+      refundedTotal: shop.usd(0),
+    })
+    await later(app)
+    expect(calls.filter((call) => call === 'first refund')).toHaveLength(1)
+  })
+
+  test('is waited for where there is a token, which belongs to one processor', async () => {
+    await using app = await testApp()
+    const { calls, done, payments } = await paidWithReserve(app, { token: 'tok_1', fails: 'lost' })
+    await done
+    expect(calls).toEqual(['first create', 'first ask'])
+    expect(await payments()).toMatchObject([{ processor: 'first', status: 'PENDING' }])
+  })
+
+  test('is waited for where its shopper could pay without us, for all methods or for this one', async () => {
+    for (const capturesItself of [true, ['card', 'paypal'] as const]) {
+      await using app = await testApp()
+      const { calls, done, payments } = await paidWithReserve(app, { promises: { capturesItself }, fails: 'lost' })
+      await done
+      expect(calls).not.toContain('second create')
+      expect(await payments()).toMatchObject([{ processor: 'first', status: 'PENDING' }])
+    }
+    await using app = await testApp()
+    const { calls, done } = await paidWithReserve(app, { promises: { capturesItself: ['crypto'] }, fails: 'lost' })
+    await done
+    expect(calls).toContain('second create')
+  })
+})

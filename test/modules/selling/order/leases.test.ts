@@ -1,0 +1,351 @@
+/** A call to a processor is taken by a row first: nobody else makes it meanwhile, and what may have been made is asked about. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { engine } from '../../../../db/columns.ts'
+import { jobs } from '../../../../jobs/index.ts'
+import { type ProcessorPayment, ProcessorUnavailable, type RefundAnswer } from '../../../../src/clients/processors/processor.ts'
+import { system } from '../../../../src/core/command-context.ts'
+import { isFree, leaseMs } from '../../../../src/core/leases.ts'
+import { beginRefund } from '../../../../src/modules/selling/order/refunds/refund-requests.ts'
+import { settleRefund } from '../../../../src/modules/selling/order/refunds/refunds.ts'
+import { resumeOrders } from '../../../../src/modules/selling/order/saga/resume-orders.ts'
+import { testApp } from '../../../support/app.ts'
+import { booksOf, violationsOf } from '../../../support/books.ts'
+import { said, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minute = 60_000
+const now = Number.MAX_SAFE_INTEGER
+
+test('a lease keeps others away until it runs out, and never because a clock stepped back', () => {
+  const lease = { leaseHolder: 'a', leaseUntil: 1_000_000 + leaseMs }
+  expect(isFree(lease, 'a', 1_000_000)).toBe(true)
+  expect(isFree(lease, 'b', 1_000_000)).toBe(false)
+  expect(isFree(lease, 'b', 1_000_000 + leaseMs - 1)).toBe(false)
+  expect(isFree(lease, 'b', 1_000_000 + leaseMs)).toBe(true)
+  expect(isFree(lease, 'b', 999_999)).toBe(true)
+  expect(isFree({ leaseHolder: null, leaseUntil: null }, 'b', 0)).toBe(true)
+})
+
+test('a refund that a request is asking for is not asked for by the job beside it, and five are five calls', async () => {
+  await using app = await testApp()
+  const held = Promise.withResolvers<void>()
+  const sent: string[] = []
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    async refund({ refundId }) {
+      sent.push(refundId)
+      await held.promise
+      return { reference: refundId, state: 'SUCCEEDED' }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  const asked = Array.from({ length: 5 }, () => shop.refund(order.id, { amount: shop.usd(100) }))
+  while (sent.length < 5) await Bun.sleep(1)
+  await Promise.all([resumeOrders(app.deps, now), resumeOrders(app.deps, now)])
+  held.resolve()
+  for (const answer of await Promise.all(asked)) ok(answer)
+  expect(new Set(sent).size).toBe(5)
+  expect(sent.length).toBe(5)
+  expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(500) })
+})
+
+test('a capture that a request is asking for is not asked for by the job beside it', async () => {
+  await using app = await testApp()
+  const held = Promise.withResolvers<void>()
+  let captures = 0
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    async capture({ amount }) {
+      captures++
+      await held.promise
+      return said('CAPTURED', { authorized: amount, captured: amount })
+    },
+    retrieve: async () => said('AUTHORIZED', { authorized: 1_000 }),
+  })
+  const buying = shop.buy()
+  while (captures === 0) await Bun.sleep(1)
+  await Promise.all([resumeOrders(app.deps, now), resumeOrders(app.deps, now)])
+  expect(captures).toBe(1)
+  held.resolve()
+  expect(ok(await buying).body.order.status).toBe('CONFIRMED')
+  expect(captures).toBe(1)
+  expect(violationsOf(await booksOf(app)).filter((one) => !one.includes('processor'))).toEqual([])
+})
+
+test('a question that needs no lease leaves that of a call under way to whoever has it: it is made once, and nothing beside it', async () => {
+  await using app = await testApp()
+  const held = Promise.withResolvers<void>()
+  const called = Promise.withResolvers<void>()
+  const calls: string[] = []
+  let state: ProcessorPayment['state'] = 'REQUIRES_ACTION'
+  const shop = await sellingBy(app, {
+    create: async () => said('REQUIRES_ACTION'),
+    retrieve: async () => said(state, { authorized: state === 'AUTHORIZED' ? 1_000 : 0, clientParameters: { secret: 's' } }),
+    async capture({ amount }) {
+      calls.push('capture')
+      return said('CAPTURED', { authorized: amount, captured: amount })
+    },
+    async void() {
+      calls.push('void')
+      called.resolve()
+      await held.promise
+      return said('VOIDED')
+    },
+  })
+  const cartId = await shop.cart()
+  ok(await shop.checkout(cartId, { processor: 'scripted' }))
+  const key = shop.publishableKey
+  const takeBack = () => app.call('DELETE', `/cart/${cartId}/checkout`, { key })
+  const slow = takeBack()
+  await called.promise
+  for (const next of ['REQUIRES_ACTION', 'AUTHORIZED'] as const) {
+    state = next
+    app.clock.advance(2_000)
+    ok(await app.call('POST', `/cart/${cartId}/complete`, { key }))
+    expect((await takeBack()).status).toBe(409)
+  }
+  expect(calls).toEqual(['void'])
+  held.resolve()
+  expect(ok(await slow).body.status).toBe('OPEN')
+  expect(calls).toEqual(['void'])
+})
+
+test('a refund that has a name at its processor is asked about for as long as it takes, and never sent again', async () => {
+  await using app = await testApp()
+  const sent: string[] = []
+  const asked: (string | undefined)[] = []
+  let state: RefundAnswer['state'] = 'PENDING'
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    async refund({ refundId }) {
+      sent.push(refundId)
+      return { reference: 're_1', state: 'PENDING' }
+    },
+    async retrieveRefund({ refundReference }) {
+      asked.push(refundReference)
+      return { reference: 're_1', state }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  const refund = ok(await shop.refund(order.id, { amount: shop.usd(300) })).body
+  expect(refund).toMatchObject({ status: 'PENDING', processorReference: 're_1' })
+  for (let looks = 0; looks < 72 * 2; looks++) {
+    app.clock.advance(30 * minute)
+    await app.jobs.resume()
+  }
+  expect(sent.length).toBe(1)
+  expect(asked.length).toBeGreaterThan(100)
+  expect(new Set(asked)).toEqual(new Set(['re_1']))
+  state = 'SUCCEEDED'
+  app.clock.advance(30 * minute)
+  await app.jobs.resume()
+  expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(300), refunds: [{ status: 'SUCCEEDED' }] })
+})
+
+test('a refund whose sender stood still past its lease is not sent blindly, and does not end the lease of who took over', async () => {
+  await using app = await testApp()
+  const sent: string[] = []
+  const entered = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  let known: RefundAnswer | undefined
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    async refund({ refundId }) {
+      sent.push(refundId)
+      known = { reference: 're_1', state: 'PENDING' }
+      if (sent.length > 1) return known
+      entered.resolve()
+      await held.promise
+      return known
+    },
+    retrieveRefund: async () => known,
+  })
+  const { order } = ok(await shop.buy()).body
+  const attempt = { shopId: shop.shop.id, orderId: order.id, asked: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
+  const { refund } = await beginRefund(app.deps, attempt, 'REFUND')
+  // The process stood still, and the job of another one took the refund over.
+  app.clock.advance(minute)
+  const job = settleRefund(app.deps, refund.id, { holder: 'job' })
+  await entered.promise
+  expect((await settleRefund(app.deps, refund.id, { holder: 'a' }, { isNew: true })).status).toBe('PENDING')
+  expect(sent).toHaveLength(1)
+  // Now the job stands still, and somebody else takes over and is at it.
+  app.clock.advance(minute)
+  const other = await app.deps.db.write((tx) => app.deps.orderStore.leaseRefund(tx, refund, 'other', app.clock.now()))
+  expect(other?.leaseHolder).toBe('other')
+  held.resolve()
+  await job
+  expect(await app.deps.orderStore.findRefund(app.deps.db.read, refund.id)).toMatchObject({
+    leaseHolder: 'other',
+    leaseUntil: other?.leaseUntil,
+    processorReference: 're_1',
+  })
+})
+
+// On SQLite nobody else writes within a write.
+test.skipIf(engine === 'sqlite')(
+  'a refund that comes through while somebody finds it taken is over: nobody is to look at it again',
+  async () => {
+    await using app = await testApp()
+    const entered = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const shop = await sellingBy(app, {
+      create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+      capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+      async refund() {
+        entered.resolve()
+        await held.promise
+        return { reference: 're_1', state: 'SUCCEEDED' }
+      },
+    })
+    const { order } = ok(await shop.buy()).body
+    const attempt = { shopId: shop.shop.id, orderId: order.id, asked: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
+    const { refund } = await beginRefund(app.deps, attempt, 'REFUND')
+    app.clock.advance(minute)
+    const job = settleRefund(app.deps, refund.id, { holder: 'job' })
+    await entered.promise
+    const { orderStore: store } = app.deps
+    const { leaseRefund } = store
+    store.leaseRefund = async (...asked) => {
+      const taken = await leaseRefund(...asked)
+      held.resolve()
+      await job
+      return taken
+    }
+    await settleRefund(app.deps, refund.id, { holder: 'beside' })
+    expect(await store.findRefund(app.deps.db.read, refund.id)).toMatchObject({ status: 'SUCCEEDED', resumeAt: null, leaseHolder: null })
+  },
+)
+
+test('a refund whose answer was lost is asked about before it is sent again, and not sent again when it is known', async () => {
+  await using app = await testApp()
+  let known: RefundAnswer | undefined
+  let sent = 0
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    async refund() {
+      sent++
+      // It forgets our ids: sent again, it would be a second one.
+      known = { reference: `re_${sent}`, state: 'SUCCEEDED' }
+      throw new ProcessorUnavailable('lost')
+    },
+    retrieveRefund: async () => known,
+  })
+  const { order } = ok(await shop.buy()).body
+  expect(ok(await shop.refund(order.id, { amount: shop.usd(300) })).body.status).toBe('PENDING')
+  app.clock.advance(minute)
+  await app.jobs.resume()
+  expect(sent).toBe(1)
+  expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(300), refunds: [{ processorReference: 're_1' }] })
+})
+
+test('a processor that hangs holds up nobody but those who wait for it', async () => {
+  await using app = await testApp()
+  const hung = Promise.withResolvers<ProcessorPayment>()
+  let hanging = 0
+  let lost = true
+  const shop = await sellingBy(
+    app,
+    {
+      async create({ amount }) {
+        if (lost) throw new ProcessorUnavailable('lost')
+        hanging++
+        await hung.promise
+        return said('AUTHORIZED', { authorized: amount })
+      },
+      retrieve: async () => undefined,
+    },
+    { onHand: 30 },
+  )
+  const other = {
+    create: async ({ amount, paymentId: reference }: { amount: number; paymentId: string }) => {
+      if (lost) throw new ProcessorUnavailable('lost')
+      return said('AUTHORIZED', { authorized: amount, reference })
+    },
+    capture: async ({ amount, paymentId: reference }: { amount: number; paymentId: string }) =>
+      said('CAPTURED', { authorized: amount, captured: amount, reference }),
+    retrieve: async () => undefined,
+    retrieveRefund: async () => undefined,
+    async refund({ refundId }: { refundId: string }) {
+      if (lost) throw new ProcessorUnavailable('lost')
+      return { reference: refundId, state: 'SUCCEEDED' as const }
+    },
+  }
+  ;(app.deps.processors as Map<string, ReturnType<typeof scripted>>).set('other', { ...scripted(other), name: 'other' })
+  lost = false
+  const elsewhere = async () => ok(await shop.checkout(await shop.cart(), { processor: 'other' })).body.order
+  const sold = await elsewhere()
+  lost = true
+  // More of them than are asked at once.
+  for (let nth = 0; nth < 20; nth++) ok(await shop.buy())
+  const order = await elsewhere()
+  expect(ok(await shop.refund(sold.id)).body.status).toBe('PENDING')
+  lost = false
+  app.clock.advance(minute)
+  const first = app.jobs.resume()
+  const stands = async () => [(await shop.order(order.id)).status, (await shop.order(sold.id)).paymentStatus]
+  while (hanging < 8 || !Bun.deepEquals(await stands(), ['CONFIRMED', 'REFUNDED'])) await Bun.sleep(1)
+  // The next run leaves the lane that is at work alone, and does not wait for it; nor does a refund that is asked for now.
+  await app.jobs.resume()
+  expect(ok(await shop.refund(order.id)).body.status).toBe('SUCCEEDED')
+  expect(hanging).toBe(8)
+  hung.resolve(said('PENDING'))
+  await first
+})
+
+test('a processor that hangs holds up the end of its own orders, and not that of others which comes later', async () => {
+  await using app = await testApp()
+  const hung = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  let hangs = false
+  const shop = await sellingBy(app, {
+    create: async () => said('REQUIRES_ACTION'),
+    retrieve: async () => {
+      if (hangs) {
+        asked.resolve()
+        await hung.promise
+      }
+      return said('REQUIRES_ACTION')
+    },
+    void: async () => said('VOIDED'),
+  })
+  const first = ok(await shop.buy()).body.order
+  app.clock.advance(30 * minute)
+  const later = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_action' })).body.order
+  app.clock.advance(30 * minute)
+  hangs = true
+  const held = app.jobs.closeOrders()
+  await asked.promise
+  app.clock.advance(30 * minute)
+  // The job lets its runs overlap.
+  expect(jobs.find(({ name }) => name === 'close-orders')?.overlaps).toBe(true)
+  await app.jobs.closeOrders()
+  expect([(await shop.order(first.id)).status, (await shop.order(later.id)).status]).toEqual(['PENDING_PAYMENT', 'EXPIRED'])
+  hung.resolve()
+  await held
+  expect((await shop.order(first.id)).status).toBe('EXPIRED')
+})
+
+test('every line of the log about a payment names its request, its order, itself and its processor, and a decline has a line of its own', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    create: async () => said('FAILED', { failureCode: 'card_declined' }),
+  })
+  const { order } = ok(await shop.buy()).body
+  const lines = app.logged.filter(({ event }) => event.startsWith('payment.'))
+  expect(lines.map(({ event }) => event)).toEqual(['payment.declined'])
+  expect(lines[0]?.fields).toMatchObject({
+    order: order.id,
+    payment: order.payments[0].id,
+    processor: 'scripted',
+    question: 'create',
+    code: 'card_declined',
+  })
+})

@@ -1,0 +1,236 @@
+/** Whoever waits for a row has none yet of those that come after it: nobody waits in a ring, and nobody for somebody who waits elsewhere. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { locking } from '../../../../src/core/command-context.ts'
+import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
+import { booksOf, violationsAtRest } from '../../../support/books.ts'
+import { customerIn } from '../../../support/customers.ts'
+import { customerOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+/** Has a row to itself, as an order would that locks it and is slow. Returns what lets it go. */
+async function hold(app: TestApp, row: SQL): Promise<() => Promise<void>> {
+  const locked = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  const holding = app.deps.db.write(async (tx) => {
+    await tx.rows(sql`${row} for no key update`)
+    locked.resolve()
+    await over.promise
+  }, locking)
+  await Promise.race([locked.promise, holding])
+  return () => {
+    over.resolve()
+    return holding
+  }
+}
+
+/** Until somebody waits for a row in this database. */
+async function somebodyWaits(app: TestApp): Promise<void> {
+  const waiting = sql`select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  while ((await app.deps.db.read.rows(waiting)).length === 0) await Bun.sleep(1)
+}
+
+type Scene = Awaited<ReturnType<typeof scene>>
+/** A shop with a customer who has a gift card; and who does what, each when it is called. */
+async function scene(app: TestApp) {
+  const shop = await sellingIn(app, { onHand: 100 })
+  const { id: customerId, token } = await customerOf(app, shop.shop.name)
+  const other = await shop.add({
+    title: 'Plate',
+    options: [{ name: 'Colour', values: ['White', 'Blue'] }],
+    variants: [
+      { optionValues: ['White'], price: shop.usd(500), onHand: 1 },
+      { optionValues: ['Blue'], price: shop.usd(500), onHand: 1 },
+    ],
+  })
+  const [white = '', blue = ''] = other.variants.map(({ id }: { id: string }) => id)
+  const card = await shop.giftCard(90_000)
+  const cartOf = async (options: Parameters<Selling['cart']>[0], withCard: boolean): Promise<string> => {
+    const cartId = await shop.cart(options)
+    if (withCard) ok(await app.call('PATCH', '/giftcard/apply', { key: shop.secretKey, body: { code: card.code, cartId } }))
+    return cartId
+  }
+  const sale = ok(await shop.checkout(await cartOf({ token }, true), {}, undefined, token)).body.order
+  const code = { title: 'Few', kind: 'PERCENT', valueBps: 1_000, code: 'FEW', usageLimit: 9 }
+  const discount = ok(await shop.post('/discounts', code), 201).body
+  const withCode = async (cartId: string): Promise<string> => {
+    ok(await app.call('PATCH', `/cart/${cartId}/discount`, { key: shop.secretKey, body: { code: 'FEW' } }))
+    return cartId
+  }
+  const carts = {
+    'a guest': await cartOf({}, false),
+    'a guest with the card': await cartOf({}, true),
+    'a customer': await cartOf({ token }, false),
+    'a customer with the code': await withCode(await cartOf({ token }, false)),
+    'a customer with the card': await cartOf({ token }, true),
+    'a guest who buys the last white one': await cartOf({ variants: [white] }, false),
+    'a customer who buys the last white one': await cartOf({ token, variants: [white] }, false),
+    'a guest who buys the last blue one': await cartOf({ variants: [blue] }, false),
+  }
+  const whites = `/product-v2/${other.id}`
+  const does = {
+    ...(Object.fromEntries(
+      Object.entries(carts).map(([who, cartId]) => [
+        who,
+        () => (who.startsWith('a customer') ? shop.checkout(cartId, {}, undefined, token) : shop.checkout(cartId)),
+      ]),
+    ) as Record<keyof typeof carts, () => Promise<Answer>>),
+    'a refund that goes back to the shelf': () =>
+      shop.refund(sale.id, { lines: [{ lineId: sale.lines[0].id, quantity: 1, restock: true }] }),
+    'a cancel': () => shop.post(`/v2/orders/${sale.id}/cancel`, {}),
+    'an edit of the white one': () =>
+      app.call('PATCH', whites, { key: shop.secretKey, body: { variants: [{ id: white, price: shop.usd(700) }] } }),
+    'stock by hand of the white one': () => shop.post(`${whites}/variants/${white}/stock`, { counted: 0 }),
+  }
+  const rows = {
+    'the gift card': sql`select id from gift_cards where id = ${card.id}`,
+    'the discount': sql`select id from discounts where id = ${discount.id}`,
+    'the customer’s numbers': sql`select customer_id from customer_totals where customer_id = ${customerId}`,
+    'the mug': sql`select id from variants where id = ${shop.variantId}`,
+    'the white one': sql`select id from variants where id = ${white}`,
+    'the plate': sql`select id from products where id = ${other.id}`,
+  }
+  const plate = {
+    book: (delta: number) => shop.post(`${whites}/variants/${white}/stock`, { delta }),
+    publicly: async () => ok(await app.call('GET', `/product-v2/public/${other.id}`)).body,
+  }
+  return { shop, does, rows, plate }
+}
+
+test.skipIf(engine !== 'postgres').each<[keyof Scene['rows'], keyof Scene['does'], keyof Scene['does']]>([
+  ['the gift card', 'a guest with the card', 'a guest who buys the last white one'],
+  ['the gift card', 'a customer with the card', 'a customer who buys the last white one'],
+  ['the discount', 'a customer with the code', 'a customer who buys the last white one'],
+  ['the customer’s numbers', 'a customer', 'a guest who buys the last white one'],
+  ['the plate', 'a guest who buys the last white one', 'a guest'],
+  ['the plate', 'a customer who buys the last white one', 'a customer'],
+  ['the white one', 'an edit of the white one', 'a guest who buys the last blue one'],
+  ['the white one', 'stock by hand of the white one', 'a guest who buys the last blue one'],
+])('while %s is held, and %s waits for it, what %s does goes through', async (held, waits, passes) => {
+  await using app = await testApp()
+  const { does, rows } = await scene(app)
+  const letGo = await hold(app, rows[held])
+  const waiting = does[waits]()
+  await somebodyWaits(app)
+  ok(await does[passes]())
+  await letGo()
+  ok(await waiting)
+  expect(violationsAtRest(await booksOf(app))).toEqual([])
+})
+
+test.skipIf(engine !== 'postgres').each<[keyof Scene['does']]>([['a refund that goes back to the shelf'], ['a cancel']])(
+  '%s that waits for its variant has neither the gift card nor the customer’s numbers yet',
+  async (waits) => {
+    await using app = await testApp()
+    const { shop, does, rows } = await scene(app)
+    const letGo = await hold(app, rows['the mug'])
+    const waiting = does[waits]()
+    await somebodyWaits(app)
+    const nowait = (row: SQL) => app.deps.db.write((tx) => tx.rows(sql`${row} for no key update nowait`), locking)
+    expect(await nowait(rows['the gift card'])).toHaveLength(1)
+    expect(await nowait(rows['the customer’s numbers'])).toHaveLength(1)
+    await letGo()
+    ok(await waiting)
+    expect((await shop.stock()).onHand).toBe(100)
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  },
+)
+
+test.skipIf(engine !== 'postgres').each(['a login by which they become a customer’s', 'the end of the refund window'] as const)(
+  'whoever has many orders at once takes them by their ids: %s',
+  async (who) => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const customer = await customerIn(app, shop.shop)
+    const bought = [await shop.bought({ email: customer.email }), await shop.bought({ email: customer.email })]
+    const [one, two] = bought.map(({ id }) => String(id)).sort() as [string, string]
+    // The later one was sent first, and lies before the other, which was changed since.
+    for (const id of [two, one]) {
+      ok(await shop.post(`/v2/orders/${id}/fulfil`, {}))
+      app.clock.advance(1_000)
+    }
+    await app.deps.db.write((tx) => tx.rows(sql`update customers set email_proven_at = 1`))
+    app.clock.advance(15 * 24 * 60 * 60_000)
+    const body = { shopName: shop.shop.name, email: customer.email, password: customer.password }
+    const rowOf = (id: string) => sql`select id from orders where id = ${id}`
+    const letGo = await hold(app, rowOf(one))
+    const waiting =
+      who === 'the end of the refund window'
+        ? app.jobs.closeOrders()
+        : app.call('POST', '/customer/login', { body }).then((answer) => ok(answer))
+    await somebodyWaits(app)
+    const free = await app.deps.db.write((tx) => tx.rows(sql`${rowOf(two)} for no key update skip locked`), locking)
+    await letGo()
+    await waiting
+    expect(free).toHaveLength(1)
+    const changed = who === 'the end of the refund window' ? { status: 'COMPLETED' } : { customerId: customer.id }
+    for (const id of [one, two]) expect(await shop.order(id)).toMatchObject(changed)
+  },
+)
+
+test.skipIf(engine !== 'postgres')(
+  'stock by hand of one variant and an order that takes the last of another leave the public a product as it is',
+  async () => {
+    await using app = await testApp()
+    const { does, plate } = await scene(app)
+    ok(await does['stock by hand of the white one']())
+    const read = Promise.withResolvers<void>()
+    const over = Promise.withResolvers<void>()
+    const store = app.deps.catalogStore as { wholeOf: (typeof app.deps.catalogStore)['wholeOf'] }
+    const { wholeOf } = store
+    store.wholeOf = async (tx, productId) => {
+      const whole = await wholeOf(tx, productId)
+      read.resolve()
+      await over.promise
+      return whole
+    }
+    const buying = does['a guest who buys the last blue one']()
+    await read.promise
+    const booking = plate.book(5)
+    await Promise.race([booking, somebodyWaits(app)])
+    over.resolve()
+    ok(await buying)
+    ok(await booking)
+    expect((await plate.publicly()).variants.map(({ available }: { available: boolean }) => available)).toEqual([true, false])
+  },
+)
+
+test('orders of one shop that come at once are bounded to the last one, whatever they are of', async () => {
+  await using app = await testApp({ UNPAID_ORDERS_PER_SHOP: '2' })
+  const shop = await sellingIn(app)
+  const carts: string[] = []
+  for (let nth = 0; nth < 8; nth++) {
+    const { variants } = await shop.add({ title: `Mug ${nth}`, variants: [{ price: shop.usd(500), onHand: 9 }] })
+    carts.push(await shop.cart({ variants: [variants[0]?.id ?? ''] }))
+  }
+  const answers = await Promise.all(carts.map((cartId) => shop.checkout(cartId, { paymentToken: 'tok_decline' })))
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, ...Array.from({ length: 6 }, () => 429)])
+})
+
+test('refunds to the shelf beside checkouts of the same customer and variant do not wait for each other in a ring', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 1_000 })
+  const { token } = await customerOf(app, shop.shop.name)
+  const sales = await Promise.all(Array.from({ length: 10 }, () => shop.bought({ token })))
+  const carts = await Promise.all(Array.from({ length: 10 }, () => shop.cart({ token })))
+  const deadlocks = async () => {
+    if (engine !== 'postgres') return 0
+    const [row] = await app.deps.db.read.rows<{ n: string }>(
+      sql`select deadlocks as n from pg_stat_database where datname = current_database()`,
+    )
+    return Number(row?.n)
+  }
+  const before = await deadlocks()
+  await Promise.all([
+    ...carts.map((cartId) => shop.checkout(cartId, {}, undefined, token).then((answer) => ok(answer))),
+    ...sales.map((order) =>
+      shop.refund(order.id, { lines: [{ lineId: order.lines[0].id, quantity: 1, restock: true }] }).then((answer) => ok(answer)),
+    ),
+  ])
+  expect(await deadlocks()).toBe(before)
+  expect((await shop.stock()).onHand).toBe(990)
+  expect(violationsAtRest(await booksOf(app))).toEqual([])
+})

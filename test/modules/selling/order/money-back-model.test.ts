@@ -1,0 +1,137 @@
+/** Whatever processors say of refunds, in whatever order, and whoever pays by hand: the sums hold, and a full refund is the capture to the cent. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { engine } from '../../../../db/columns.ts'
+import { ProcessorRefused, ProcessorUnavailable, type RefundAnswer } from '../../../../src/clients/processors/processor.ts'
+import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
+import { newDrive } from '../../../../src/modules/selling/order/saga/saga-context.ts'
+import { takeAnswer } from '../../../../src/modules/selling/order/saga/order-payments.ts'
+import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
+import { type Json, testApp } from '../../../support/app.ts'
+import { booksOf, violationsOf } from '../../../support/books.ts'
+import { capabilities, said, sellingBy } from '../../../support/test-processor.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const hour = 60 * 60_000
+const captured = 1_000
+
+type Doing =
+  | { do: 'refund'; amount: number }
+  | { do: 'cancel' }
+  | { do: 'wait'; hours: number }
+  | { do: 'message'; elsewhere: number }
+  | { do: 'settle' }
+const doing: fc.Arbitrary<Doing> = fc.oneof(
+  fc.record({ do: fc.constant('refund' as const), amount: fc.integer({ min: 1, max: captured }) }),
+  fc.record({ do: fc.constant('cancel' as const) }),
+  fc.record({ do: fc.constant('wait' as const), hours: fc.integer({ min: 1, max: 30 }) }),
+  fc.record({ do: fc.constant('message' as const), elsewhere: fc.integer({ min: 0, max: 400 }) }),
+  fc.record({ do: fc.constant('settle' as const) }),
+)
+/** What the processor does with each call, one after the other, and then over again. */
+const mood = fc.constantFrom('succeeds', 'claim', 'unable', 'refuses', 'silent', 'lost', 'pending', 'fails')
+type Mood = typeof mood extends fc.Arbitrary<infer Of> ? Of : never
+
+const states: Partial<Record<Mood, RefundAnswer['state']>> = {
+  succeeds: 'SUCCEEDED',
+  claim: 'CLAIMABLE',
+  pending: 'PENDING',
+  fails: 'FAILED',
+}
+
+test('every rule holds after every doing, and at the end all of the money has gone back, or is to be paid', async () => {
+  const story = fc.record({
+    batches: fc.array(fc.array(doing, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 7 }),
+    moods: fc.array(mood, { minLength: 1, maxLength: 8 }),
+  })
+  const seen = new Set<string>()
+  const property = fc.asyncProperty(story, async ({ batches, moods }) => {
+    await using app = await testApp()
+    let calls = 0
+    /** What the processor has made, by our ids: what it says later may be something else. */
+    const made = new Map<string, number>()
+    let elsewhere = 0
+    const answerOf = (refundId: string, amount: number): RefundAnswer => {
+      const now = moods[calls++ % moods.length] ?? 'succeeds'
+      if (now === 'unable') throw new ProcessorRefused('refund_not_supported')
+      if (now === 'refuses') throw new ProcessorRefused('too_early')
+      if (now === 'silent') throw new ProcessorUnavailable('silent', { neverSent: true })
+      made.set(refundId, amount)
+      const state = states[now]
+      if (!state) throw new ProcessorUnavailable('lost')
+      return { reference: `re_${refundId}`, state, ...(state === 'CLAIMABLE' ? { claimUrl: 'https://pay.example.com/c' } : {}) }
+    }
+    const shop = await sellingBy(app, {
+      capabilities: { ...capabilities, refundsMayFail: true, refundRepeatsMs: 24 * hour },
+      create: async () => said('AUTHORIZED', { authorized: captured }),
+      capture: async () => said('CAPTURED', { authorized: captured, captured }),
+      retrieve: async () => said('CAPTURED', { authorized: captured, captured }),
+      refund: async ({ refundId, amount }) => answerOf(refundId, amount),
+      retrieveRefund: async ({ refundId, amount }) => (made.has(refundId) ? answerOf(refundId, amount) : undefined),
+    })
+    const { order } = ok(await shop.buy()).body
+    const run = async (one: Doing): Promise<unknown> => {
+      switch (one.do) {
+        case 'refund':
+          return shop.refund(order.id, { amount: shop.usd(one.amount) })
+        case 'cancel':
+          return shop.post(`/v2/orders/${order.id}/cancel`, {})
+        case 'wait':
+          app.clock.advance(one.hours * hour)
+          return app.jobs.resume()
+        case 'message': {
+          elsewhere += one.elsewhere
+          const [payment] = await paymentsOf(app.deps, order.id)
+          if (!payment) throw new Error('no payment')
+          const refunded = Math.min(
+            captured,
+            [...made.values()].reduce((sum, amount) => sum + amount, elsewhere),
+          )
+          return takeAnswer(app.deps, payment, said('CAPTURED', { authorized: captured, captured, refunded }), newDrive(app.deps))
+        }
+        case 'settle': {
+          const { data } = (await shop.get('/v2/refunds?status=MANUAL')).body
+          return Promise.all(
+            data.map(({ id }: Json) => shop.post(`/v2/orders/${order.id}/refunds/${id}/settled`, { reference: `SEPA ${id}` })),
+          )
+        }
+      }
+    }
+    const holds = async () => {
+      expect(violationsOf(await booksOf(app))).toEqual([])
+      for await (const { subject, problems, isWork } of bookFindings(app.deps.db))
+        if (!isWork) expect([subject, problems]).toEqual([subject, []])
+      const { capturedTotal, refundedTotal, paymentStatus, refunds, status } = await shop.order(order.id)
+      expect(refundedTotal.amount).toBeGreaterThanOrEqual(0)
+      expect(refundedTotal.amount).toBeLessThanOrEqual(capturedTotal.amount)
+      if (paymentStatus === 'REFUNDED') expect(refundedTotal).toEqual(capturedTotal)
+      seen.add(status)
+      for (const refund of refunds as Json[]) seen.add(refund.status)
+    }
+    for (const batch of batches) {
+      const answers = await Promise.all(batch.map(run))
+      for (const answer of answers) expect((answer as { status?: number } | undefined)?.status ?? 200).toBeLessThan(500)
+      await holds()
+    }
+    // The processor can again, and the shop does what it has to.
+    moods.splice(0, moods.length, 'succeeds')
+    for (let days = 0; days < 3; days++) {
+      await run({ do: 'wait', hours: 30 })
+      await run({ do: 'settle' })
+    }
+    await holds()
+    const last = await shop.order(order.id)
+    expect((last.refunds as Json[]).filter(({ status }) => !['SUCCEEDED', 'FAILED'].includes(status))).toEqual([])
+    if (last.status === 'CANCELLED') expect(last.paymentStatus).toBe('REFUNDED')
+    if (last.paymentStatus !== 'REFUNDED') ok(await shop.refund(order.id, { all: true }))
+    expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'REFUNDED', refundedTotal: shop.usd(captured) })
+  })
+  await fc.assert(property, {
+    seed: Number(Bun.env['FUZZ_SEED'] ?? 9),
+    numRuns: Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 25 : 8)),
+  })
+  expect(['CONFIRMED', 'CANCELLED', 'PENDING', 'CLAIMABLE', 'MANUAL', 'SUCCEEDED', 'FAILED'].filter((one) => !seen.has(one))).toEqual([])
+})

@@ -1,0 +1,174 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { OrderLine, Refund } from '../../../../src/modules/selling/order/domain.ts'
+import { refundable, refundParts } from '../../../../src/modules/selling/order/domain.ts'
+import { amountAsked, isOf, leftOf, linesBack, paidFor, type RefundedLine, shelvedBy } from '../../../../src/modules/selling/order/refunds/refund-lines.ts'
+
+type Before = Pick<Refund, 'status' | 'lines'>
+const line = (fields: Partial<OrderLine>): OrderLine =>
+  ({
+    id: 'line_1',
+    variantId: 'var_1',
+    quantity: 1,
+    total: 0,
+    discount: 0,
+    taxInclusive: false,
+    taxAmount: 0,
+    tracked: true,
+    ...fields,
+  }) as OrderLine
+const units = (quantity: number, restock = false, lineId = 'line_1') => ({ lineId, quantity, restock })
+const refused = (run: () => unknown): unknown => {
+  try {
+    return run()
+  } catch (error) {
+    return (error as { code: string }).code
+  }
+}
+const sum = (lines: readonly RefundedLine[]) => lines.reduce((all, { amount }) => all + amount, 0)
+
+const bought = fc.record({
+  quantity: fc.integer({ min: 1, max: 40 }),
+  total: fc.integer({ min: 0, max: 100_000 }),
+  taxAmount: fc.integer({ min: 0, max: 20_000 }),
+  taxInclusive: fc.boolean(),
+})
+
+test('line refunds add up to what was paid for the line, however it is split and whichever of them fail', () => {
+  const tries = fc.array(fc.tuple(fc.integer({ min: 1, max: 10 }), fc.boolean()), { maxLength: 30 })
+  fc.assert(
+    fc.property(bought, tries, (fields, split) => {
+      const one = line(fields)
+      const before: Before[] = []
+      let gone = 0
+      for (const [wanted, fails] of [...split, ...Array.from({ length: fields.quantity }, () => [1, false] as const)]) {
+        const back = refused(() => linesBack([one], before, [units(wanted)]))
+        expect(back === 'CONFLICT').toBe(gone + wanted > fields.quantity)
+        if (back === 'CONFLICT') continue
+        const lines = back as RefundedLine[]
+        expect(sum(lines)).toBeGreaterThanOrEqual(0)
+        before.push({ status: fails ? 'FAILED' : gone % 2 === 0 ? 'PENDING' : 'SUCCEEDED', lines })
+        if (!fails) gone += wanted
+        expect(sum(before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines))).toBeLessThanOrEqual(paidFor(one))
+      }
+      expect(gone).toBe(fields.quantity)
+      expect(sum(before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines))).toBe(paidFor(one))
+    }),
+  )
+})
+
+test('line refunds are half-even, exclusive tax comes back with them, and included tax is in them already', () => {
+  const amountOf = (fields: Partial<OrderLine>, quantity = 1, before: Before[] = []) =>
+    linesBack([line(fields)], before, [units(quantity)])[0]?.amount
+  expect(amountOf({ quantity: 2, total: 5 })).toBe(2)
+  expect(amountOf({ quantity: 2, total: 7 })).toBe(4)
+  expect(amountOf({ quantity: 2, total: 7 }, 2)).toBe(7)
+  expect(amountOf({ quantity: 4, total: 4_000, taxAmount: 330 })).toBe(1_082)
+  expect(amountOf({ quantity: 4, total: 4_000, taxAmount: 330, taxInclusive: true })).toBe(1_000)
+  // What a discount took off was not paid.
+  expect(amountOf({ quantity: 4, total: 4_000, discount: 400, taxAmount: 297 })).toBe(974)
+  const first: Before = { status: 'SUCCEEDED', lines: [{ ...units(1), amount: 333 }] }
+  expect(amountOf({ quantity: 3, total: 1_000 }, 2, [first])).toBe(667)
+  // Of large amounts no digit is lost.
+  expect(amountOf({ quantity: 3, total: 99_999_999_999_999 }, 2)).toBe(66_666_666_666_666)
+})
+
+test('units that went back while others were promised and failed leave nothing below zero', () => {
+  const three = line({ quantity: 6, total: 3 })
+  const lines = (quantity: number, amount: number): Before => ({ status: 'SUCCEEDED', lines: [{ ...units(quantity), amount }] })
+  // Of the second, third and sixth unit, which were rounded up.
+  const before = [lines(2, 2), lines(1, 1)]
+  expect(linesBack([three], before, [units(1)])[0]?.amount).toBe(0)
+  expect(linesBack([three], before, [units(3)])[0]?.amount).toBe(0)
+})
+
+test('line refunds of a line that is not there, that stands twice, or of more than is left are refused', () => {
+  const lines = [line({ quantity: 2, total: 10 }), line({ id: 'line_2', quantity: 1, total: 5 })]
+  expect(refused(() => linesBack(lines, [], [units(1, false, 'line_3')]))).toBe('INVALID')
+  expect(refused(() => linesBack(lines, [], [units(1), units(1)]))).toBe('INVALID')
+  expect(refused(() => linesBack(lines, [], [units(3)]))).toBe('CONFLICT')
+  expect(() => linesBack(lines, [], [units(3)])).toThrow('lines.0.quantity (body): more of a line than is left of it to refund')
+  expect(() => linesBack(lines, [], [units(1), units(1)])).toThrow('lines.1.lineId (body): each line may stand once only')
+  expect(() => linesBack(lines, [], [units(1), units(1, false, 'line_3')])).toThrow('lines.1.lineId (body): no line of the order')
+  const before: Before[] = [{ status: 'PENDING', lines: [{ ...units(1), amount: 5 }] }]
+  expect(refused(() => linesBack(lines, before, [units(2)]))).toBe('CONFLICT')
+  expect(linesBack(lines, before, [units(1), units(1, true, 'line_2')])).toEqual([
+    { lineId: 'line_1', quantity: 1, amount: 5, restock: false },
+    { lineId: 'line_2', quantity: 1, amount: 5, restock: true },
+  ])
+  expect(linesBack(lines, [{ ...(before[0] as Before), status: 'FAILED' }], [units(2)])[0]?.amount).toBe(10)
+})
+
+test('line refunds of all lines, amounts and the rest together never give back more than came in', () => {
+  const asked = fc.array(
+    fc.oneof(
+      fc.tuple(fc.constant('lines'), fc.nat(2), fc.integer({ min: 1, max: 4 })),
+      fc.tuple(fc.constant('amount'), fc.integer({ min: 1, max: 9_000 }), fc.constant(0)),
+    ),
+  )
+  fc.assert(
+    fc.property(fc.array(bought, { minLength: 3, maxLength: 3 }), fc.nat(500), fc.nat(2_000), asked, (items, shipping, card, doings) => {
+      const lines = items.map((fields, at) => line({ ...fields, id: `line_${at}` }))
+      const total = lines.reduce((all, one) => all + paidFor(one), shipping)
+      const cards = [{ giftCardId: 'gift_1', amount: Math.min(card, total) }]
+      const order = { capturedTotal: total - Math.min(card, total) }
+      const done: Pick<Refund, 'status' | 'purpose' | 'amount' | 'giftCards' | 'lines'>[] = []
+      for (const [what, first, second] of doings) {
+        const ask = what === 'lines' ? { lines: [units(Number(second), false, `line_${first}`)] } : { amount: Number(first) }
+        const back = refused(() => ('lines' in ask ? linesBack(lines, done, ask.lines) : []))
+        if (!Array.isArray(back)) continue
+        const parts = refundParts(refundable(order, cards as never, done), amountAsked(ask, back))
+        if (parts) done.push({ status: 'SUCCEEDED', purpose: 'REFUND', lines: back, amount: parts.amount, giftCards: parts.giftCards })
+      }
+      const rest = refundParts(refundable(order, cards as never, done), undefined)
+      const gone = done.reduce((all, { amount, giftCards }) => all + amount + giftCards.reduce((some, share) => some + share.amount, 0), 0)
+      expect(gone + (rest?.amount ?? 0) + (rest?.giftCardAmount ?? 0)).toBe(total)
+    }),
+  )
+})
+
+test('what is asked for is the amount, that of the lines together, or all that is left', () => {
+  const lines = [5, 7].map((amount) => ({ ...units(1), amount }))
+  expect(amountAsked({ amount: 3 }, [])).toBe(3)
+  expect(amountAsked({ lines: [] }, lines)).toBe(12)
+  expect(amountAsked({ all: true }, [])).toBeUndefined()
+})
+
+test('a refund is that of a request that asks for the same, in the same order', () => {
+  const lines = [{ ...units(1, true), amount: 5 }]
+  const ofLines = { amount: 3, giftCardAmount: 2, lines }
+  const ofAmount = { amount: 3, giftCardAmount: 2, lines: [] }
+  expect(isOf({ lines: [units(1, true)] }, ofLines)).toBe(true)
+  for (const other of [
+    { lines: [units(1)] },
+    { lines: [units(2, true)] },
+    { lines: [units(1, true, 'line_2')] },
+    { lines: [] },
+    { amount: 5 },
+    { all: true } as const,
+  ])
+    expect(isOf(other, ofLines)).toBe(false)
+  const ofTwo = { ...ofLines, lines: [...lines, { ...units(1, false, 'line_2'), amount: 5 }] }
+  expect(isOf({ lines: [units(1, true), units(1, false, 'line_2')] }, ofTwo)).toBe(true)
+  expect(isOf({ lines: [units(1, true), units(1, true, 'line_2')] }, ofTwo)).toBe(false)
+  expect(isOf({ lines: [units(1, true)] }, ofTwo)).toBe(false)
+  expect(isOf({ amount: 5 }, ofAmount)).toBe(true)
+  expect(isOf({ all: true }, ofAmount)).toBe(true)
+  expect(isOf({ amount: 3 }, ofAmount)).toBe(false)
+  expect(isOf({ lines: [units(1, true)] }, ofAmount)).toBe(false)
+})
+
+test('back on the shelf goes what is counted and was asked to, and a cancelled order brings back what no refund decided about', () => {
+  const lines = [
+    line({ quantity: 3 }),
+    line({ id: 'line_2', variantId: 'var_2', quantity: 2, tracked: false }),
+    line({ id: 'line_3', variantId: 'var_3', quantity: 2 }),
+  ]
+  const refunded = [units(1, true), units(1, true, 'line_2'), units(2, false, 'line_3')].map((one) => ({ ...one, amount: 1 }))
+  expect(shelvedBy({ lines: refunded }, lines)).toEqual([{ variantId: 'var_1', quantity: 1 }])
+  expect(leftOf(lines, [{ status: 'SUCCEEDED', lines: refunded }])).toEqual([{ variantId: 'var_1', quantity: 2 }])
+  expect(leftOf(lines, [{ status: 'FAILED', lines: refunded }])).toEqual([
+    { variantId: 'var_1', quantity: 3 },
+    { variantId: 'var_3', quantity: 2 },
+  ])
+})

@@ -1,0 +1,149 @@
+/** What becomes of a refund by what its processor says: every state, every purpose, every word. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type Refund, refundTransitions } from '../../../../src/modules/selling/order/domain.ts'
+import {
+  bankFailuresMax,
+  claimAskedAt,
+  outcomeOf,
+  refusalsMax,
+  type Said,
+  unaccounted,
+  unheardMs,
+  waitingAs,
+  watchAt,
+} from '../../../../src/modules/selling/order/refunds/refund-responses.ts'
+
+const hourMs = 60 * 60_000
+const dayMs = 24 * hourMs
+const now = 100 * dayMs
+const purposes = ['REFUND', 'CANCEL', 'COMPENSATE', 'LATE_CAPTURE', 'ELSEWHERE'] as const satisfies readonly Refund['purpose'][]
+const statuses = ['PENDING', 'CLAIMABLE', 'SUCCEEDED', 'MANUAL', 'FAILED'] as const satisfies readonly Refund['status'][]
+const isOwed = (purpose: Refund['purpose']) => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
+
+type Asked = Parameters<typeof outcomeOf>[0]
+const refundOf = (fields: Partial<Asked>): Asked & { updatedAt: number } => ({
+  status: 'PENDING',
+  purpose: 'REFUND',
+  processorReference: null,
+  attempts: 0,
+  failureCode: null,
+  sentAt: now,
+  createdAt: now,
+  updatedAt: now,
+  ...fields,
+})
+const outcome = (refund: Asked, said: Said, failedBefore = 0) => outcomeOf(refund, said, { now, failedBefore })
+const failed = { reference: 're_1', state: 'FAILED', failureCode: 'closed_account' } as const
+const refused = { reference: undefined, state: 'FAILED', failureCode: 'too_early' } as const
+const unable = { reference: undefined, state: 'FAILED', failureCode: 'refund_not_supported' } as const
+const succeeded = { reference: 're_1', state: 'SUCCEEDED' } as const
+const claimable = { reference: 'pp_1', state: 'CLAIMABLE', claimUrl: 'https://pay.example.com/c' } as const
+
+test('whatever is said, a refund only becomes what its table of states allows', () => {
+  const state = fc.constantFrom('PENDING', 'SUCCEEDED', 'FAILED', 'CLAIMABLE')
+  const code = fc.constantFrom('refund_not_supported', 'refused')
+  const answer = fc.record({ reference: fc.option(fc.constant('re_1'), { nil: undefined }), state, failureCode: code })
+  const said: fc.Arbitrary<Said> = fc.oneof(answer as fc.Arbitrary<Exclude<Said, string>>, fc.constantFrom('unheard' as const, undefined))
+  const refund = fc.record({
+    status: fc.constantFrom(...statuses),
+    purpose: fc.constantFrom(...purposes),
+    processorReference: fc.option(fc.constant('re_1')),
+    attempts: fc.nat(20),
+    failureCode: fc.option(fc.constant('refused')),
+    sentAt: fc.constantFrom(null, now, now - 2 * unheardMs),
+  })
+  fc.assert(
+    fc.property(refund, said, fc.nat(5), (fields, what, failedBefore) => {
+      const { kind } = outcome(refundOf(fields), what, failedBefore)
+      if (kind === 'wait') return
+      const to = kind === 'again' ? 'FAILED' : kind
+      expect(refundTransitions[fields.status] as readonly string[]).toContain(to)
+    }),
+  )
+})
+
+describe.each(purposes)('a refund for %s', (purpose) => {
+  const of = (fields: Partial<Asked>) => refundOf({ ...fields, purpose })
+
+  test('a refund that is under way comes through, can be claimed, waits, or must be paid by hand where the processor cannot do it at all', () => {
+    expect(outcome(of({}), succeeded)).toEqual({ kind: 'SUCCEEDED' })
+    expect(outcome(of({}), claimable)).toEqual({ kind: 'CLAIMABLE' })
+    expect(outcome(of({}), { reference: 're_1', state: 'PENDING' })).toEqual({ kind: 'wait' })
+    expect(outcome(of({}), undefined)).toEqual({ kind: 'wait' })
+    expect(outcome(of({}), unable)).toEqual({ kind: 'MANUAL', code: 'refund_not_supported' })
+  })
+
+  test('a refund that is refused, or fails at a bank, stays failed; what is owed is asked for again, and in the end paid by hand', () => {
+    if (!isOwed(purpose)) {
+      expect(outcome(of({}), refused)).toEqual({ kind: 'FAILED', code: 'too_early' })
+      expect(outcome(of({}), failed)).toEqual({ kind: 'FAILED', code: 'closed_account' })
+      return
+    }
+    expect(outcome(of({}), refused)).toEqual({ kind: 'wait', refused: 'too_early' })
+    // Silence before was no refusal.
+    expect(outcome(of({ attempts: refusalsMax }), refused)).toEqual({ kind: 'wait', refused: 'too_early' })
+    const often = { attempts: refusalsMax - 1, failureCode: 'too_early' }
+    expect(outcome(of(often), refused)).toEqual({ kind: 'MANUAL', code: 'too_early' })
+    expect(outcome(of({}), failed, bankFailuresMax - 2)).toEqual({ kind: 'again', code: 'closed_account' })
+    expect(outcome(of({}), failed, bankFailuresMax - 1)).toEqual({ kind: 'MANUAL', code: 'closed_account' })
+  })
+
+  test('a claim is fetched, or nobody can fetch it any more; nothing else ends it', () => {
+    const claim = of({ status: 'CLAIMABLE', processorReference: 'pp_1' })
+    expect(outcome(claim, succeeded)).toEqual({ kind: 'SUCCEEDED' })
+    expect(outcome(claim, { reference: 'pp_1', state: 'FAILED', failureCode: 'archived' })).toEqual({ kind: 'MANUAL', code: 'archived' })
+    for (const said of [claimable, { reference: 'pp_1', state: 'PENDING' }, undefined] as const)
+      expect(outcome(claim, said)).toEqual({ kind: 'wait' })
+  })
+
+  test('a refund that came through and comes back must be paid by hand; one that is paid by hand, or failed, is no business of the processor', () => {
+    const through = of({ status: 'SUCCEEDED', processorReference: 're_1' })
+    expect(outcome(through, failed)).toEqual({ kind: 'MANUAL', code: 'closed_account' })
+    for (const said of [succeeded, undefined, 'unheard'] as const) expect(outcome(through, said)).toEqual({ kind: 'wait' })
+    for (const status of ['MANUAL', 'FAILED'] as const) expect(outcome(of({ status }), succeeded)).toEqual({ kind: 'wait' })
+  })
+
+  test('a refund that may have been sent, cannot be sent again and is not known there is paid by hand after an hour', () => {
+    expect(outcome(of({ sentAt: now - unheardMs + 1 }), 'unheard')).toEqual({ kind: 'wait' })
+    expect(outcome(of({ sentAt: now - unheardMs }), 'unheard')).toEqual({ kind: 'MANUAL', code: 'not_found' })
+    // It had a name there: one answer does not undo that.
+    const named = of({ sentAt: now - unheardMs, processorReference: 're_1' })
+    expect(outcome(named, 'unheard')).toEqual({ kind: 'wait', refused: 'not_found' })
+  })
+})
+
+test('refusals in a row are counted, silence in between is not, and any other answer ends the row', () => {
+  const first = waitingAs(refundOf({ attempts: 7 }), { said: refused, refused: 'too_early', now })
+  expect(first).toMatchObject({ attempts: 1, failureCode: 'too_early' })
+  const second = waitingAs(refundOf(first), { said: undefined, now })
+  expect(second).toMatchObject({ attempts: 1, failureCode: 'too_early' })
+  expect(waitingAs(refundOf(second), { said: refused, refused: 'too_early', now })).toMatchObject({ attempts: 2 })
+  expect(waitingAs(refundOf(second), { said: { reference: 're_1', state: 'PENDING' }, now })).toMatchObject({
+    attempts: 2,
+    failureCode: null,
+  })
+})
+
+test('a claim is asked about ever more rarely, and once a day at least; a refund that may fail once a day for a week', () => {
+  const pauses = [0, 2, 7, 24, 240].map((hours) => (claimAskedAt(now - hours * hourMs, now) - now) / hourMs)
+  expect(pauses).toEqual([1, 2, 7, 24, 24])
+  let [at, looks]: [number | null, number] = [watchAt(now, now), 0]
+  for (; at !== null; at = watchAt(now, at)) looks++
+  expect(looks).toBe(7)
+})
+
+test('of what a processor says went back, what is not sure to be of somebody else is not counted', () => {
+  const one: Pick<Refund, 'paymentId' | 'amount' | 'processorReference'> = { paymentId: 'pay_1', amount: 300, processorReference: 're_1' }
+  const left = (...refunds: (Pick<Refund, 'status'> & Partial<typeof one>)[]) =>
+    unaccounted(
+      { id: 'pay_1' },
+      refunds.map((refund) => ({ ...one, ...refund })),
+      1_000,
+    )
+  expect(left()).toBe(1_000)
+  expect(left({ status: 'SUCCEEDED' }, { status: 'SUCCEEDED', paymentId: 'pay_2' })).toBe(700)
+  expect(left({ status: 'FAILED' }, { status: 'MANUAL' })).toBe(400)
+  expect(left({ status: 'FAILED', processorReference: null }, { status: 'MANUAL', processorReference: null })).toBe(1_000)
+  expect(left({ status: 'SUCCEEDED', amount: 2_000 })).toBe(0)
+})

@@ -1,0 +1,436 @@
+/** What becomes of money when a processor says no, says too little, or says nothing: against a processor of the test's own. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { unifiedTransactions } from '../../../../db/schema/ledger.ts'
+import { type PaymentName, ProcessorRefused, ProcessorUnavailable, type RefundAnswer } from '../../../../src/clients/processors/processor.ts'
+import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
+import { completeOrder } from '../../../../src/modules/selling/order/index.ts'
+import { settleRefund } from '../../../../src/modules/selling/order/refunds/refunds.ts'
+import { testApp } from '../../../support/app.ts'
+import { booksOf } from '../../../support/books.ts'
+import { forceOrder } from '../../../support/order-rows.ts'
+import { capabilities, said, sellingBy } from '../../../support/test-processor.ts'
+import { ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const hour = 60 * 60 * 1000
+
+test('a processor that answers a question with too many requests has said nothing: the payment lives', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    create: async () => said('REQUIRES_ACTION', { clientParameters: { secret: 's' } }),
+    retrieve: async () => {
+      throw new ProcessorRefused('rate_limited')
+    },
+  })
+  const cartId = await shop.cart()
+  const { order, payment } = ok(await shop.checkout(cartId, { processor: 'scripted' })).body
+  expect(payment).toMatchObject({ status: 'REQUIRES_ACTION', clientParameters: { secret: 's' } })
+  ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
+  expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'PENDING', payments: [{ status: 'REQUIRES_ACTION' }] })
+})
+
+test('a capture that is refused because it has happened has happened', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => {
+      throw new ProcessorRefused('already_captured')
+    },
+    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+  })
+  expect(ok(await shop.buy()).body.order).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000) })
+})
+
+test('a shopper who succeeds on the same page after a decline has paid, by their return or by the processor’s message', async () => {
+  for (const way of ['return', 'message']) {
+    await using app = await testApp()
+    let answer = said('FAILED', { failureCode: 'card_declined' })
+    const shop = await sellingBy(app, {
+      create: async () => answer,
+      retrieve: async () => answer,
+      readMessage: async () => ({ id: 'message', payment: about }),
+    })
+    let about: PaymentName | undefined
+    const cartId = await shop.cart()
+    const { order } = ok(await shop.checkout(cartId, { processor: 'scripted' })).body
+    expect(order).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'FAILED' })
+    about = { paymentId: order.payments[0].id, reference: undefined }
+    answer = said('CAPTURED', { authorized: 1_000, captured: 1_000 })
+    if (way === 'return') ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
+    else ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+    await app.jobs.messages()
+    expect(await shop.order(order.id)).toMatchObject({
+      status: 'CONFIRMED',
+      capturedTotal: shop.usd(1_000),
+      refunds: [],
+      payments: [{ status: 'CAPTURED' }],
+    })
+  }
+})
+
+test('of more than was due only the excess goes back, also when it grows after the sale, and the books have all of it', async () => {
+  await using app = await testApp()
+  let captured = 1_300
+  let about: PaymentName | undefined
+  const refunds: number[] = []
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('CAPTURED', { authorized: captured, captured }),
+    retrieve: async () => said('CAPTURED', { authorized: captured, captured }),
+    readMessage: async () => ({ id: 'message', payment: about }),
+    async refund({ amount, refundId }) {
+      refunds.push(amount)
+      return { reference: refundId, state: 'SUCCEEDED' }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  about = { paymentId: order.payments[0].id, reference: undefined }
+  captured = 1_500
+  ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+  await app.jobs.messages()
+  expect(refunds).toEqual([300, 200])
+  expect(await shop.order(order.id)).toMatchObject({
+    status: 'CONFIRMED',
+    paymentStatus: 'CAPTURED',
+    capturedTotal: shop.usd(1_000),
+    refundedTotal: shop.usd(0),
+    payments: [{ captured: shop.usd(1_500), refunded: shop.usd(500) }],
+  })
+  const { movements } = await booksOf(app)
+  const sumOf = (kind: string) => movements.filter((row) => row.kind === kind).reduce((sum, { amount }) => sum + amount, 0)
+  expect([sumOf('CAPTURE'), sumOf('REFUND')]).toEqual([1_500, 500])
+  for await (const { problems } of bookFindings(app.deps.db)) expect(problems).toEqual([])
+})
+
+test('souk check names a payment and a refund that the books do not have', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  ok(await shop.refund(id, { amount: shop.usd(300) }))
+  const { payments: paid, refunds: back } = await booksOf(app)
+  await app.deps.db.write(async (tx) => {
+    await tx.update(unifiedTransactions).set({ amount: 1 }).where(eq(unifiedTransactions.orderId, id))
+  })
+  const found: Record<string, string[]> = {}
+  for await (const { subject, problems } of bookFindings(app.deps.db)) found[subject] = problems
+  expect(found['payments']?.[0]).toContain(`Payment ${paid[0]?.id} has 1000 captured and 300 refunded`)
+  expect(found['refunds']).toEqual([`Refund ${back[0]?.id} of 300 is 1 in the books`])
+})
+
+test('events of an order keep their order when the clock steps back', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  app.clock.advance(-hour)
+  ok(await shop.refund(id, { amount: shop.usd(300) }))
+  const { events } = await shop.order(id)
+  expect(events.map(({ type }: { type: string }) => type)).toEqual([
+    'PLACED',
+    'PAYMENT_AUTHORIZED',
+    'PAYMENT_CAPTURED',
+    'CONFIRMED',
+    'REFUND_REQUESTED',
+    'REFUNDED',
+  ])
+})
+
+test('an order is not charged once its time is over, and what was authorized is given up', async () => {
+  await using app = await testApp()
+  const captures: number[] = []
+  let voids = 0
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async ({ amount }) => {
+      captures.push(amount)
+      throw new ProcessorUnavailable('away')
+    },
+    retrieve: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    void: async () => {
+      voids++
+      return said('VOIDED')
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  expect(order).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'AUTHORIZED' })
+  const tried = captures.length
+  app.clock.advance(5 * hour)
+  await app.jobs.resume()
+  await app.jobs.closeOrders()
+  expect(captures.length).toBe(tried)
+  expect(voids).toBe(1)
+  expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', paymentStatus: 'VOIDED', capturedTotal: shop.usd(0) })
+  expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+})
+
+test('a part that was captured waits for the rest, and goes back with everything else when the order ends', async () => {
+  await using app = await testApp()
+  let captured = 400
+  let about: PaymentName | undefined
+  const refunds: number[] = []
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
+    retrieve: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
+    void: async () => said('VOIDED', { captured }),
+    readMessage: async () => ({ id: 'message', payment: about }),
+    refund: async ({ amount, refundId }) => {
+      refunds.push(amount)
+      return { reference: refundId, state: 'SUCCEEDED' }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  expect(order).toMatchObject({ status: 'PENDING_PAYMENT', capturedTotal: shop.usd(400), payments: [{ captured: shop.usd(400) }] })
+  app.clock.advance(hour)
+  await app.jobs.closeOrders()
+  expect(await shop.order(order.id)).toMatchObject({
+    status: 'EXPIRED',
+    paymentStatus: 'REFUNDED',
+    capturedTotal: shop.usd(400),
+    refundedTotal: shop.usd(400),
+  })
+  // The rest comes after all.
+  captured = 1_000
+  about = { paymentId: order.payments[0].id, reference: undefined }
+  ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+  await app.jobs.messages()
+  expect(await shop.order(order.id)).toMatchObject({ capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(1_000) })
+  expect(refunds).toEqual([400, 600])
+})
+
+test('money that is owed is asked back until it comes, and the order is not over before', async () => {
+  await using app = await testApp()
+  let refuses = true
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    refund: async ({ refundId }) => {
+      if (refuses) throw new ProcessorRefused('account_locked')
+      return { reference: refundId, state: 'SUCCEEDED' }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  // As a saga that could not go on would be.
+  expect((await shop.order(order.id)).status).toBe('CONFIRMED')
+  await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+  const stuck = await shop.order(order.id)
+  expect(stuck).toMatchObject({ status: 'COMPENSATING', paymentStatus: 'CAPTURED', refunds: [{ status: 'PENDING' }] })
+  expect(app.logged.some(({ event }) => event === 'refund.failed')).toBe(true)
+  refuses = false
+  for (let looks = 0; looks < 4; looks++) {
+    app.clock.advance(hour)
+    await app.jobs.resume()
+  }
+  expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refundedTotal: shop.usd(1_000) })
+})
+
+test('an owed refund that its processor made, and that failed there, is followed by another one a day later, until one comes', async () => {
+  await using app = await testApp()
+  const sent: string[] = []
+  let fails = 2
+  const stateNow = (): RefundAnswer['state'] => (fails-- > 0 ? 'FAILED' : 'SUCCEEDED')
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    refund: async ({ refundId }) => {
+      sent.push(refundId)
+      return { reference: `re_${sent.length}`, state: 'PENDING' }
+    },
+    retrieveRefund: async ({ refundReference }) =>
+      refundReference === undefined ? undefined : { reference: refundReference, state: stateNow(), failureCode: 'closed_account' },
+  })
+  const { order } = ok(await shop.buy()).body
+  await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+  const looks = async (times: number) => {
+    for (let nth = 0; nth < times; nth++) {
+      app.clock.advance(hour / 2)
+      await app.jobs.resume()
+    }
+  }
+  await looks(24)
+  expect(sent).toHaveLength(1)
+  expect(await shop.order(order.id)).toMatchObject({
+    status: 'COMPENSATING',
+    refunds: [
+      { status: 'FAILED', failureCode: 'closed_account', processorReference: 're_1' },
+      { status: 'PENDING', amount: shop.usd(1_000) },
+    ],
+  })
+  await looks(72 * 2)
+  expect(sent).toHaveLength(3)
+  expect(new Set(sent).size).toBe(3)
+  expect(await shop.order(order.id)).toMatchObject({
+    status: 'CANCELLED',
+    paymentStatus: 'REFUNDED',
+    refundedTotal: shop.usd(1_000),
+    refunds: [{ status: 'FAILED' }, { status: 'FAILED' }, { status: 'SUCCEEDED' }],
+  })
+})
+
+test('what fails for a reason that nobody foresaw is put off, does not hold up the others, and expires all the same', async () => {
+  await using app = await testApp()
+  let calls = 0
+  const shop = await sellingBy(app, {
+    create: async () => {
+      calls++
+      throw new TypeError('a fault in the client')
+    },
+  })
+  expect((await shop.buy()).status).toBe(500)
+  const [order] = (await shop.get('/v2/orders')).body.data
+  app.clock.advance(61_000)
+  for (let looks = 0; looks < 5; looks++) {
+    app.clock.advance(5_000)
+    await app.jobs.resume()
+  }
+  expect(calls).toBe(2)
+  app.clock.advance(hour)
+  await app.jobs.closeOrders()
+  expect((await shop.order(order.id)).status).toBe('EXPIRED')
+})
+
+test('an order is paid for ten times at most', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart()
+  for (let tries = 0; tries < 10; tries++) ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }), 201)
+  const refused = await shop.checkout(cartId)
+  expect([refused.status, refused.body.message]).toEqual([409, 'The order was tried to be paid 10 times: begin another cart'])
+})
+
+test('whoever pays for a guest’s order by another request learns nothing of the guest', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart({ email: 'private@example.com' })
+  expect(ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' })).text).toContain('private@example.com')
+  const other = ok(await shop.checkout(cartId))
+  expect(other.body.order).toMatchObject({ status: 'CONFIRMED', email: null, shippingAddress: null })
+  expect(other.text).not.toContain('private@example.com')
+})
+
+test('souk check names an order that kept what it owes', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  await app.deps.db.write(async (tx) => {
+    await app.deps.orderStore.move(tx, id, ['CONFIRMED'], 'CANCELLED', {})
+  })
+  const found: string[] = []
+  for await (const { subject, problems } of bookFindings(app.deps.db)) if (subject === 'money owed') found.push(...problems)
+  expect(found).toEqual([`Order ${id} came to nothing, and 1000 of it was not given back`])
+})
+
+test('an order whose money is on its way back does not end over a refund that was begun just then in the place of one that failed', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    refund: async () => ({ reference: 're_1', state: 'PENDING' }),
+    retrieveRefund: async ({ refundReference }) =>
+      refundReference === undefined ? undefined : { reference: refundReference, state: 'FAILED', failureCode: 'closed_account' },
+  })
+  const { order } = ok(await shop.buy()).body
+  await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+  app.clock.advance(hour / 2)
+  const { orderStore } = app.deps
+  const refundsOf = orderStore.refundsOf.bind(orderStore)
+  let others = 0
+  // Between whoever ends the order reading its refunds and asking about them, somebody else has asked.
+  orderStore.refundsOf = async (from, orderId) => {
+    const found = await refundsOf(from, orderId)
+    if (others++ === 0) for (const { id } of found) await settleRefund(app.deps, id, { holder: 'somebody else' })
+    return found
+  }
+  await completeOrder(app.deps, order.id)
+  expect(await shop.order(order.id)).toMatchObject({ status: 'COMPENSATING', refunds: [{ status: 'FAILED' }, { status: 'PENDING' }] })
+})
+
+test('an order whose time is over is not ended when its processor says just then that the payment is being decided', async () => {
+  await using app = await testApp()
+  let state: ReturnType<typeof said>['state'] = 'REQUIRES_ACTION'
+  const shop = await sellingBy(app, { create: async () => said('REQUIRES_ACTION'), retrieve: async () => said(state) })
+  const { order } = ok(await shop.buy()).body
+  state = 'PROCESSING'
+  app.clock.advance(hour)
+  await app.jobs.closeOrders()
+  expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'PROCESSING' })
+  expect(await shop.stock()).toEqual({ onHand: 9 + 1, reserved: 1 })
+})
+
+test('the money of a paid order that came to nothing is sent back, also by a processor that can never be told twice', async () => {
+  await using app = await testApp()
+  const sent: string[] = []
+  const shop = await sellingBy(app, {
+    capabilities: { ...capabilities, refundRepeatsMs: 0 },
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    refund: async ({ refundId }) => {
+      sent.push(refundId)
+      return { reference: 're_1', state: 'SUCCEEDED' }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+  expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refunds: [{ status: 'SUCCEEDED' }] })
+  expect(sent).toHaveLength(1)
+})
+
+for (const claims of [true, false])
+  test(`a cancelled order of which a part was paid shows that its money came, which ${claims ? 'can be claimed' : 'goes back'}, and its payment ends though its processor never decides`, async () => {
+    await using app = await testApp()
+    const refund: RefundAnswer = { reference: 'r', state: claims ? 'CLAIMABLE' : 'SUCCEEDED', claimUrl: 'https://pay.example/claim' }
+    const shop = await sellingBy(app, {
+      capabilities: { ...capabilities, capturesItself: true, ...(claims ? { refunds: 'claim' } : {}) },
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => said('PROCESSING', { authorized: 400, captured: 400 }),
+      void: async () => said('PROCESSING', { authorized: 400, captured: 400 }),
+      refund: async () => refund,
+      retrieveRefund: async () => refund,
+    })
+    const cartId = await shop.cart()
+    const { order } = ok(await shop.checkout(cartId, { processor: 'scripted' })).body
+    ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
+    ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+    const paymentStatus = claims ? 'CAPTURED' : 'REFUNDED'
+    expect(await shop.order(order.id)).toMatchObject({
+      status: 'CANCELLED',
+      paymentStatus,
+      capturedTotal: shop.usd(400),
+      refunds: [{ status: refund.state, amount: shop.usd(400) }],
+    })
+    for (let hours = 0; hours < 15 * 24; hours += 8) {
+      app.clock.advance(8 * hour)
+      await app.jobs.resume()
+      await app.jobs.sweep()
+    }
+    const { payments } = await shop.order(order.id)
+    expect(payments).toMatchObject([{ status: 'FAILED', failureCode: 'not_answered', captured: shop.usd(400) }])
+    expect(await shop.order(order.id)).toMatchObject({ paymentStatus, refunds: [{ status: refund.state }] })
+    const found: string[] = []
+    for await (const { problems } of bookFindings(app.deps.db)) found.push(...problems)
+    expect(found).toEqual([])
+  })
+
+test('an order that is cancelled while nobody can know whether its payment was begun shows that it has failed', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    capabilities: { ...capabilities, createRepeatsMs: 0, findable: false },
+    create: async () => {
+      throw new ProcessorUnavailable('lost')
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  expect(order.paymentStatus).toBe('PROCESSING')
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+  expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'FAILED', payments: [{ status: 'FAILED' }] })
+})

@@ -1,0 +1,249 @@
+/** Refunds that say what they are of: an amount, lines, or all. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { forget } from '../../../../jobs/remove-expired.ts'
+import { type Json, testApp } from '../../../support/app.ts'
+import { booksOf, violationsAtRest } from '../../../support/books.ts'
+import { changeProcessor, lost } from '../../../support/sandbox.ts'
+import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minuteMs = 60_000
+const noLine = { quantity: 1 }
+
+/** An order of three mugs and one book, with 8.25 % tax on top and 5.00 for shipping. */
+async function orderIn(shop: Selling, quantity = 3): Promise<{ id: string; mug: string; book: string }> {
+  const book = await shop.add({ title: 'Book', variants: [{ price: shop.money(999), taxable: false, onHand: 5 }] })
+  ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 825 }] }))
+  ok(await shop.put('/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', price: shop.money(500) }] }))
+  const shippingAddress = { name: 'Noor', line1: '1 Quay Street', city: 'Portland', countryCode: 'US' }
+  const cartId = await shop.cart({ quantity, shippingAddress, shippingMethod: 'post' })
+  const add = { key: shop.publishableKey, body: { variantId: book.variants[0]?.id, quantity: 1 } }
+  ok(await shop.app.call('POST', `/cart/${cartId}/items`, add))
+  const { id, lines } = ok(await shop.checkout(cartId)).body.order
+  const idOf = (title: string): string => lines.find((one: Json) => one.title === title).id
+  return { id, mug: idOf('Mug'), book: idOf('Book') }
+}
+
+test('a refund that does not say what it is of, or says two things, is 400 and gives nothing back', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  const lineId = (await shop.order(id)).lines[0].id
+  const lines = [{ lineId, ...noLine }]
+  const amount = shop.usd(100)
+  for (const body of [
+    {},
+    { reason: 'A chip' },
+    { amout: amount },
+    { amount: null },
+    { all: false },
+    { all: 'true' },
+    { lines: [] },
+    { line: lines },
+    { amount, all: true },
+    { amount, lines },
+    { lines, all: true },
+    { amount, lines, all: true },
+    { lines: [{ lineId, quantity: 0 }] },
+    { lines: [{ lineId, quantity: 1.5 }] },
+    { lines: [{ lineId, quantity: 10_000 }] },
+    { lines: [{ lineId }] },
+    { lines: [{ quantity: 1 }] },
+    { lines: [...lines, ...lines] },
+    { lines: [{ lineId: 'line_none', quantity: 1 }] },
+  ])
+    expect((await shop.refund(id, body)).status, JSON.stringify(body)).toBe(400)
+  for (const body of [{}, { amount, all: true }])
+    expect((await shop.refund(id, body)).body.message).toBe('body: exactly one of amount, lines and all says what is refunded')
+  expect(await shop.order(id)).toMatchObject({ refundedTotal: shop.usd(0), refunds: [] })
+})
+
+test('a refund of lines gives back their share with the tax on top, without shipping, and the last unit takes the rest', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { price: 1_001 })
+  const { id, mug, book } = await orderIn(shop)
+  const { lines, total } = await shop.order(id)
+  const tax = lines.find((one: Json) => one.id === mug).tax.amount.amount
+  const paid = 3 * 1_001 + tax
+  const refund = async (asked: Json[]) => ok(await shop.refund(id, { lines: asked }), 201).body
+  const first = await refund([{ lineId: mug, quantity: 1 }])
+  expect(first).toMatchObject({
+    status: 'SUCCEEDED',
+    amount: shop.usd(Math.round(paid / 3)),
+    lines: [{ lineId: mug, quantity: 1, amount: first.amount, restock: false }],
+  })
+  const rest = await refund([
+    { lineId: mug, quantity: 2 },
+    { lineId: book, quantity: 1 },
+  ])
+  expect(first.amount.amount + rest.amount.amount).toBe(paid + 999)
+  expect(rest.lines.map(({ amount }: Json) => amount.amount)).toEqual([paid - first.amount.amount, 999])
+  const order = await shop.order(id)
+  expect(order).toMatchObject({ paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: shop.usd(total.amount - 500) })
+  expect(order.refunds.map((one: Json) => one.lines)).toEqual([first.lines, rest.lines])
+  expect((await shop.refund(id, { lines: [{ lineId: mug, quantity: 1 }] })).status).toBe(409)
+  expect(ok(await shop.refund(id, { all: true })).body).toMatchObject({ amount: shop.usd(500), lines: [] })
+  expect((await shop.order(id)).paymentStatus).toBe('REFUNDED')
+  expect(violationsAtRest(await booksOf(app))).toEqual([])
+})
+
+test('a refund of lines is refused when an amount took the money before', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const order = await shop.bought({ quantity: 2 })
+  const lines = [{ lineId: order.lines[0].id, quantity: 2 }]
+  ok(await shop.refund(order.id, { amount: shop.usd(1) }))
+  expect((await shop.refund(order.id, { lines })).status).toBe(409)
+  expect(ok(await shop.refund(order.id, { lines: [{ ...lines[0], quantity: 1 }] })).body.amount).toEqual(shop.usd(1_000))
+})
+
+test('a refund of lines puts tracked stock back when asked to, once, and a cancelled order the rest', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id, mug, book } = await orderIn(shop)
+  expect((await shop.stock()).onHand).toBe(7)
+  const restocked = { lineId: mug, quantity: 1, restock: true }
+  const refund = ok(await shop.refund(id, { lines: [restocked, { lineId: book, quantity: 1, restock: true }] }, 'once'))
+  expect(ok(await shop.refund(id, { lines: [restocked, { lineId: book, quantity: 1, restock: true }] }, 'once')).text).toBe(refund.text)
+  expect((await shop.stock()).onHand).toBe(8)
+  // This one is broken.
+  ok(await shop.refund(id, { lines: [{ lineId: mug, quantity: 1 }] }))
+  expect((await shop.stock()).onHand).toBe(8)
+  ok(await shop.post(`/v2/orders/${id}/cancel`, {}))
+  expect((await shop.stock()).onHand).toBe(9)
+  expect(await shop.order(id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED' })
+  expect(violationsAtRest(await booksOf(app))).toEqual([])
+})
+
+test('a refund of lines that its processor does not answer holds its units and no stock until it does, and gives them back when it fails', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const order = await shop.bought({ quantity: 2 })
+  let answer: 'lost' | 'refused' | undefined = 'lost'
+  changeProcessor(app, ({ refund }) => ({
+    async refund(request) {
+      if (answer === 'lost') throw lost()
+      return answer === 'refused' ? { reference: 'no', state: 'FAILED', failureCode: 'refused' } : refund(request)
+    },
+  }))
+  const lines = [{ lineId: order.lines[0].id, quantity: 2, restock: true }]
+  const one = [{ ...lines[0], quantity: 1 }]
+  expect(ok(await shop.refund(order.id, { lines }, 'first')).body).toMatchObject({ status: 'PENDING', lines })
+  expect((await shop.stock()).onHand).toBe(8)
+  expect((await shop.refund(order.id, { lines: one })).status).toBe(409)
+  answer = 'refused'
+  app.clock.advance(61 * minuteMs)
+  await app.jobs.resume()
+  expect((await shop.order(order.id)).refunds).toMatchObject([{ status: 'FAILED', lines }])
+  answer = undefined
+  expect(ok(await shop.refund(order.id, { lines: one })).body).toMatchObject({ status: 'SUCCEEDED', amount: shop.usd(1_000) })
+  expect((await shop.stock()).onHand).toBe(9)
+  answer = 'lost'
+  expect(ok(await shop.refund(order.id, { lines: one })).body.status).toBe('PENDING')
+  expect((await shop.stock()).onHand).toBe(9)
+  answer = undefined
+  app.clock.advance(61 * minuteMs)
+  await app.jobs.resume()
+  expect((await shop.stock()).onHand).toBe(10)
+  expect((await shop.order(order.id)).paymentStatus).toBe('REFUNDED')
+  expect(violationsAtRest(await booksOf(app))).toEqual([])
+})
+
+test('refunds of lines at once give back no unit twice', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { price: 333 })
+  const order = await shop.bought({ quantity: 4 })
+  const lines = [{ lineId: order.lines[0].id, quantity: 1, restock: true }]
+  const answers = await Promise.all(Array.from({ length: 8 }, () => shop.refund(order.id, { lines })))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(4)
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(4)
+  expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  expect(violationsAtRest(await booksOf(app))).toEqual([])
+})
+
+test('of refunds at once by what their people saw one is made; the others give nothing back, and are made once they have seen it', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  const { total, refundableTotal } = await shop.order(id)
+  expect(refundableTotal).toEqual(total)
+  const body = { amount: shop.usd(300), refundableTotal }
+  const answers = await Promise.all(Array.from({ length: 5 }, (_, nth) => shop.refund(id, body, `at-once-${nth}`)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
+  const left = total.amount - 300
+  for (const { status, body } of answers)
+    if (status === 409) expect(body.message).toBe(`refundableTotal (body): ${left} by now, in minor units, and not ${total.amount}`)
+  expect(await shop.order(id)).toMatchObject({ refundedTotal: shop.usd(300), refundableTotal: shop.usd(left) })
+  // Made once, it is answered again, whatever is left by then.
+  const made = answers.findIndex(({ status }) => status === 201)
+  expect((await shop.refund(id, body, `at-once-${made}`)).body.id).toBe(answers[made]?.body.id)
+  expect((await shop.refund(id, { ...body, refundableTotal: { amount: left, currency: 'EUR' } }, 'euros')).status).toBe(400)
+  expect((await shop.refund(id, { ...body, refundableTotal: left }, 'bare')).status).toBe(400)
+  ok(await shop.refund(id, { all: true, refundableTotal: shop.usd(left) }, 'all'), 201)
+  expect(await shop.order(id)).toMatchObject({ refundedTotal: total, refundableTotal: shop.usd(0) })
+})
+
+test('what can still go back is told by the order: gift cards too, and not what is on its way', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const card = await shop.giftCard(300)
+  const cartId = await shop.cart({})
+  ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } }))
+  changeProcessor(app, () => ({
+    refund: async () => {
+      throw lost()
+    },
+  }))
+  const { id, total } = ok(await shop.checkout(cartId)).body.order
+  expect((await shop.order(id)).refundableTotal).toEqual(total)
+  const refund = ok(await shop.refund(id, { amount: shop.usd(100) }), 201).body
+  expect([refund.status, (await shop.order(id)).refundableTotal]).toEqual(['PENDING', shop.usd(total.amount - 100)])
+})
+
+test('a refund of lines that comes to nothing brings the goods back and tells of no money', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { price: 1 })
+  const free = await shop.add({ title: 'Sample', variants: [{ price: shop.money(0), onHand: 3 }] })
+  const order = await shop.bought({ variants: [shop.variantId, free.variants[0]?.id ?? ''] })
+  const sample = order.lines.find(({ title }: Json) => title === 'Sample')
+  const refund = ok(await shop.refund(order.id, { lines: [{ lineId: sample.id, quantity: 1, restock: true }] })).body
+  expect(refund).toMatchObject({ status: 'SUCCEEDED', amount: shop.usd(0), paymentId: null })
+  expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'CAPTURED', refundedTotal: shop.usd(0) })
+  expect(ok(await shop.get(`/product-v2/${free.id}`)).body.variants[0].onHand).toBe(3)
+  const { movements, outbox } = await booksOf(app)
+  expect(movements.filter(({ kind }) => kind === 'REFUND')).toEqual([])
+  expect(outbox.filter(({ event }) => event === 'order.refunded')).toEqual([])
+})
+
+test('a refund under a key that was used for another one of the order is 422, also once the answer is forgotten', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const order = await shop.bought({ quantity: 2 })
+  const lines = [{ lineId: order.lines[0].id, quantity: 1 }]
+  const first = ok(await shop.refund(order.id, { lines }, 'once')).body
+  expect((await shop.refund(order.id, { lines: [{ ...lines[0], restock: true }] }, 'once')).status).toBe(422)
+  expect((await shop.refund(order.id, { amount: shop.usd(1_000) }, 'once')).status).toBe(422)
+  app.clock.advance(25 * 60 * minuteMs)
+  await forget(app.deps)
+  expect(ok(await shop.refund(order.id, { lines }, 'once')).body.id).toBe(first.id)
+  app.clock.advance(25 * 60 * minuteMs)
+  await forget(app.deps)
+  expect((await shop.refund(order.id, { all: true }, 'once')).status).toBe(422)
+  expect((await shop.order(order.id)).refundedTotal).toEqual(shop.usd(1_000))
+})
+
+test('a refund of lines gives gift cards back what they paid, after what was captured', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const card = await shop.giftCard(1_700)
+  const cartId = await shop.cart({ quantity: 2 })
+  ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } }))
+  const { order } = ok(await shop.checkout(cartId)).body
+  const lines = [{ lineId: order.lines[0].id, quantity: 1 }]
+  expect(ok(await shop.refund(order.id, { lines })).body).toMatchObject({ amount: shop.usd(1_000), giftCardAmount: shop.usd(700) })
+  expect(ok(await shop.refund(order.id, { lines })).body).toMatchObject({ amount: shop.usd(1_000), giftCardAmount: shop.usd(1_000) })
+  expect((await shop.order(order.id)).paymentStatus).toBe('REFUNDED')
+  expect(violationsAtRest(await booksOf(app))).toEqual([])
+})

@@ -1,0 +1,171 @@
+/** What searches answer while their indexes are being filled, and beside processes of an older version. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { engine } from '../../../../db/columns.ts'
+import { orderDays, searchFills } from '../../../../db/schema/finding.ts'
+import { fillSearch } from '../../../../jobs/fill-search.ts'
+import { filterFindings } from '../../../../src/modules/catalog/products/index.ts'
+import { customerFindings } from '../../../../src/modules/customers/customer/index.ts'
+import { listOrders, orderFindings } from '../../../../src/modules/selling/order/index.ts'
+import { type Json, type TestApp, testApp } from '../../../support/app.ts'
+import { commandBeside } from '../../../support/command-process.ts'
+import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const subjects = ['ORDERS', 'PRODUCTS', 'CUSTOMERS'] as const
+const wordTables = ['order_words', 'managed_words', 'customer_words'] as const
+
+/** As an upgrade leaves it: nothing is in the indexes. */
+async function upgraded({ deps }: TestApp): Promise<void> {
+  await deps.db.write(async (tx) => {
+    for (const name of wordTables) await tx.rows(sql.raw(`delete from ${name}`))
+    for (const subject of subjects) await tx.insert(searchFills).values({ subject, below: '~', done: 0 })
+  })
+}
+
+const askedBy = (shop: { get: (path: string) => Promise<{ status: number; body: Json }> }) => async (path: string) => {
+  const { total, totalCapped, data } = ok((await shop.get(path)) as never).body as Json
+  expect(total).toBe(data.length)
+  return [total, totalCapped === true]
+}
+
+test('while an index is being filled, a search says that there may be more, and filters by columns find all', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 50 })
+  const asked = askedBy(shop)
+  await shop.bought({ email: 'ada@example.com' })
+  await shop.add({
+    title: 'Bowl',
+    vendor: 'Kiln',
+    type: 'Cups',
+    status: 'DRAFT',
+    tags: ['new'],
+    variants: [{ sku: 'bw-1', price: shop.usd(1) }],
+  })
+  await customerOf(app, shop.shop.name, 'ada@example.com')
+  await upgraded(app)
+  expect(await asked('/v2/orders?q=ada')).toEqual([0, true])
+  // Its one order is looked into.
+  expect(await asked('/v2/orders?q=ada&status=CONFIRMED')).toEqual([1, false])
+  expect(await asked('/v2/orders?email=ada@example.com')).toEqual([1, false])
+  expect((await app.call('GET', '/v2/orders?q=ada', { token: shop.token, headers: { accept: 'text/csv' } })).text).toContain(
+    'ada@example.com',
+  )
+  expect(await asked('/product-v2?status=DRAFT')).toEqual([1, false])
+  expect(await asked('/product-v2?vendor=Kiln&type=Cups')).toEqual([1, false])
+  expect(await asked('/product-v2?vendor=Kiln&status=ACTIVE')).toEqual([0, false])
+  expect(await asked('/product-v2?vendor=kiln')).toEqual([0, false])
+  for (const query of ['tag=new', 'sku=bw-1', 'q=bow', 'q=bowl&status=DRAFT', 'tag=new&vendor=Kiln'])
+    expect([query, await asked(`/product-v2?${query}`)]).toEqual([query, [0, true]])
+  expect(await asked('/customer?q=ada')).toEqual([0, true])
+  expect(await asked('/customer?email=ada@example.com')).toEqual([1, false])
+  // What is written meanwhile is found, once.
+  await shop.bought({ email: 'ada@example.com' })
+  await shop.add({ title: 'Bowl two', vendor: 'Kiln' })
+  expect(await asked('/v2/orders?q=ada')).toEqual([1, true])
+  expect(await asked('/product-v2?vendor=Kiln')).toEqual([2, false])
+  expect(await asked('/product-v2?q=bow')).toEqual([1, true])
+  // A shop that has nothing older is told nothing.
+  const other = await sellingIn(app)
+  await app.deps.db.write(async (tx) => {
+    await tx.update(searchFills).set({ below: 'a' })
+  })
+  for (const path of ['/v2/orders?q=ada', '/product-v2?q=bow', '/product-v2?tag=new', '/customer?q=ada'])
+    expect([path, (await askedBy(other)(path))[1]]).toEqual([path, false])
+  await app.deps.db.write(async (tx) => {
+    await tx.update(searchFills).set({ below: '~' })
+  })
+  await fillSearch(app.deps)
+  expect(await asked('/v2/orders?q=ada')).toEqual([2, false])
+  expect(await asked('/product-v2?vendor=Kiln')).toEqual([2, false])
+  expect(await asked('/product-v2?q=bow')).toEqual([2, false])
+  expect(await asked('/product-v2?tag=new')).toEqual([1, false])
+  expect(await asked('/customer?q=ada')).toEqual([1, false])
+})
+
+test.skipIf(engine !== 'sqlite')('filters are read along an index while the job is still to come', async () => {
+  using prepared = spyOn(Sqlite.prototype, 'prepare')
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  await shop.bought()
+  await upgraded(app)
+  for (const path of ['/product-v2?vendor=Kiln&status=ACTIVE', '/product-v2?q=mug', '/v2/orders?q=ada', '/customer?q=ada']) {
+    prepared.mockClear()
+    ok(await shop.get(path))
+    const texts = prepared.mock.calls.map(([text]) => text).filter((text) => /^select\b/i.test(text))
+    const plans = await Promise.all(
+      texts.map((text) => app.deps.db.read.rows<{ detail: string }>(sql.raw(`explain query plan ${text.replaceAll('?', "'1'")}`))),
+    )
+    expect(
+      plans.flat().filter(({ detail }) => /^SCAN (orders|products|customers|search_fills)\b/.test(detail)),
+      path,
+    ).toEqual([])
+  }
+})
+
+test.skipIf(engine !== 'postgres')('what one process places another finds at once, and both fill without harm', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 500 })
+  for (let nth = 0; nth < 5; nth++) await shop.bought({ email: `old${nth}@example.com` })
+  await upgraded(app)
+  await using beside = await commandBeside(app)
+  const found = async (word: string) =>
+    (await listOrders(beside.deps, { shopId: shop.shop.id, q: word }, { page: 1, limit: 20, offset: 0 })).total
+  const placing = Array.from({ length: 4 }, async (_, line) => {
+    for (let nth = 0; nth < 6; nth++) {
+      await shop.bought({ email: `new${line}x${nth}@example.com` })
+      // Acknowledged by one, so known to the other.
+      expect(await found(`new${line}x${nth}`)).toBe(1)
+    }
+  })
+  await Promise.all([...placing, fillSearch(app.deps), fillSearch(beside.deps)])
+  expect(await found('example')).toBe(29)
+  expect(await found('old')).toBe(5)
+  expect(await found('new')).toBe(24)
+  for await (const { problems } of orderFindings(app.deps.db)) expect(problems).toEqual([])
+})
+
+test.skipIf(engine !== 'postgres')(
+  'what a process of an older version makes behind the job is named by the check, and found in the end',
+  async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    await shop.bought({ email: 'new@example.com' })
+    await fillSearch(app.deps)
+    app.clock.advance(60_000)
+    // An older one knows neither words nor days.
+    await shop.bought({ email: 'ada@example.com' })
+    await shop.add({ title: 'Bowl', vendor: 'Kiln' })
+    await customerOf(app, shop.shop.name, 'ada@example.com')
+    await app.deps.db.write(async (tx) => {
+      await tx.rows(sql`delete from order_words where number = 2`)
+      await tx.rows(sql`delete from managed_words where id = (select max(id) from products)`)
+      await tx.rows(sql`delete from customer_words`)
+      await tx.update(orderDays).set({ last: 1 })
+    })
+    const problems = async () => {
+      let n = 0
+      for (const findings of [orderFindings, filterFindings, customerFindings])
+        for await (const one of findings(app.deps.db)) n += one.problems.length
+      return n
+    }
+    const asked = askedBy(shop)
+    expect(await problems()).toBe(3)
+    // Another process that begins looks back by itself; this one has just looked.
+    await fillSearch(app.deps)
+    expect(await asked('/v2/orders?q=ada')).toEqual([0, false])
+    app.clock.advance(10 * 60_000)
+    await fillSearch(app.deps)
+    expect(await asked('/v2/orders?q=ada')).toEqual([1, false])
+    expect(await asked('/product-v2?q=bow')).toEqual([1, false])
+    expect(await asked('/customer?q=ada')).toEqual([1, false])
+    expect(await problems()).toBe(0)
+    await app.deps.db.write((tx) => tx.rows(sql`delete from order_words`))
+    await using beside = await commandBeside(app)
+    await fillSearch(beside.deps)
+    expect(await asked('/v2/orders?q=example')).toEqual([2, false])
+  },
+)

@@ -1,0 +1,435 @@
+/** Payments that wait for their shopper, are being decided, or of which nobody knows whether they were begun: against a processor of the test's own. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
+import { completeOrder } from '../../../../src/modules/selling/order/index.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { capabilities, said, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const captured = said('CAPTURED', { authorized: 1_000, captured: 1_000 })
+const away = () => new ProcessorUnavailable('away')
+
+/** Lets time pass in steps, the jobs at work after each. */
+async function pass(app: TestApp, ms: number, stepMs: number, after: () => unknown = () => undefined): Promise<void> {
+  for (let passed = 0; passed < ms; passed += stepMs) {
+    app.clock.advance(stepMs)
+    await app.jobs.resume()
+    await app.jobs.closeOrders()
+    after()
+  }
+}
+
+describe('a payment that waits for its shopper', () => {
+  test('is asked about ever more rarely, and once more a minute before its time is over: a closed tab and a lost message do not lose the sale', async () => {
+    for (const paidAfter of [20 * minute, 58 * minute + 30_000]) {
+      await using app = await testApp()
+      const asked: number[] = []
+      const start = app.clock.now()
+      const shop = await sellingBy(app, {
+        create: async () => said('REQUIRES_ACTION'),
+        async retrieve() {
+          const passed = app.clock.now() - start
+          asked.push(passed)
+          return passed >= paidAfter ? captured : said('REQUIRES_ACTION')
+        },
+      })
+      const { order } = ok(await shop.buy()).body
+      await pass(app, 61 * minute, 30_000)
+      expect((await shop.order(order.id)).status).toBe('CONFIRMED')
+      const gaps = asked.slice(1).map((at, nth) => at - (asked[nth] ?? 0))
+      expect(asked[0]).toBe(30_000)
+      expect(asked.length).toBeLessThan(15)
+      expect(gaps.every((gap) => gap <= 11 * minute)).toBe(true)
+      if (paidAfter > 50 * minute) expect(asked.at(-1)).toBe(59 * minute)
+    }
+  })
+
+  test('that nobody pays ends with its order, and is given up', async () => {
+    await using app = await testApp()
+    let voids = 0
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => said('REQUIRES_ACTION'),
+      async void() {
+        voids++
+        return said('VOIDED')
+      },
+    })
+    const { order } = ok(await shop.buy()).body
+    await pass(app, 62 * minute, minute)
+    expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', paymentStatus: 'VOIDED' })
+    expect([voids, await shop.stock()]).toEqual([1, { onHand: 10, reserved: 0 }])
+  })
+})
+
+describe('a shopper who is back', () => {
+  test('has the processor asked once in two seconds, however often and wherever they look, and is told in between how things stand', async () => {
+    await using app = await testApp()
+    let asks = 0
+    let answer = said('REQUIRES_ACTION')
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => {
+        asks++
+        return answer
+      },
+    })
+    const cartId = await shop.cart()
+    ok(await shop.checkout(cartId, { processor: 'scripted' }))
+    const look = async () => ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }), 200).body
+    await Promise.all([look(), look(), look(), look()])
+    expect(asks).toBe(1)
+    answer = captured
+    app.clock.advance(1_999)
+    expect((await look()).payment.status).toBe('REQUIRES_ACTION')
+    app.clock.advance(1)
+    expect([(await look()).order.status, asks]).toEqual(['CONFIRMED', 2])
+    app.clock.advance(10_000)
+    const writes = app.deps.db.stats.writes
+    expect((await look()).order.status).toBe('CONFIRMED')
+    expect([asks, app.deps.db.stats.writes - writes]).toEqual([2, 0])
+  })
+
+  test('is not kept waiting by a clock that has stepped back', async () => {
+    await using app = await testApp()
+    let asks = 0
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => {
+        asks++
+        return said('REQUIRES_ACTION')
+      },
+    })
+    const cartId = await shop.cart()
+    ok(await shop.checkout(cartId, { processor: 'scripted' }))
+    const look = () => app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey })
+    ok(await look())
+    app.clock.advance(-hour)
+    ok(await look())
+    expect(asks).toBe(2)
+  })
+})
+
+describe('a payment that is being decided', () => {
+  async function undecided(app: TestApp) {
+    let answer: ProcessorPayment = said('PROCESSING', { authorized: 1_000 })
+    let asks = 0
+    const shop = await sellingBy(app, {
+      create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+      capture: async () => answer,
+      retrieve: async () => {
+        asks++
+        return answer
+      },
+      void: async () => answer,
+      refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }),
+    })
+    const { order } = ok(await shop.buy()).body
+    return {
+      shop,
+      id: order.id as string,
+      asks: () => asks,
+      decide(as: ProcessorPayment) {
+        answer = as
+      },
+    }
+  }
+
+  test('is shown as PROCESSING, keeps its order for days, and sells it when its money comes, on which nobody told us', async () => {
+    await using app = await testApp()
+    const { shop, id, decide, asks } = await undecided(app)
+    expect(await shop.order(id)).toMatchObject({
+      status: 'PENDING_PAYMENT',
+      paymentStatus: 'PROCESSING',
+      payments: [{ status: 'PROCESSING' }],
+    })
+    await pass(app, 5 * day, hour)
+    expect(await shop.order(id)).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'PROCESSING' })
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 1 })
+    expect(asks()).toBeLessThan(5 * 24 + 10)
+    decide(captured)
+    await pass(app, 2 * hour, hour)
+    expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', paymentStatus: 'CAPTURED' })
+  })
+
+  test('keeps its order for seven days at most: then what it holds is free although it is not decided, and money that comes then goes back', async () => {
+    await using app = await testApp()
+    const { shop, id, decide } = await undecided(app)
+    await pass(app, 7 * day - 2 * hour, hour)
+    expect((await shop.order(id)).status).toBe('PENDING_PAYMENT')
+    await pass(app, 4 * hour, hour)
+    expect(await shop.order(id)).toMatchObject({ status: 'EXPIRED', payments: [{ status: 'PROCESSING' }] })
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+    decide(captured)
+    await pass(app, 3 * hour, 30 * minute)
+    expect(await shop.order(id)).toMatchObject({
+      status: 'EXPIRED',
+      paymentStatus: 'REFUNDED',
+      capturedTotal: shop.usd(1_000),
+      refundedTotal: shop.usd(1_000),
+    })
+  })
+
+  test('that turns out to have failed lets its order be paid again', async () => {
+    await using app = await testApp()
+    const { shop, id, decide } = await undecided(app)
+    decide(said('FAILED', { failureCode: 'refused' }))
+    await pass(app, 2 * minute, 30_000)
+    const order = await shop.order(id)
+    expect(order).toMatchObject({
+      status: 'PENDING_PAYMENT',
+      paymentStatus: 'FAILED',
+      payments: [{ status: 'FAILED', failureCode: 'refused' }],
+    })
+    // As long as any other that may be paid again.
+    await pass(app, 62 * minute, minute)
+    expect((await shop.order(id)).status).toBe('EXPIRED')
+  })
+})
+
+describe('a payment whose creation was not answered', () => {
+  /** What it was called for, by a processor that promises this. */
+  async function silent(app: TestApp, promises: Partial<Processor['capabilities']>, script: Partial<Processor> = {}, error = away) {
+    const calls: string[] = []
+    const shop = await sellingBy(app, {
+      capabilities: { ...capabilities, ...promises },
+      async create() {
+        calls.push('create')
+        throw error()
+      },
+      async retrieve() {
+        calls.push('retrieve')
+        throw away()
+      },
+      async void() {
+        calls.push('void')
+        throw away()
+      },
+      ...script,
+    })
+    const cartId = await shop.cart()
+    const key = 'the-same-request'
+    const { order, payment } = ok(await shop.checkout(cartId, { processor: 'scripted' }, key), 201).body
+    return { shop, calls, cartId, key, payment, id: order.id as string }
+  }
+
+  test('is never sent again where it cannot be found: it is shown as PROCESSING, nobody pays beside it, and it ends with its order', async () => {
+    await using app = await testApp()
+    const { shop, calls, cartId, id, payment } = await silent(app, { createRepeatsMs: 0, findable: false })
+    expect(payment).toMatchObject({ status: 'PROCESSING', clientParameters: {} })
+    expect(await shop.order(id)).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'PROCESSING' })
+    expect((await shop.checkout(cartId, { processor: 'scripted' })).status).toBe(409)
+    expect(ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey })).body.payment.status).toBe('PROCESSING')
+    await pass(app, 62 * minute, minute)
+    expect(await shop.order(id)).toMatchObject({ status: 'EXPIRED', payments: [{ status: 'FAILED', failureCode: 'not_answered' }] })
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+    expect(calls).toEqual(['create'])
+  })
+
+  test('is sent again, also there, where it certainly was not sent', async () => {
+    await using app = await testApp()
+    const neverSent = () => new ProcessorUnavailable('no connection', { neverSent: true })
+    const { shop, calls, id } = await silent(app, { createRepeatsMs: 0, findable: false }, {}, neverSent)
+    expect(await shop.order(id)).toMatchObject({ paymentStatus: 'PENDING', payments: [{ status: 'PENDING' }] })
+    await pass(app, minute, 20_000)
+    expect(calls.filter((call) => call === 'create').length).toBeGreaterThan(1)
+    ;(app.deps.processors as Map<string, Processor>).set(
+      'scripted',
+      scripted({ create: async () => said('REQUIRES_ACTION'), retrieve: async () => captured }),
+    )
+    await pass(app, 10 * minute, minute)
+    expect((await shop.order(id)).status).toBe('CONFIRMED')
+  })
+
+  test('is sent again under its id for as long as that is the same payment, and then looked for before', async () => {
+    await using app = await testApp()
+    let isKnown = false
+    const calls: string[] = []
+    const { shop, id } = await silent(
+      app,
+      { createRepeatsMs: 20_000, findable: true },
+      {
+        async create() {
+          calls.push('create')
+          throw away()
+        },
+        async retrieve() {
+          calls.push('look')
+          if (!isKnown) throw away()
+          return said('REQUIRES_ACTION')
+        },
+      },
+    )
+    expect(calls).toEqual(['create', 'look'])
+    app.clock.advance(15_000)
+    await app.jobs.resume()
+    expect(calls).toEqual(['create', 'look', 'create', 'look'])
+    app.clock.advance(30_000)
+    await app.jobs.resume()
+    // It does not say: what may be there is not made again.
+    expect(calls.slice(4)).not.toContain('create')
+    isKnown = true
+    app.clock.advance(60_000)
+    await app.jobs.resume()
+    expect(calls.slice(4)).not.toContain('create')
+    expect(await shop.order(id)).toMatchObject({ payments: [{ status: 'REQUIRES_ACTION', processorReference: 'ref' }] })
+  })
+
+  test('that is told to be unknown after that time is made anew, and one that cannot be looked for is lost then', async () => {
+    for (const findable of [true, false]) {
+      await using app = await testApp()
+      let creates = 0
+      const { shop, id } = await silent(
+        app,
+        { createRepeatsMs: 20_000, findable },
+        {
+          async create() {
+            if (++creates === 1) throw away()
+            return said('REQUIRES_ACTION')
+          },
+          retrieve: async () => (creates === 1 && app.clock.now() % hour < 20_000 ? Promise.reject(away()) : undefined),
+        },
+      )
+      app.clock.advance(60_000)
+      await app.jobs.resume()
+      expect(creates).toBe(findable ? 2 : 1)
+      expect(await shop.order(id)).toMatchObject({ payments: [{ status: findable ? 'REQUIRES_ACTION' : 'PROCESSING' }] })
+    }
+  })
+})
+
+describe('a processor that hangs', () => {
+  const never = () => new Promise<never>(() => undefined)
+
+  test('does not hold up who cancels an unpaid order: it is cancelled, and the job has its payment given up', async () => {
+    await using app = await testApp()
+    app.deps.failOver.patienceMs = 20
+    let hangs = true
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => said('REQUIRES_ACTION'),
+      void: async () => (hangs ? never() : said('VOIDED')),
+    })
+    const { order } = ok(await shop.buy()).body
+    const cancelled = ok(await shop.post(`/v2/orders/${order.id}/cancel`, {})).body
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', payments: [{ status: 'REQUIRES_ACTION' }] })
+    hangs = false
+    await pass(app, 2 * minute, minute)
+    expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'VOIDED', payments: [{ status: 'VOIDED' }] })
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  })
+
+  for (const path of ['cancel', 'refunds'])
+    test(`does not hold up who asks for money back by ${path}: its refund is PENDING, and sent once`, async () => {
+      await using app = await testApp()
+      app.deps.failOver.patienceMs = 20
+      let sent = 0
+      let isDone = false
+      const shop = await sellingBy(app, {
+        create: async () => captured,
+        async refund() {
+          sent++
+          return never()
+        },
+        retrieveRefund: async () => (isDone ? { reference: 'r', state: 'SUCCEEDED' } : undefined),
+        capabilities: { ...capabilities, refundRepeatsMs: 0 },
+      })
+      const { order } = ok(await shop.buy()).body
+      const headers = { 'idempotency-key': 'back' }
+      const body = path === 'cancel' ? {} : { all: true }
+      const asked = await app.call('POST', `/v2/orders/${order.id}/${path}`, { token: shop.token, body, headers })
+      const refund = path === 'cancel' ? ok(asked).body.refunds[0] : ok(asked, 201).body
+      expect(refund.status).toBe('PENDING')
+      expect((await shop.order(order.id)).status).toBe('CONFIRMED')
+      await pass(app, 5 * minute, minute)
+      isDone = true
+      await pass(app, 10 * minute, minute)
+      expect(await shop.order(order.id)).toMatchObject({
+        status: path === 'cancel' ? 'CANCELLED' : 'FULFILLED',
+        paymentStatus: 'REFUNDED',
+        refunds: [{ status: 'SUCCEEDED' }],
+      })
+      expect(sent).toBe(1)
+    })
+})
+
+describe('a payment that may not be begun twice, at a processor that answers late', () => {
+  const promises = { capabilities: { ...capabilities, capturesItself: true, createRepeatsMs: 0, refunds: 'claim' } } as const
+
+  test('is begun once: what was sent may arrive long after nobody waits for its answer any more', async () => {
+    await using app = await testApp()
+    const start = app.clock.now()
+    const made: number[] = []
+    const shop = await sellingBy(app, {
+      ...promises,
+      async create() {
+        made.push(app.clock.now() - start)
+        throw away()
+      },
+      retrieve: async () => (app.clock.now() - start >= 50_000 ? said('REQUIRES_ACTION') : undefined),
+    })
+    const { order } = ok(await shop.buy()).body
+    await pass(app, 5 * minute, 5_000)
+    expect(made).toEqual([0])
+    expect(await shop.order(order.id)).toMatchObject({ payments: [{ status: 'REQUIRES_ACTION', processorReference: 'ref' }] })
+  })
+
+  test('is begun again, once, where nothing has arrived by then', async () => {
+    await using app = await testApp()
+    const start = app.clock.now()
+    const made: number[] = []
+    const shop = await sellingBy(app, {
+      ...promises,
+      async create() {
+        made.push(app.clock.now() - start)
+        if (made.length === 1) throw away()
+        return said('REQUIRES_ACTION')
+      },
+      retrieve: async () => (made.length > 1 ? said('REQUIRES_ACTION') : undefined),
+    })
+    ok(await shop.buy())
+    await pass(app, 5 * minute, 5_000)
+    expect(made).toHaveLength(2)
+    expect(made[1]).toBeGreaterThanOrEqual(60_000)
+  })
+
+  test('is begun by one of two, although the question before it took longer than the lease', async () => {
+    await using app = await testApp()
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let [made, asks, slow] = [0, 0, false]
+    const shop = await sellingBy(app, {
+      ...promises,
+      async create() {
+        made++
+        throw away()
+      },
+      async retrieve() {
+        asks++
+        if (!slow) return undefined
+        slow = false
+        asked.resolve()
+        await answered.promise
+        return undefined
+      },
+    })
+    const { order } = ok(await shop.buy()).body
+    app.clock.advance(2 * minute)
+    slow = true
+    const first = app.jobs.resume()
+    await asked.promise
+    // Another process, or a request beside the job, once the lease is over.
+    app.clock.advance(31_000)
+    await completeOrder(app.deps, order.id)
+    expect(made).toBe(2)
+    answered.resolve()
+    await first
+    expect(made).toBe(2)
+    expect(asks).toBeGreaterThan(2)
+  })
+})

@@ -1,0 +1,179 @@
+/** Where methods go, and what they cost: beside it the same said again with whole numbers of any size. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { ShippingMethod } from '../../../../db/schema/shop.ts'
+import { provinces } from '../../../../src/modules/shop/countries/domain.ts'
+import {
+  assertCurrencies,
+  chargeOf,
+  type MethodInput,
+  methodsOf,
+  offersOf,
+  parcelOf,
+  reachedOf,
+  reaches,
+} from '../../../../src/modules/shop/shipping/domain.ts'
+
+const usd = (amount: number) => ({ amount, currency: 'USD' })
+const table = await provinces()
+const zoned = (more: Partial<MethodInput> = {}): MethodInput => ({
+  code: 'post',
+  title: 'Post',
+  zones: [{}],
+  rates: [{ amount: usd(500) }],
+  ...more,
+})
+const refusal = (...input: MethodInput[]) => {
+  try {
+    assertCurrencies(methodsOf(input, table), 'USD')
+  } catch (error) {
+    return (error as Error).message
+  }
+  return undefined
+}
+
+const measure = fc.constantFrom('upToGrams' as const, 'upToAmount' as const)
+const bands = fc.record({
+  by: measure,
+  bounds: fc.uniqueArray(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 1, maxLength: 8 }).map((all) => all.sort((a, b) => a - b)),
+  open: fc.boolean(),
+  prices: fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: 9, maxLength: 9 }),
+  freeOver: fc.option(fc.integer({ min: 0, max: 1_000_000 }), { nil: undefined }),
+})
+const near = fc.integer({ min: -1, max: 1 })
+
+describe('bands', () => {
+  test('bands give the price of the first that is not below what is sent, whatever they are and whatever it is', () => {
+    fc.assert(
+      fc.property(
+        bands,
+        fc.nat({ max: 1_100_000 }),
+        fc.nat({ max: 1_100_000 }),
+        fc.nat({ max: 7 }),
+        near,
+        (made, someGrams, someAmount, nth, off) => {
+          const { by, bounds, open, prices, freeOver } = made
+          // Often right at a bound.
+          const at = Math.max(0, (bounds[nth % bounds.length] ?? 0) + off)
+          const [grams, amount] = nth % 2 ? [someGrams, someAmount] : by === 'upToGrams' ? [at, someAmount] : [someGrams, at]
+          const rates = bounds.map((bound, place) => ({
+            ...(by === 'upToGrams' ? { upToGrams: bound } : { upToAmount: usd(bound) }),
+            amount: usd(prices[place] ?? 0),
+          }))
+          const input = zoned({
+            rates: open ? [...rates, { amount: usd(prices[8] ?? 0) }] : rates,
+            ...(freeOver === undefined ? {} : { freeOver: usd(freeOver) }),
+          })
+          const [method] = methodsOf([input], table) as [ShippingMethod]
+          const size = BigInt(by === 'upToGrams' ? grams : amount)
+          const below = bounds.filter((bound) => BigInt(bound) < size).length
+          const isFree = freeOver !== undefined && BigInt(amount) >= BigInt(freeOver)
+          const paid = below < bounds.length ? prices[below] : open ? prices[8] : undefined
+          const wanted = isFree && (by === 'upToAmount' || paid !== undefined) ? 0 : paid
+          expect(chargeOf(method, { grams, amount })?.amount).toBe(wanted)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  test('bands that do not rise, are of two measures, or end before the last are refused by their place', () => {
+    const rates = (...list: NonNullable<MethodInput['rates']>) => refusal(zoned({ rates: list }))
+    const grams = (upToGrams: number) => ({ upToGrams, amount: usd(1) })
+    expect(rates(grams(1), grams(2), { amount: usd(3) })).toBeUndefined()
+    expect(rates(grams(2), grams(2))).toBe('data.0.rates.1.upToGrams (body): more than that of the band before')
+    expect(rates({ upToAmount: usd(5), amount: usd(1) }, { upToAmount: usd(4), amount: usd(1) })).toBe(
+      'data.0.rates.1.upToAmount.amount (body): more than that of the band before',
+    )
+    expect(rates({ amount: usd(3) }, grams(2))).toBe('data.0.rates.0 (body): only the last band may be without upToGrams or upToAmount')
+    expect(rates(grams(1), { upToAmount: usd(2), amount: usd(1) })).toStartWith(
+      'data.0.rates.1.upToAmount (body): the bands of a method are all of one measure',
+    )
+    expect(rates({ upToGrams: 1, upToAmount: usd(2), amount: usd(1) })).toStartWith(
+      'data.0.rates.0.upToAmount (body): not beside upToGrams',
+    )
+    const eur = { amount: 1, currency: 'EUR' }
+    expect(rates({ upToGrams: 1, amount: eur })).toBe("data.0.rates.0.amount.currency (body): not the shop's currency")
+    expect(rates({ upToAmount: eur, amount: usd(1) })).toBe("data.0.rates.0.upToAmount.currency (body): not the shop's currency")
+    expect(refusal(zoned({ freeOver: eur }))).toBe("data.0.freeOver.currency (body): not the shop's currency")
+  })
+})
+
+describe('zones', () => {
+  test('zones that overlap, and what stands beside the wrong thing, are refused by their place', () => {
+    const zones = (...list: NonNullable<MethodInput['zones']>) => refusal(zoned({ zones: list }))
+    const overlaps = 'overlaps with another zone of the method'
+    expect(zones({ countries: ['US'], provinces: ['CA', 'New York'] }, { countries: ['US'], provinces: ['ME'] }, {})).toBeUndefined()
+    expect(zones({ countries: ['US', 'CA'] }, { countries: ['CA'] })).toBe(`data.0.zones.1.countries.0 (body): ${overlaps}`)
+    expect(zones({ countries: ['US'] }, { countries: ['US'], provinces: ['CA'] })).toBe(`data.0.zones.1.countries.0 (body): ${overlaps}`)
+    expect(zones({ countries: ['US'], provinces: ['CA'] }, { countries: ['US'] })).toBe(`data.0.zones.1.countries.0 (body): ${overlaps}`)
+    expect(zones({ countries: ['US'], provinces: ['CA', 'california'] })).toStartWith('data.0.zones.0.provinces.1 (body): overlaps')
+    expect(zones({ countries: ['US'], provinces: ['CA'] }, { countries: ['US'], provinces: ['US-CA'] })).toStartWith(
+      'data.0.zones.1.provinces.0 (body): overlaps',
+    )
+    expect(zones({}, {})).toStartWith('data.0.zones.1 (body): overlaps')
+    expect(zones({ provinces: ['CA'] })).toBe('data.0.zones.0.provinces (body): only beside one country')
+    expect(zones({ countries: ['US', 'CA'], provinces: ['CA'] })).toBe('data.0.zones.0.provinces (body): only beside one country')
+    expect(zones({ countries: ['US'], provinces: ['Ontario'] })).toStartWith('data.0.zones.0.provinces.0 (body): no ISO 3166-2 code')
+    expect(zones({ countries: ['XX'] })).toBe('data.0.zones.0.countries.0 (body): not an ISO 3166-1 country')
+    expect(refusal(zoned({ price: usd(1) }))).toStartWith('data.0.price (body): not beside zones')
+    expect(refusal(zoned({ countries: [] }))).toStartWith('data.0.countries (body): not beside zones')
+    expect(refusal({ code: 'a', title: 'A', zones: [{}] })).toStartWith('data.0.rates (body): needed')
+    expect(refusal({ code: 'a', title: 'A', rates: [{ amount: usd(1) }] })).toStartWith('data.0.zones (body): needed')
+    expect(refusal({ code: 'a', title: 'A' })).toStartWith('data.0.price (body): needed')
+    expect(refusal(zoned(), zoned())).toBe('data.1.code (body): each code may stand once only')
+  })
+
+  test('zones reach their countries and provinces, and an empty one every country that no other method names', () => {
+    const methods = methodsOf(
+      [
+        zoned({ code: 'home', zones: [{ countries: ['US'], provinces: ['CA', 'New York'] }, { countries: ['CA'] }] }),
+        zoned({ code: 'rest', zones: [{ countries: ['DE'] }, {}] }),
+        zoned({ code: 'far', zones: [{}] }),
+        { code: 'flat', title: 'Flat', countries: ['FR'], price: usd(1) },
+      ],
+      table,
+    )
+    const to = (countryCode: string, province: string | null = null) =>
+      methods.filter((method) => reaches(method, methods, { countryCode, province }, table)).map(({ code }) => code)
+    expect(to('US', 'California')).toEqual(['home'])
+    expect(to('US', 'ny')).toEqual(['home'])
+    // Named by a method, though for other provinces.
+    expect([to('US', 'TX'), to('US')]).toEqual([[], []])
+    expect([to('CA'), to('DE'), to('FR'), to('JP')]).toEqual([['home'], ['rest'], ['flat'], ['rest', 'far']])
+    expect(reachedOf(methods, 'US')).toEqual({ whole: false, provinces: ['CA', 'New York'] })
+    expect(reachedOf(methods, 'JP')).toEqual({ whole: true, provinces: [] })
+    expect(reachedOf(methods.slice(0, 1), 'JP')).toBeUndefined()
+    expect(reachedOf([], 'JP')).toEqual({ whole: true, provinces: [] })
+  })
+
+  test('a method is offered in its currency, to where it goes, or before there is an address', () => {
+    const methods: ShippingMethod[] = [
+      { code: 'all', title: 'All', countries: [], price: usd(1) },
+      { code: 'us', title: 'US', countries: ['US'], price: usd(2) },
+    ]
+    const offered = (country: string | undefined, currency = 'USD', isNeeded = true) =>
+      offersOf(
+        methods,
+        { isNeeded, grams: 0, amount: 0, currency, to: country === undefined ? undefined : { countryCode: country, province: null } },
+        table,
+      ).map(({ code }) => code)
+    expect([offered('FR'), offered('US'), offered(undefined)]).toEqual([['all'], ['all', 'us'], ['all', 'us']])
+    expect([offered('US', 'EUR'), offered('US', 'USD', false)]).toEqual([[], []])
+  })
+})
+
+test('a parcel weighs what has to be sent of it, and an empty cart may come to hold something', () => {
+  const line = fc.record({
+    quantity: fc.integer({ min: 1, max: 9_999 }),
+    weightGrams: fc.integer({ min: 0, max: 100_000_000 }),
+    requiresShipping: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 100 }), (lines) => {
+      const sent = lines.filter(({ requiresShipping }) => requiresShipping)
+      const grams = sent.reduce((sum, { quantity, weightGrams }) => sum + BigInt(quantity) * BigInt(weightGrams), 0n)
+      expect(parcelOf(lines)).toEqual({ isNeeded: lines.length === 0 || sent.length > 0, grams: Number(grams) })
+    }),
+  )
+})

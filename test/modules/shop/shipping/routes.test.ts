@@ -1,0 +1,162 @@
+/** How a cart may be sent, and what it is charged for it, as a storefront with the publishable key sees it. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { usd } from '../../../support/catalog.ts'
+import { address, ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const methodsPath = '/shops/v2/shipping-methods'
+const post = {
+  code: 'post',
+  title: 'Post',
+  zones: [{ countries: ['US'], provinces: ['ME', 'California'] }, { countries: ['CA'] }],
+  rates: [
+    { upToGrams: 1_000, amount: usd(500) },
+    { upToGrams: 5_000, amount: usd(900) },
+  ],
+  freeOver: usd(10_000),
+}
+const world = {
+  code: 'world',
+  title: 'World',
+  zones: [{}],
+  rates: [{ upToAmount: usd(5_000), amount: usd(3_000) }, { amount: usd(2_000) }],
+}
+const flat = { code: 'flat', title: 'Flat', countries: ['FR'], price: usd(700) }
+
+async function shopWith(app: TestApp, methods: readonly unknown[]) {
+  const shop = await sellingIn(app)
+  ok(await shop.put(methodsPath, { data: methods }))
+  const product = async (title: string, variant: Record<string, unknown>): Promise<string> =>
+    ok(await shop.post('/product-v2', { title, status: 'ACTIVE', variants: [{ price: usd(1_000), ...variant }] })).body.variants[0].id
+  const key = shop.publishableKey
+  const call = (method: string, path: string, body?: unknown) => app.call(method, path, { key, ...(body === undefined ? {} : { body }) })
+  return { ...shop, product, call, options: (id: string) => call('GET', `/cart/${id}/shipping-options`) }
+}
+
+test('methods are answered in the form in which they were put, each its own', async () => {
+  await using app = await testApp()
+  const shop = await shopWith(app, [post, world, flat])
+  expect((await shop.get(methodsPath)).body).toEqual({ data: [post, world, flat] })
+  expect((await shop.put(methodsPath, { data: [{ code: 'a', title: 'A', price: usd(1) }] })).body).toEqual({
+    data: [{ code: 'a', title: 'A', countries: [], price: usd(1) }],
+  })
+  const refused = await shop.put(methodsPath, { data: [{ ...post, rates: [] }] })
+  expect([refused.status, refused.body.message]).toEqual([400, 'data.0.rates (body): Expected array length to be greater or equal to 1'])
+})
+
+test('a cart is offered what goes to its address for its weight, pays that, and is told when it grows too heavy', async () => {
+  await using app = await testApp()
+  const shop = await shopWith(app, [post, world, flat])
+  const crate = await shop.product('Crate', { weightGrams: 600 })
+  const { body: cart } = ok(await shop.call('POST', '/cart', { email: 'a@example.com' }))
+  const path = `/cart/${cart.id}`
+  expect((await shop.options(cart.id)).body).toEqual({ data: [], reason: 'EMPTY_CART' })
+  const lineId = ok(await shop.call('POST', `${path}/items`, { variantId: crate, quantity: 1 })).body.lines[0].id
+  expect((await shop.options(cart.id)).body).toEqual({ data: [], reason: 'NO_ADDRESS' })
+  ok(await shop.call('PATCH', path, { shippingAddress: address }))
+  expect((await shop.options(cart.id)).body).toEqual({ data: [{ code: 'post', title: 'Post', amount: usd(500) }] })
+  expect((await shop.call('PATCH', path, { shippingMethod: 'world' })).body.message).toBe(
+    'shippingMethod (body): not offered for this cart and its shipping address',
+  )
+  expect(ok(await shop.call('PATCH', path, { shippingMethod: 'post' })).body.totals.shipping).toEqual(usd(500))
+  expect(ok(await shop.call('PATCH', `${path}/items/${lineId}`, { quantity: 2 })).body.totals.shipping).toEqual(usd(900))
+  const heavy = ok(await shop.call('PATCH', `${path}/items/${lineId}`, { quantity: 9 })).body
+  expect([heavy.shippingMethod, heavy.totals.shipping, heavy.notices.map(({ code }: { code: string }) => code)]).toEqual([
+    null,
+    usd(0),
+    ['NO_SHIPPING_METHOD'],
+  ])
+  expect((await shop.options(cart.id)).body).toEqual({ data: [], reason: 'TOO_LARGE' })
+  const refused = await shop.checkout(cart.id)
+  expect([refused.status, refused.body.message]).toEqual([
+    409,
+    'The cart cannot be bought yet: no shipping method of the shop goes to its shipping address',
+  ])
+  ok(await shop.call('PATCH', `${path}/items/${lineId}`, { quantity: 1 }))
+  ok(await shop.call('PATCH', path, { shippingAddress: { ...address, province: 'TX' } }))
+  expect((await shop.options(cart.id)).body).toEqual({ data: [], reason: 'NOT_REACHED' })
+  ok(await shop.call('PATCH', path, { shippingAddress: { ...address, countryCode: 'JP', province: null } }))
+  expect((await shop.options(cart.id)).body).toEqual({ data: [{ code: 'world', title: 'World', amount: usd(3_000) }] })
+  ok(await shop.call('PATCH', path, { shippingMethod: 'world' }))
+  const { order } = ok(await shop.checkout(cart.id)).body
+  expect([order.shippingTotal, order.shippingMethod]).toEqual([usd(3_000), { code: 'world', title: 'World' }])
+  expect((await shop.options(cart.id)).status).toBe(409)
+})
+
+test('from the amount that is free on nothing is paid, and only where the weight is still taken', async () => {
+  await using app = await testApp()
+  const shop = await shopWith(app, [post])
+  const light = await shop.product('Feather', { weightGrams: 1 })
+  const id = await shop.cart({ shippingAddress: address, shippingMethod: 'post', variants: [light], quantity: 9 })
+  expect((await shop.call('GET', `/cart/${id}`)).body.totals.shipping).toEqual(usd(500))
+  const more = await shop.cart({ shippingAddress: address, shippingMethod: 'post', variants: [light], quantity: 10 })
+  expect((await shop.call('GET', `/cart/${more}`)).body.totals.shipping).toEqual(usd(0))
+  expect((await shop.options(more)).body.data).toEqual([{ code: 'post', title: 'Post', amount: usd(0) }])
+})
+
+test('a cart of digital goods alone needs neither an address nor a method, and with others they weigh nothing', async () => {
+  await using app = await testApp()
+  const shop = await shopWith(app, [post])
+  const song = await shop.product('Song', { weightGrams: 9_000, requiresShipping: false })
+  const id = await shop.cart({ variants: [song] })
+  expect((await shop.options(id)).body).toEqual({ data: [], reason: 'NOTHING_TO_SHIP' })
+  const { order } = ok(await shop.checkout(id)).body
+  expect([order.shippingTotal, order.shippingMethod, order.status]).toEqual([usd(0), null, 'CONFIRMED'])
+  const both = await shop.cart({ variants: [song, shop.variantId] })
+  expect((await shop.checkout(both)).body.message).toBe(
+    'The cart cannot be bought yet: it has no shipping address, it has no shipping method',
+  )
+  ok(await shop.call('PATCH', `/cart/${both}`, { shippingAddress: address, shippingMethod: 'post' }))
+  expect(ok(await shop.checkout(both)).body.order.shippingTotal).toEqual(usd(500))
+})
+
+test('lines are taxed by the most specific rate of their class, and orders keep it', async () => {
+  await using app = await testApp()
+  const shop = await shopWith(app, [])
+  const rates = [
+    { country: 'US', region: null, rateBps: 1_000, inclusive: false },
+    { country: 'US', region: null, rateBps: 0, inclusive: false, class: 'books' },
+    { country: 'US', region: 'ME', rateBps: 250, inclusive: false, class: 'books' },
+  ]
+  expect(ok(await shop.put('/shops/v2/tax-rates', { data: rates })).body.data).toEqual(rates)
+  expect((await shop.put('/shops/v2/tax-rates', { data: [rates[1], rates[1]] })).body.message).toBe(
+    'data.1.country (body): a country and region may have one rate of a class only',
+  )
+  const book = await shop.product('Book', { taxClass: 'books' })
+  const cake = await shop.product('Cake', { taxClass: 'food' })
+  const id = await shop.cart({ variants: [book, cake], shippingAddress: address })
+  const { order } = ok(await shop.checkout(id)).body
+  expect(order.lines.map(({ tax }: { tax: { rateBps: number; amount: unknown } }) => [tax.rateBps, tax.amount])).toEqual([
+    [250, usd(25)],
+    [1_000, usd(100)],
+  ])
+  expect(order.taxTotal).toEqual(usd(125))
+  expect((await shop.post('/product-v2', { title: 'Bad', variants: [{ price: usd(1), taxClass: 'Not One' }] })).body.message).toContain(
+    'variants.0.taxClass (body)',
+  )
+})
+
+test('the countries that a shop sends to are public, with the provinces of those that it reaches in part', async () => {
+  await using app = await testApp()
+  const shop = await shopWith(app, [post, flat])
+  const path = `/shops/v2/public/name/${shop.shop.name}/countries`
+  const origin = { origin: 'https://storefront.example' }
+  const { body, headers } = ok(await app.call('GET', path, { headers: origin }))
+  expect(body.data.map(({ code }: { code: string }) => code)).toEqual(['CA', 'FR', 'US'])
+  expect(body.data[2]).toEqual({
+    code: 'US',
+    name: 'United States',
+    provinces: [
+      { code: 'CA', name: 'California' },
+      { code: 'ME', name: 'Maine' },
+    ],
+  })
+  expect(body.data[0].provinces).toContainEqual({ code: 'ON', name: 'Ontario' })
+  expect([headers.get('access-control-allow-origin'), headers.get('etag') !== null]).toEqual(['*', true])
+  ok(await shop.put(methodsPath, { data: [] }))
+  expect(ok(await app.call('GET', path)).body.data).toHaveLength(249)
+  expect((await app.call('GET', '/shops/v2/public/name/nobody/countries')).status).toBe(404)
+})

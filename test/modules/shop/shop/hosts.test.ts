@@ -1,0 +1,356 @@
+/** Host names of storefronts: who may list which, what proves them, and what is found by them. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { shopHosts } from '../../../../db/schema/shop.ts'
+import { recheckHosts } from '../../../../jobs/recheck-hosts.ts'
+import { createTxtLookup } from '../../../../src/clients/dns.ts'
+import { normalHost } from '../../../../src/lib/host-names.ts'
+import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
+import { type NameServer, nameServer } from '../../../support/dns.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+type Merchant = Awaited<ReturnType<TestApp['merchant']>>
+
+const host = 'shop.example.com'
+const dayMs = 86_400_000
+
+const add = (app: TestApp, { token }: Merchant, name: unknown): Promise<Answer> =>
+  app.call('POST', '/shops/v2/hosts', { token, body: { host: name } })
+const verify = (app: TestApp, { token }: Merchant, name = host) => app.call('POST', `/shops/v2/hosts/${name}/verify`, { token })
+const remove = (app: TestApp, { token }: Merchant, name = host) => app.call('DELETE', `/shops/v2/hosts/${name}`, { token })
+const list = async (app: TestApp, { token }: Merchant) => ok(await app.call('GET', '/shops/v2/hosts', { token })).body
+const resolver = (app: TestApp, name: string) => app.call('GET', `/checkout/${name}/payment-intent-resolver`)
+
+/** Lists it, writes its proof into the DNS, and has it verified. */
+async function proven(app: TestApp, dns: NameServer, merchant: Merchant, name = host) {
+  const { body } = ok(await add(app, merchant, name), 201)
+  dns.say(body.txtName, body.txtValue)
+  return ok(await verify(app, merchant, body.host)).body
+}
+
+async function world() {
+  const dns = await nameServer()
+  const app = await testApp({ DNS_SERVER: dns.address })
+  const dispose = async () => {
+    await app.close()
+    await dns.close()
+  }
+  return { dns, app, merchant: await app.merchant(), [Symbol.asyncDispose]: dispose }
+}
+
+describe('a host name of a storefront', () => {
+  test('is listed with what its owner is to write into the DNS, and counts once that is seen there', async () => {
+    await using it = await world()
+    const { app, dns, merchant } = it
+    const { body } = ok(await add(app, merchant, host), 201)
+    expect(Object.keys(body)).toEqual(['host', 'txtName', 'txtValue', 'verifiedAt'])
+    expect([body.host, body.txtName, body.verifiedAt]).toEqual([host, `_souk.${host}`, null])
+    expect(body.txtValue).toMatch(/^souk-verification=[\w-]{32}$/)
+    expect((await resolver(app, host)).status).toBe(404)
+    dns.say(`_souk.${host}`, 'something else', body.txtValue)
+    const verified = ok(await verify(app, merchant)).body
+    expect(verified).toEqual({ ...body, verifiedAt: new Date(app.clock.now()).toISOString() })
+    expect(await list(app, merchant)).toEqual({ data: [verified], page: 1, limit: 20, total: 1, pages: 1 })
+    expect(ok(await resolver(app, host)).text).toBe(ok(await resolver(app, merchant.shop.name)).text)
+    app.clock.advance(1_000)
+    // Verified again, it is what it was.
+    expect(ok(await verify(app, merchant)).body).toEqual(verified)
+  })
+
+  test('has another value in every shop, and another one when it is added again', async () => {
+    await using it = await world()
+    const { app, merchant } = it
+    const values = new Set<string>()
+    for (const one of [merchant, await app.merchant()])
+      for (let nth = 0; nth < 2; nth++) {
+        values.add(ok(await add(app, one, host), 201).body.txtValue)
+        expect((await remove(app, one)).status).toBe(204)
+      }
+    expect(values.size).toBe(4)
+    expect((await list(app, merchant)).data).toEqual([])
+  })
+
+  test('is a name with a dot in ASCII, whatever it was sent as; what is none, or can be nobody’s, is 400 that repeats nothing', async () => {
+    await using it = await world()
+    const { app, merchant } = it
+    for (const [sent, kept] of [
+      ['Shop.Example.COM', host],
+      ['bücher.example', 'xn--bcher-kva.example'],
+      ['xn--bcher-kva.example.net', 'xn--bcher-kva.example.net'],
+      [`${'a.'.repeat(125)}abc`, `${'a.'.repeat(125)}abc`],
+    ])
+      expect(ok(await add(app, merchant, sent), 201).body.host).toBe(kept ?? '')
+    const wrong = ['', ' ', 'localhost', 'shop', '127.0.0.1', '[::1]', '0x7f.1', '1.2.3', 'shop.example.', 'shop.example:443', '.example']
+    wrong.push(
+      'https://shop.example',
+      'shop.example/x',
+      'planted@shop.example',
+      'https://planted.example',
+      'a..b',
+      '-a.example',
+      'a_b.example',
+      '*.example',
+      'a b.example',
+    )
+    wrong.push(
+      'a%2eb.example',
+      `${'a'.repeat(64)}.example`,
+      `${'a.'.repeat(126)}ab`,
+      'shop.localhost',
+      'printer.local',
+      'db.internal',
+      'x.onion',
+    )
+    wrong.push('1.0.0.127.in-addr.arpa', 'xn--zz.example', 'a\u0000b.example')
+    for (const name of wrong) {
+      const { status, body, text } = await add(app, merchant, name)
+      expect([name, status]).toEqual([name, 400])
+      expect(text).not.toContain('planted')
+      expect(body.message).toMatch(/host|NUL/)
+    }
+    for (const name of [undefined, null, 7, ['a.example']]) expect((await add(app, merchant, name)).status).toBe(400)
+  })
+
+  test('is never that of the service itself', async () => {
+    await using app = await testApp({ PUBLIC_URL: 'https://Souk.Example.com:8443/api' })
+    const merchant = await app.merchant()
+    expect((await add(app, merchant, 'SOUK.example.com')).body.message).toBe('host (body): the name of this service itself')
+    ok(await add(app, merchant, 'shop.souk.example.com'), 201)
+  })
+
+  test('is listed once a shop, and a shop lists twenty at most, also when they come at once', async () => {
+    await using it = await world()
+    const { app, merchant } = it
+    const answers = await Promise.all(Array.from({ length: 25 }, (_, nth) => add(app, merchant, `s${nth}.example.com`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(20).fill(201), ...Array(5).fill(409)])
+    const { data, total } = await list(app, merchant)
+    expect([data.length, total]).toEqual([20, 20])
+    ok(await app.call('GET', '/shops/v2/hosts?limit=5&page=4', { token: merchant.token }))
+    expect((await remove(app, merchant, data[0].host)).status).toBe(204)
+    expect((await add(app, merchant, data[1].host)).body.message).toBe('host (body): the shop lists it already')
+    ok(await add(app, merchant, data[0].host), 201)
+  })
+
+  test('is its shop’s alone: another’s is not seen, not verified and not removed', async () => {
+    await using it = await world()
+    const { app, dns, merchant } = it
+    await proven(app, dns, merchant)
+    const other = await app.merchant()
+    const strange = [
+      await verify(app, other),
+      await remove(app, other),
+      await verify(app, other, 'no.example'),
+      await remove(app, other, 'no'),
+    ]
+    expect(new Set(strange.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    expect(strange[0]?.status).toBe(404)
+    expect((await list(app, other)).data).toEqual([])
+    ok(await resolver(app, host))
+  })
+})
+
+describe('what the DNS says', () => {
+  test('stands in the refusal in words of its own: no such name, no record, another record, a failure, silence', async () => {
+    await using dns = await nameServer()
+    await using app = await testApp({}, { lookUpTxt: createTxtLookup({ server: dns.address, timeoutMs: 300 }) })
+    const merchant = await app.merchant()
+    const { txtName, txtValue } = ok(await add(app, merchant, host), 201).body
+    const refusal = async () => {
+      const { status, body } = await verify(app, merchant)
+      return [status, body.message]
+    }
+    expect(await refusal()).toEqual([409, expect.stringContaining('NXDOMAIN')])
+    dns.say(txtName)
+    expect(await refusal()).toEqual([409, expect.stringContaining('has no TXT record at _souk.')])
+    dns.say(txtName, `${txtValue}x`, 'v=spf1 -all', '')
+    expect(await refusal()).toEqual([409, expect.stringContaining('None of the TXT records')])
+    dns.fail(txtName, 'SERVFAIL')
+    expect(await refusal()).toEqual([409, expect.stringContaining('SERVFAIL')])
+    dns.fail(txtName, 'SILENT')
+    expect(await refusal()).toEqual([409, expect.stringContaining('did not answer in time')])
+    expect((await list(app, merchant)).data[0].verifiedAt).toBeNull()
+    // Parts are one value, and what does not fit a datagram comes over TCP.
+    dns.say(txtName, ...Array.from({ length: 12 }, (_, nth) => 'x'.repeat(100 + nth)), [txtValue.slice(0, 10), txtValue.slice(10)])
+    ok(await verify(app, merchant))
+  })
+
+  test('is asked ten times a minute a shop, then 429', async () => {
+    await using it = await world()
+    const { app, dns, merchant } = it
+    ok(await add(app, merchant, host), 201)
+    for (let nth = 0; nth < 10; nth++) expect((await verify(app, merchant)).status).toBe(409)
+    const asked = dns.asked.length
+    const refused = await verify(app, merchant)
+    expect([refused.status, refused.headers.get('retry-after'), dns.asked.length]).toEqual([429, '60', asked])
+    app.clock.advance(60_000)
+    expect((await verify(app, merchant)).status).toBe(409)
+  })
+
+  test('decides between two shops: whoever’s proof is there has the name, and while both are, whoever had it first', async () => {
+    await using it = await world()
+    const { app, dns, merchant } = it
+    const mine = await proven(app, dns, merchant)
+    const other = await app.merchant()
+    const theirs = ok(await add(app, other, host), 201).body
+    dns.say(theirs.txtName, mine.txtValue, theirs.txtValue)
+    expect(await verify(app, other)).toMatchObject({ status: 409, body: { message: expect.stringContaining('Another shop') } })
+    dns.say(theirs.txtName, theirs.txtValue)
+    ok(await app.call('PATCH', '/shops/v2', { token: other.token, body: { currency: 'EUR' } }))
+    expect(ok(await resolver(app, host)).body.currency).toBe('USD')
+    ok(await verify(app, other))
+    expect(ok(await resolver(app, host)).body.currency).toBe('EUR')
+    expect((await list(app, merchant)).data[0].verifiedAt).toBeNull()
+    expect((await verify(app, merchant)).status).toBe(409)
+    const rows = await app.deps.db.read.select().from(auditLog)
+    const lost = rows.filter(({ action }) => action === 'shop.host_lost')
+    expect(lost.map(({ shopId, actor }) => [shopId, actor])).toEqual([[merchant.shop.id, other.id]])
+  })
+
+  test('decides between two who verify at once, too: one has it', async () => {
+    await using it = await world()
+    const { app, dns, merchant } = it
+    const other = await app.merchant()
+    const values = [merchant, other].map(async (one) => ok(await add(app, one, host), 201).body.txtValue)
+    dns.say(`_souk.${host}`, ...(await Promise.all(values)))
+    const answers = await Promise.all([verify(app, merchant), verify(app, other)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+
+  test('is asked again once a day; a name is lost when the proof has been gone for seven days, and not because nobody answers', async () => {
+    await using it = await world()
+    const { app, dns, merchant } = it
+    const { txtName, txtValue } = await proven(app, dns, merchant)
+    const days = async (count: number) => {
+      for (let nth = 0; nth < count; nth++) {
+        app.clock.advance(dayMs)
+        await recheckHosts(app.deps)
+      }
+      return (await resolver(app, host)).status
+    }
+    const asked = dns.asked.length
+    await recheckHosts(app.deps)
+    expect(dns.asked.length).toBe(asked)
+    expect(await days(3)).toBe(200)
+    expect(dns.asked.length).toBe(asked + 3)
+    dns.fail(txtName, 'SERVFAIL')
+    expect(await days(30)).toBe(200)
+    dns.fail(txtName, 'NXDOMAIN')
+    expect(await days(6)).toBe(200)
+    // Seen once, all is well.
+    dns.say(txtName, txtValue)
+    expect(await days(1)).toBe(200)
+    dns.say(txtName, 'something else')
+    expect(await days(7)).toBe(200)
+    expect(await days(1)).toBe(404)
+    const [row] = await app.deps.db.read.select().from(shopHosts)
+    expect(row?.verifiedAt).toBeNull()
+    const rows = await app.deps.db.read.select().from(auditLog)
+    expect(rows.filter(({ action }) => action === 'shop.host_lost').map(({ actor }) => actor)).toEqual(['system'])
+    // It is looked for no more, and verified like any other.
+    const before = dns.asked.length
+    await days(2)
+    expect(dns.asked.length).toBe(before)
+    dns.say(txtName, txtValue)
+    const { email, password } = merchant
+    const login = ok(await app.call('POST', '/merchant/login', { body: { email, password } }))
+    ok(await verify(app, { ...merchant, token: login.body.data.accessToken }))
+  })
+
+  test('is asked again within an hour where it could not be told', async () => {
+    await using it = await world()
+    const { app, dns, merchant } = it
+    const { txtName } = await proven(app, dns, merchant)
+    dns.fail(txtName, 'REFUSED')
+    app.clock.advance(dayMs)
+    await recheckHosts(app.deps)
+    const asked = dns.asked.length
+    await recheckHosts(app.deps)
+    expect(dns.asked.length).toBe(asked)
+    app.clock.advance(3_600_000)
+    await recheckHosts(app.deps)
+    expect(dns.asked.length).toBeGreaterThan(asked)
+  })
+})
+
+describe('a payment page that asks by host name', () => {
+  test('finds the shop in any spelling of the name, and not by what is another', async () => {
+    await using it = await world()
+    const { app, dns, merchant } = it
+    await proven(app, dns, merchant, 'bücher.example')
+    for (const name of [
+      'xn--bcher-kva.example',
+      'XN--BCHER-KVA.Example',
+      'xn--bcher-kva.example.',
+      'b%C3%BCcher.example',
+      'xn--bcher-kva%2eexample',
+    ])
+      ok(await resolver(app, name))
+    const none = [
+      'xn--bcher-kva.example:443',
+      'xn--bcher-kva.example..',
+      '.xn--bcher-kva.example',
+      'www.xn--bcher-kva.example',
+      'user@xn--bcher-kva.example',
+    ]
+    none.push(
+      'xn--bcher-kva.example%2f',
+      'xn--bcher-kva.example%20',
+      '127.0.0.1',
+      '[::1]',
+      'x.',
+      '.',
+      '%252e.example',
+      `${'a.'.repeat(126)}a`,
+    )
+    for (const name of none) {
+      const { status, body } = await resolver(app, name)
+      expect([name, status, body.message]).toEqual([name, 404, expect.stringMatching(/^No such shop$|^There is nothing/)])
+    }
+    expect((await resolver(app, `${'a.'.repeat(126)}ab`)).status).toBe(400)
+  })
+
+  test('is told anew with the next request after the name is verified, removed, taken over, or its shop suspended', async () => {
+    await using it = await world()
+    const { app, dns, merchant } = it
+    const operator = await app.superAdmin()
+    await proven(app, dns, merchant)
+    const status = async () => (await resolver(app, host)).status
+    expect([await status(), await status()]).toEqual([200, 200])
+    const suspend = (to: string) => app.call('PATCH', `/admin/shops/${merchant.shop.id}`, { token: operator.token, body: { status: to } })
+    ok(await suspend('SUSPENDED'))
+    expect(await status()).toBe(404)
+    ok(await suspend('ACTIVE'))
+    expect(await status()).toBe(200)
+    expect((await remove(app, merchant)).status).toBe(204)
+    expect(await status()).toBe(404)
+  })
+
+  test('is told anew by every process: what one knows, the others do not keep', async () => {
+    await using it = await world()
+    const { app, dns, merchant } = it
+    await using second = await testApp({ DNS_SERVER: dns.address }, { database: app.database, as: 'command' })
+    expect((await resolver(second, host)).status).toBe(404)
+    await proven(app, dns, merchant)
+    ok(await resolver(second, host))
+    ok(await resolver(second, host))
+    expect((await remove(app, merchant)).status).toBe(204)
+    expect((await resolver(second, host)).status).toBe(404)
+  })
+})
+
+test('a host name in its one spelling is itself, and anything that is one has a dot, no capitals and a bounded length', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.domain(), fc.webUrl(), fc.string({ unit: 'grapheme' }), fc.ipV4(), fc.ipV6()), (text) => {
+      const name = normalHost(text)
+      if (name === undefined) return
+      expect(normalHost(name)).toBe(name)
+      expect(name).toMatch(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/)
+      expect(name.length).toBeLessThanOrEqual(253)
+    }),
+    { numRuns: 2_000 },
+  )
+})

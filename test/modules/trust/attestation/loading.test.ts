@@ -1,0 +1,15 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+// The child runs on the engine of the suite.
+import '../../../../db/columns.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+test('viem is loaded by an instance that reads chains, and by no other', async () => {
+  const script = join(import.meta.dir, '../../../support/chain/loaded-modules.ts')
+  const child = Bun.spawn([process.execPath, script], { stdout: 'pipe', stderr: 'inherit', env: process.env })
+  const [without, reading] = JSON.parse(await new Response(child.stdout).text()) as number[]
+  expect(without).toBe(0)
+  expect(reading).toBeGreaterThan(100)
+}, 60_000)

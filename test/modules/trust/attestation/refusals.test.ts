@@ -1,0 +1,145 @@
+/** Nodes that refuse ranges or batches in words that nobody has seen, and what an operator is told. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { createNode } from '../../../../src/clients/chain/rpc.ts'
+import { createSafeFetch } from '../../../../src/clients/safe-fetch.ts'
+import type { NodeError } from '../../../../src/core/chain.ts'
+import { describeChain } from '../../../support/chain/anvil.ts'
+import { type Chain, startChain } from '../../../support/chain/eas.ts'
+import { type Fault, type RpcCall, startProxy } from '../../../support/chain/proxy.ts'
+import { everybody, syncing, wallets } from '../../../support/chain/syncing.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { certificate, key } from '../../../support/tls.ts'
+
+setDefaultTimeout(longTestMs)
+
+const { platform, lender } = wallets
+const attest = (chain: Chain) =>
+  chain.attest([
+    { schema: 'A', attester: platform },
+    { schema: 'B', attester: lender },
+  ])
+
+/** One call is no batch, and comes alone. */
+const callsIn = (calls: RpcCall[] | RpcCall): RpcCall[] => [calls].flat()
+const blocksIn = (calls: RpcCall[]): number => {
+  const filter = callsIn(calls).find(({ method }) => method === 'eth_getLogs')?.params[0]
+  return filter ? Number(filter.toBlock) - Number(filter.fromBlock) + 1 : 0
+}
+
+const error = { code: -32_000, message: 'The moon is full tonight, upgrade for 5x as much' }
+/** By its name, how a node refuses. */
+const refusals: Record<string, (calls: RpcCall[]) => Response> = {
+  'an error for each call': (calls) => Response.json(callsIn(calls).map(({ id }) => ({ jsonrpc: '2.0', id, error }))),
+  'one error': () => Response.json({ jsonrpc: '2.0', id: null, error }),
+  'a list of one error': () => Response.json([{ jsonrpc: '2.0', id: null, error }]),
+  'status 400 with an error': () => Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 }),
+  'status 400 without JSON': () => new Response('<html><h1>Nope</h1></html>', { status: 400 }),
+  'status 413': () => new Response('', { status: 413 }),
+  'status 422 with JSON of its own': () => Response.json({ detail: 'unprocessable' }, { status: 422 }),
+}
+const logsAbove =
+  (most: number, refuse: (calls: RpcCall[]) => Response): Fault =>
+  (calls, forward) =>
+    blocksIn(calls) > most ? refuse(calls) : forward()
+const batchesAbove =
+  (most: number, refuse: (calls: RpcCall[]) => Response): Fault =>
+  (calls, forward) =>
+    callsIn(calls).length > most ? refuse(calls) : forward()
+
+async function reading(fault: Fault) {
+  const chain = await startChain()
+  const proxy = startProxy(chain.url, '/v2/KEY-nobody-may-see')
+  const souk = await syncing([{ chain, urls: [proxy.url] }])
+  await souk.grant(everybody)
+  for (let nth = 0; nth < 3; nth++) {
+    await attest(chain)
+    await chain.mine(7)
+  }
+  proxy.always(fault)
+  return {
+    ...{ chain, proxy, souk },
+    async [Symbol.asyncDispose]() {
+      await souk[Symbol.asyncDispose]()
+      await proxy[Symbol.asyncDispose]()
+      await chain[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describeChain('a node that refuses', () => {
+  test.each(Object.entries(refusals))('ranges of more than two blocks by %s is read in smaller ones', async (_, refuse) => {
+    await using given = await reading(logsAbove(2, refuse))
+    const { souk, chain } = given
+    const steps = await souk.run()
+    expect(steps.at(-1)?.kind).toBe('IDLE')
+    expect(Math.max(...steps.flatMap((step) => (step.kind === 'READ' ? [step.to - step.from + 1] : [])))).toBeLessThanOrEqual(2)
+    expect((await souk.sync(chain.chainId)).lastError).toBeNull()
+    await souk.expectTruth(chain)
+  })
+
+  test.each(Object.entries(refusals).flatMap(([name, refuse]) => [1, 2, 3, 10].map((most) => [most, name, refuse] as const)))(
+    'batches of more than %i calls by %s is read in smaller ones, and remembered',
+    async (most, _, refuse) => {
+      await using given = await reading(batchesAbove(most, refuse))
+      const { souk, chain, proxy } = given
+      expect((await souk.run()).at(-1)?.kind).toBe('IDLE')
+      await souk.expectTruth(chain)
+      proxy.batches.length = 0
+      await attest(chain)
+      await chain.mine(7)
+      await souk.run()
+      await souk.expectTruth(chain)
+      expect((await souk.sync(chain.chainId)).lastError).toBeNull()
+      expect(proxy.batches.filter((calls) => callsIn(calls).length > most).length).toBeLessThanOrEqual(1)
+    },
+  )
+
+  test('both long batches and long ranges is read in small ones of both', async () => {
+    const refuse = refusals['one error'] as (calls: RpcCall[]) => Response
+    await using given = await reading((calls, forward) => (blocksIn(calls) > 2 || callsIn(calls).length > 3 ? refuse(calls) : forward()))
+    expect((await given.souk.run()).at(-1)?.kind).toBe('IDLE')
+    await given.souk.expectTruth(given.chain)
+  })
+
+  test.each([
+    ['a single block', logsAbove(0, refusals['one error'] as () => Response), 'The moon is full tonight', 'name another node in CHAINS'],
+    ['its key', () => Response.json({ error: 'bad key KEY-nobody-may-see' }, { status: 401 }), 'status 401', 'Check the key in the URL'],
+    ['its path', () => new Response('Not Found', { status: 404 }), 'status 404: Not Found', 'Check the path of the URL'],
+    [
+      'old blocks',
+      logsAbove(0, () => Response.json({ id: 1, error: { code: -32_000, message: 'history has been pruned' } })),
+      'pruned',
+      'archive node',
+    ],
+    ['too many requests', () => new Response('slow down KEY-nobody-may-see', { status: 429 }), 'status 429', 'raise the limit of the plan'],
+  ] satisfies [string, Fault, string, string][])('%s is told so, with what to do and without its key', async (_, fault, why, advice) => {
+    await using given = await reading(fault)
+    const { souk, chain, proxy } = given
+    for (let nth = 0; nth < 12; nth++) {
+      await souk.step()
+      souk.app.clock.advance(61_000)
+    }
+    const { lastError } = await souk.sync(chain.chainId)
+    expect(lastError).toStartWith(`${proxy.host}: `)
+    expect(lastError).toContain(why)
+    expect(lastError).toContain(advice)
+    expect(JSON.stringify([lastError, souk.app.logged])).not.toContain('KEY-nobody-may-see')
+    proxy.forget()
+    souk.app.clock.advance(20 * 60_000)
+    await souk.run()
+    await souk.expectTruth(chain)
+  })
+})
+
+test('a node whose certificate is not trusted, and one where nothing listens, are told so', async () => {
+  const safeFetch = createSafeFetch({ allowedNetworks: [] })
+  const pace = { enter: async () => ({ rest: async () => false, leave: () => undefined }) }
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, tls: { key, cert: certificate }, fetch: () => new Response('[]') })
+  const reportOf = (url: string) =>
+    createNode({ url, chainId: 7, safeFetch, now: () => 0 })
+      .ask({ blocks: ['latest'] }, pace)
+      .catch((thrown: NodeError) => thrown.report)
+  expect(await reportOf(`https://127.0.0.1:${server.port}/key`)).toMatch(/certificate/)
+  await server.stop(true)
+  expect(await reportOf(`http://127.0.0.1:${server.port}/key`)).toContain('Nothing listens at its address')
+})

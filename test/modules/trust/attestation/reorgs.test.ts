@@ -1,0 +1,323 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { attestations, chainSyncs } from '../../../../db/schema/trust.ts'
+import { beginRescans, resync } from '../../../../src/modules/trust/attestation/index.ts'
+import { describeChain } from '../../../support/chain/anvil.ts'
+import { type Chain, startChain } from '../../../support/chain/eas.ts'
+import { faults, startProxy } from '../../../support/chain/proxy.ts'
+import { everybody, syncing, wallets } from '../../../support/chain/syncing.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const { platform, lender, provider } = wallets
+const some = (chain: Chain) =>
+  chain.attest([
+    { schema: 'A', attester: platform },
+    { schema: 'B', attester: lender },
+    { schema: 'D', attester: provider, recipient: lender },
+  ])
+/** Blocks are read as soon as they lie one under the newest. */
+const atOneDeep = (chain: Chain, ...urls: string[]) => [{ chain, urls, confirmations: 1 }]
+
+describeChain('a chain that becomes another one', () => {
+  test('attestations and revocations of blocks that are gone are taken back, and those of the new ones are counted', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing(atOneDeep(chain, chain.url))
+    await souk.grant(everybody)
+    const [kept = '0x'] = await some(chain)
+    await chain.mine(2)
+    await souk.run()
+    const fork = await chain.snapshot()
+    // On the one fork an attestation more, and one that is revoked; neither is on the other.
+    await some(chain)
+    await chain.revoke([kept])
+    await chain.mine(2)
+    await souk.run()
+    expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 2, C: 0, D: 2 })
+    await chain.revert(fork)
+    await chain.attest([{ schema: 'C', attester: lender }])
+    await chain.mine(9)
+    const steps = await souk.run()
+    expect(steps.map(({ kind }) => kind)).toContain('REWOUND')
+    expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 1, C: 1, D: 1 })
+    await souk.expectTruth(chain)
+    expect((await souk.rows(chain.chainId)).find(({ uid }) => uid === kept)?.revokedBlock).toBeNull()
+  })
+
+  test('blocks replaced under the newest ones, between two chunks, are noticed by the hash of the last one that is counted', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing(atOneDeep(chain, proxy.url))
+    await souk.grant(everybody)
+    // Five blocks at once and no more.
+    proxy.always(faults.cappedAt(5, 'limited to 5 blocks'))
+    for (let nth = 0; nth < 4; nth++) {
+      await some(chain)
+      await chain.mine(2)
+    }
+    await souk.step()
+    expect((await souk.step()).kind).toBe('READ')
+    expect((await souk.step()).kind).toBe('READ')
+    const { countedTo } = await souk.sync(chain.chainId)
+    await chain.reorg((await chain.block()).number - countedTo + 3)
+    await chain.mine(3)
+    const steps = await souk.run()
+    expect(steps.map(({ kind }) => kind)).toContain('REWOUND')
+    await souk.expectTruth(chain)
+  })
+
+  test('the same attestation in another block is the same one, where it is now', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing(atOneDeep(chain, chain.url))
+    await souk.grant(everybody)
+    await chain.mine(2)
+    const fork = await chain.snapshot()
+    const at = (await chain.block()).at + 100
+    // What says the same at the same time has the same uid.
+    await chain.nextBlockAt(at)
+    const data = `0x${'ab'.repeat(32)}` as const
+    const [one] = await chain.attest([{ schema: 'A', attester: platform, data }])
+    await chain.mine(2)
+    await souk.run()
+    const [before] = await souk.rows(chain.chainId)
+    await chain.revert(fork)
+    await chain.mine(3, 1)
+    await chain.nextBlockAt(at)
+    const [other] = await chain.attest([{ schema: 'A', attester: platform, data }])
+    expect(other).toBe(one as never)
+    await chain.mine(4)
+    await souk.run()
+    const [after, ...more] = await souk.rows(chain.chainId)
+    expect(more).toEqual([])
+    expect(after).toEqual({ ...before, blockNumber: (before?.blockNumber ?? 0) + 3 } as never)
+    await souk.expectTruth(chain)
+  })
+
+  test('a chain that is shorter than what is counted takes nothing back until it is as long again, and then what is other', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing(atOneDeep(chain, chain.url))
+    await souk.grant(everybody)
+    await chain.mine(2)
+    const fork = await chain.snapshot()
+    await some(chain)
+    await chain.mine(6)
+    await souk.run()
+    const { countedTo } = await souk.sync(chain.chainId)
+    await chain.revert(fork)
+    await chain.mine(1)
+    for (let nth = 0; nth < 3; nth++) {
+      await souk.step()
+      souk.app.clock.advance(10_000)
+    }
+    expect((await souk.sync(chain.chainId)).countedTo).toBe(countedTo)
+    expect(await souk.rows(chain.chainId)).toHaveLength(3)
+    await chain.attest([{ schema: 'C', attester: lender }])
+    await chain.mine(12)
+    await souk.run()
+    expect(await souk.counts(chain.chainId)).toEqual({ A: 0, B: 0, C: 1, D: 0 })
+    await souk.expectTruth(chain)
+  })
+
+  test('a node on a fork of its own loses its turn, and takes nothing back', async () => {
+    await using chain = await startChain()
+    await using strayed = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing(atOneDeep(chain, proxy.url, chain.url))
+    await souk.grant(everybody)
+    await some(chain)
+    await chain.mine(3)
+    await souk.run()
+    await strayed.mine(30, 7)
+    await chain.mine(2)
+    await some(chain)
+    await chain.mine(2)
+    proxy.pointTo(strayed.url)
+    const steps = await souk.run()
+    expect(steps.map(({ kind }) => kind)).not.toContain('REWOUND')
+    expect((await souk.sync(chain.chainId)).lastError).toContain('it is on another fork')
+    expect((await souk.sync(chain.chainId)).provider).toBe(new URL(chain.url).host)
+    await souk.expectTruth(chain)
+  })
+
+  test('a node that has become one of another chain takes nothing back, and nothing of that chain is counted', async () => {
+    await using chain = await startChain()
+    await using other = await startChain({ chainId: 4_242 })
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing(atOneDeep(chain, proxy.url))
+    await souk.grant(everybody)
+    await some(chain)
+    await chain.mine(3)
+    await souk.run()
+    const before = await souk.sync(chain.chainId)
+    await some(other)
+    await some(other)
+    await other.mine(30, 7)
+    proxy.pointTo(other.url)
+    for (let nth = 0; nth < 3; nth++) {
+      await souk.step()
+      souk.app.clock.advance(100_000)
+    }
+    expect(await souk.sync(chain.chainId)).toMatchObject({ countedTo: before.countedTo, countedToHash: before.countedToHash })
+    expect((await souk.sync(chain.chainId)).lastError).toContain('it is a node of chain 4242')
+    proxy.pointTo(chain.url)
+    await chain.mine(3)
+    await souk.run()
+    await souk.expectTruth(chain)
+  })
+
+  test('a node on another fork is not believed while nobody else can be asked', async () => {
+    await using chain = await startChain()
+    await using strayed = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using other = startProxy(chain.url)
+    await using souk = await syncing(atOneDeep(chain, proxy.url, other.url))
+    await souk.grant(everybody)
+    await some(chain)
+    await chain.mine(3)
+    await souk.run()
+    const { countedTo } = await souk.sync(chain.chainId)
+    await strayed.mine(30, 7)
+    proxy.pointTo(strayed.url)
+    other.always(faults.badGateway())
+    for (let nth = 0; nth < 3; nth++) await souk.step()
+    expect((await souk.sync(chain.chainId)).countedTo).toBe(countedTo)
+    expect(await souk.rows(chain.chainId)).toHaveLength(3)
+  })
+
+  test('a block that was final and is another now halts the chain, until an operator has it read anew', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing([{ chain, urls: [chain.url] }])
+    await souk.grant(everybody)
+    await some(chain)
+    await chain.mine(3)
+    await souk.run()
+    const fork = await chain.snapshot()
+    await some(chain)
+    await chain.mine(6)
+    await souk.run()
+    const before = await souk.counts(chain.chainId)
+    await chain.revert(fork)
+    await chain.attest([{ schema: 'C', attester: lender }])
+    await chain.mine(12, 5)
+    const steps = await souk.run()
+    expect(steps.at(-1)?.kind).toBe('HALTED')
+    expect((await souk.run()).map(({ kind }) => kind)).toEqual(['HALTED'])
+    expect(await souk.counts(chain.chainId)).toEqual(before)
+    const { haltedBecause } = await souk.sync(chain.chainId)
+    expect(haltedBecause).toContain('was final')
+    expect(souk.app.logged.filter(({ level }) => level === 'error').map(({ event }) => event)).toEqual(['chain.halted'])
+    const { body } = await souk.app.call('GET', '/metrics')
+    expect(body).toContain('souk_chain_halted{chain="31337"} 1')
+    const { removed } = await resync(souk.deps, chain.chainId)
+    expect(removed).toBe(3)
+    await souk.run()
+    expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 1, C: 1, D: 1 })
+    await souk.expectTruth(chain)
+    expect((await souk.sync(chain.chainId)).haltedBecause).toBeNull()
+  })
+
+  test('an attestation that a node made up stands against what all nodes say: that halts the chain, and reading it anew mends it', async () => {
+    await using chain = await startChain()
+    await using lying = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [lying.url, chain.url] }])
+    await souk.grant(everybody)
+    const [made = '0x'] = await chain.attest([{ schema: 'B', attester: lender }])
+    await chain.mine(3)
+    // One node alone is not believed to be right against what is here.
+    await souk.run()
+    lying.always(faults.ofAnother(platform))
+    await chain.revoke([made])
+    await chain.mine(3)
+    await souk.run()
+    expect(await souk.sync(chain.chainId)).toMatchObject({ haltedBecause: null })
+    await souk.expectTruth(chain)
+    const [next = '0x'] = await chain.attest([{ schema: 'C', attester: lender }])
+    await chain.mine(3)
+    lying.forget()
+    souk.app.clock.advance(120_000)
+    // As a node has made it up before.
+    const [row] = await souk.rows(chain.chainId)
+    if (row) await souk.deps.db.write((tx) => tx.insert(attestations).values({ ...row, uid: next, attester: platform, schema: 'A' }))
+    expect((await souk.run()).at(-1)?.kind).toBe('HALTED')
+    const { haltedBecause } = await souk.sync(chain.chainId)
+    expect(haltedBecause).toContain('all nodes answer an attestation that is known as another one, which is here since block')
+    await beginRescans(souk.deps)
+    expect(souk.app.logged.filter(({ level }) => level === 'error').map(({ event }) => event)).toEqual(['chain.halted', 'chain.halted'])
+    await resync(souk.deps, chain.chainId, Number(/--from (\d+)/.exec(haltedBecause ?? '')?.[1]))
+    await souk.run()
+    await souk.expectTruth(chain)
+  })
+
+  test('a process that has lost the chain meanwhile does not halt it by what it saw before', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    const fork = await chain.snapshot()
+    await some(chain)
+    await chain.mine(6)
+    await souk.run()
+    await chain.revert(fork)
+    await chain.mine(20, 5)
+    const { fault, reached, release } = faults.held()
+    proxy.spoil(async (_, forward) => forward(), fault)
+    const reading = souk.step()
+    await reached
+    // As when it takes longer than its lease, and another reads on.
+    await souk.deps.db.write((tx) => tx.update(chainSyncs).set({ leaseHolder: 'another' }))
+    release()
+    expect((await reading).kind).toBe('BUSY')
+    expect((await souk.sync(chain.chainId)).haltedBecause).toBeNull()
+    expect(souk.app.logged.map(({ event }) => event)).not.toContain('chain.halted')
+  })
+
+  test('an operator may have a chain read anew from any block on, and from its beginning', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing([{ chain, urls: [chain.url] }])
+    await souk.grant(everybody)
+    const [made = '0x'] = await some(chain)
+    await chain.mine(2)
+    const second = (await chain.block()).number
+    await chain.revoke([made])
+    await some(chain)
+    await chain.mine(4)
+    await souk.run()
+    const [rows, counts] = [await souk.rows(chain.chainId), await souk.counts(chain.chainId)]
+    for (const from of [second, 0, undefined]) {
+      await resync(souk.deps, chain.chainId, from)
+      if (from === second) expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 1, C: 0, D: 1 })
+      await souk.run()
+      expect(await souk.counts(chain.chainId)).toEqual(counts)
+      const byUid = (all: typeof rows) => all.toSorted((one, other) => (one.uid < other.uid ? -1 : 1))
+      expect(byUid(await souk.rows(chain.chainId))).toEqual(byUid(rows))
+    }
+    await souk.expectTruth(chain)
+    expect(resync(souk.deps, 7)).rejects.toThrow('CHAINS has no chain 7')
+  })
+
+  test('two chains at once, of which one becomes another, do not touch each other', async () => {
+    await using one = await startChain({ chainId: 1_001 })
+    await using other = await startChain({ chainId: 1_002 })
+    await using souk = await syncing([
+      { chain: one, urls: [one.url], confirmations: 1 },
+      { chain: other, urls: [other.url] },
+    ])
+    await souk.grant(everybody)
+    await some(other)
+    await other.mine(3)
+    const fork = await one.snapshot()
+    await some(one)
+    await one.mine(3)
+    await souk.run()
+    await one.revert(fork)
+    await one.attest([{ schema: 'C', attester: lender }])
+    await one.mine(8)
+    await some(other)
+    await other.mine(3)
+    await souk.run()
+    await souk.expectTruth(one)
+    await souk.expectTruth(other)
+    expect(await souk.counts(1_001)).toEqual({ A: 0, B: 0, C: 1, D: 0 })
+    expect(await souk.counts(1_002)).toEqual({ A: 2, B: 2, C: 0, D: 2 })
+  })
+})

@@ -1,0 +1,285 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { attestations, attestedRepayments } from '../../../../db/schema/trust.ts'
+import { encodeStatement, refOf } from '../../../../src/clients/chain/eas.ts'
+import { beginRescans, recordAttestedRepayments, resync } from '../../../../src/modules/trust/attestation/index.ts'
+import { trustFindings } from '../../../../src/modules/trust/fabric/index.ts'
+import { describeChain } from '../../../support/chain/anvil.ts'
+import { type Chain, startChain } from '../../../support/chain/eas.ts'
+import { faults, startProxy } from '../../../support/chain/proxy.ts'
+import { type Syncing, syncing, wallets } from '../../../support/chain/syncing.ts'
+import { lenderIn } from '../../../support/repayments.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const settings = { LENDING_PLATFORM_ENABLED: 'true', LENDING_REPAYMENTS_FROM_ATTESTATIONS: 'true' }
+const seconds = (iso: string) => BigInt(Date.parse(iso) / 1_000)
+
+/** An active lender with a wallet, and what it may say of a merchant's loan. */
+async function lendingIn(souk: Syncing) {
+  const { app } = souk
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const lenderId = await lenderIn(app, operator)
+  ok(await app.call('PATCH', `/admin/lenders/${lenderId}`, { token, body: { status: 'ACTIVE', wallets: [{ address: wallets.lender }] } }))
+  const merchant = await app.merchant()
+  const saying = (loan: string, more: Partial<Parameters<typeof encodeStatement<'C'>>[1]> = {}) => ({
+    schema: 'C' as const,
+    attester: wallets.lender,
+    data: encodeStatement('C', {
+      merchantRef: refOf(merchant.id),
+      loanRef: refOf(loan),
+      outcome: 0,
+      amountUsdCents: 12_345n,
+      dueAt: seconds('2025-11-01T00:00:00Z'),
+      settledAt: seconds('2025-10-31T00:00:00Z'),
+      ...more,
+    }),
+  })
+  const repayments = async () => (await app.call('GET', '/admin/repayments?limit=100', { token })).body.data
+  const sync = async () => {
+    await souk.run()
+    await recordAttestedRepayments(souk.deps)
+  }
+  return { token, lenderId, merchant, saying, repayments, sync }
+}
+
+const finish = (chain: Chain) => chain.mine(4)
+
+describeChain('repayments that lenders attest', () => {
+  test('what a lender attests of a merchant is recorded once, to the cent; what fits nobody or cannot be is left, and counted', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
+    const { lenderId, merchant, saying, repayments, sync } = await lendingIn(souk)
+    await chain.attest([
+      saying('on time'),
+      saying('late', { outcome: 1, settledAt: seconds('2025-12-24T00:00:00Z') }),
+      saying('lost', { outcome: 2, settledAt: 0n }),
+      saying('of a stranger', { merchantRef: refOf('mer_nobody') }),
+      saying('of an outcome that is none', { outcome: 3 }),
+      saying('of nothing', { amountUsdCents: 0n }),
+      saying('to come', { dueAt: seconds('2031-01-01T00:00:00Z') }),
+      saying('of too much', { amountUsdCents: 2n ** 63n }),
+      { schema: 'C', attester: wallets.lender, data: '0x1234' },
+      { ...saying('by somebody else'), attester: wallets.stranger },
+    ])
+    await finish(chain)
+    await sync()
+    await sync()
+    const all = await repayments()
+    const common = { merchantId: merchant.id, lenderId, amountUsd: 123.45, source: 'ATTESTATION', recordedBy: 'system', reversal: null }
+    expect(all).toHaveLength(3)
+    expect(all).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          ...common,
+          loanRef: refOf('on time'),
+          outcome: 'ON_TIME',
+          dueAt: '2025-11-01T00:00:00.000Z',
+          settledAt: '2025-10-31T00:00:00.000Z',
+        }),
+        expect.objectContaining({ ...common, loanRef: refOf('late'), outcome: 'LATE', settledAt: '2025-12-24T00:00:00.000Z' }),
+        expect.objectContaining({ ...common, loanRef: refOf('lost'), outcome: 'DEFAULT', settledAt: null }),
+      ]),
+    )
+    const { body } = await souk.app.call('GET', '/metrics')
+    expect(body).toContain('souk_chain_repayments_total{chain="31337",result="recorded"} 3')
+    expect(body).toContain('souk_chain_repayments_total{chain="31337",result="left"} 6')
+  })
+
+  test('what is revoked, and what a reorg takes back, is reversed, and what comes again is recorded again', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing([{ chain, urls: [chain.url], confirmations: 1 }], { settings })
+    const { saying, repayments, sync } = await lendingIn(souk)
+    const [first = '0x'] = await chain.attest([saying('first')])
+    await finish(chain)
+    await sync()
+    const fork = await chain.snapshot()
+    await chain.revoke([first])
+    await chain.attest([saying('second')])
+    await finish(chain)
+    await sync()
+    const standing = async () =>
+      (await repayments())
+        .filter(({ reversal }: { reversal: unknown }) => reversal === null)
+        .map(({ loanRef }: { loanRef: string }) => loanRef)
+    expect(await standing()).toEqual([refOf('second')])
+    await chain.revert(fork)
+    await chain.attest([saying('third')])
+    await chain.mine(12)
+    await sync()
+    expect((await standing()).sort()).toEqual([refOf('first'), refOf('third')].sort())
+    expect(await repayments()).toHaveLength(4)
+    const rows = (await souk.deps.db.read.select().from(attestedRepayments)).filter(({ repaymentId }) => repaymentId !== null)
+    expect(rows).toHaveLength(2)
+    const problems = async () => {
+      const findings = await Array.fromAsync(trustFindings(souk.deps.db))
+      return findings.flatMap((finding) => (finding.subject === 'attested repayments' ? finding.problems : []))
+    }
+    expect(await problems()).toEqual([])
+    const [one, other] = rows.map(({ repaymentId }) => repaymentId ?? '').sort()
+    const name = (repaymentId: string | null | undefined) => souk.deps.db.write((tx) => tx.update(attestedRepayments).set({ repaymentId }))
+    await name(one)
+    const [twice, lost] = await problems()
+    expect([twice, lost]).toEqual([
+      `Repayment ${one} is recorded of two attestations`,
+      `Repayment ${other} is recorded of an attestation, and of none that is known`,
+    ])
+    await name('pay_none')
+    expect(await problems()).toHaveLength(4)
+  })
+
+  test('a lender that is taken out is heard no more, what it said before stands, and a wallet that is taken away takes back what it said', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
+    const { token, lenderId, saying, repayments, sync } = await lendingIn(souk)
+    await chain.attest([saying('first')])
+    await finish(chain)
+    await sync()
+    ok(await souk.app.call('PATCH', `/admin/lenders/${lenderId}`, { token, body: { wallets: [] } }))
+    await sync()
+    expect(await repayments()).toMatchObject([{ reversal: { reason: expect.stringContaining('counts no more') } }])
+    ok(
+      await souk.app.call('PATCH', `/admin/lenders/${lenderId}`, {
+        token,
+        body: { wallets: [{ address: wallets.lender, from: '2026-01-01T00:00:00.000Z' }] },
+      }),
+    )
+    await sync()
+    expect((await repayments()).map(({ reversal }: { reversal: unknown }) => reversal === null).sort()).toEqual([false, true])
+    expect(await souk.counts(chain.chainId)).toMatchObject({ C: 1 })
+  })
+
+  test('an attestation that is not what its uid is the hash of is a fault of the node, and nothing is recorded of it', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }], { settings })
+    const { saying, repayments, sync } = await lendingIn(souk)
+    await chain.attest([saying('first')])
+    await finish(chain)
+    // A cent more.
+    const [told, forged] = [12_345, 12_346].map((cents) => cents.toString(16).padStart(64, '0')) as [string, string]
+    proxy.always(async (calls, forward) =>
+      (await forward()).map((answer) =>
+        calls.find(({ id }) => id === answer.id)?.method === 'eth_call'
+          ? { ...answer, result: answer.result.replace(told, forged) }
+          : answer,
+      ),
+    )
+    await sync()
+    expect(await repayments()).toEqual([])
+    expect((await souk.sync(chain.chainId)).lastError).toContain('not what its uid is the hash of')
+    proxy.forget()
+    souk.app.clock.advance(60_000)
+    await sync()
+    expect(await repayments()).toMatchObject([{ amountUsd: 123.45 }])
+  })
+
+  test('attestations that no node has keep none of the others out, are asked for again, and merchants are read once a look, if at all', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
+    const { saying, repayments, sync } = await lendingIn(souk)
+    const { deps } = souk
+    await chain.mine(1)
+    await chain.attest(Array.from({ length: 60 }, (_, nth) => saying(`loan ${nth}`)))
+    await finish(chain)
+    await souk.run()
+    const [row] = await souk.rows(chain.chainId)
+    // As by a node that made them up: one more than is asked at once, before all others.
+    const invented = Array.from({ length: 51 }, (_, nth) => ({
+      ...(row as typeof attestations.$inferSelect),
+      uid: `0x${String(nth).padStart(64, '0')}`,
+      blockNumber: chain.startBlock,
+    }))
+    await deps.db.write((tx) => tx.insert(attestations).values(invented))
+    let reads = 0
+    const { merchantIds } = deps.attestedRepaymentStore
+    deps.attestedRepaymentStore.merchantIds = (...asked) => {
+      reads++
+      return merchantIds(...asked)
+    }
+    await sync()
+    expect(await repayments()).toHaveLength(60)
+    expect(reads).toBe(1)
+    expect(deps.attestedTo.get(chain.chainId)).toMatchObject({ from: chain.startBlock - 1 })
+    await chain.attest([saying('another')])
+    await finish(chain)
+    await sync()
+    expect(await repayments()).toHaveLength(61)
+    expect(reads).toBe(1)
+    expect(await deps.db.read.select().from(attestedRepayments)).toHaveLength(61)
+  })
+
+  test('what a backfill, or a rescan, brings of older blocks is recorded and reversed, though newer blocks were looked at before', async () => {
+    await using chain = await startChain()
+    await using first = startProxy(chain.url)
+    await using second = startProxy(chain.url)
+    await using third = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [first.url, second.url, third.url] }], { settings })
+    const { token, lenderId, saying, repayments, sync } = await lendingIn(souk)
+    const look = () => recordAttestedRepayments(souk.deps)
+    const standing = async () =>
+      (await repayments())
+        .filter(({ reversal }: { reversal: unknown }) => reversal === null)
+        .map(({ loanRef }: { loanRef: string }) => loanRef)
+        .sort()
+    await chain.attest([{ ...saying('early'), attester: wallets.stranger }])
+    await chain.attest([saying('left out')])
+    const [revoked = '0x'] = await chain.attest([saying('revoked')])
+    await finish(chain)
+    await souk.run()
+    // An answer leaves out what is said, and what is taken back.
+    await chain.attest([saying('late')])
+    await chain.revoke([revoked])
+    await finish(chain)
+    first.spoil(async (_, forward) => forward(), faults.noLogsNorBlooms())
+    await sync()
+    expect(await standing()).toEqual([refOf('left out'), refOf('revoked')].sort())
+
+    const early = { address: wallets.stranger, from: '2020-01-01T00:00:00.000Z' }
+    ok(
+      await souk.app.call('PATCH', `/admin/lenders/${lenderId}`, {
+        token,
+        body: { wallets: [{ address: wallets.lender, from: early.from }, early] },
+      }),
+    )
+    await look()
+    await sync()
+    expect(await standing()).toContain(refOf('early'))
+    await beginRescans(souk.deps, 0)
+    await sync()
+    expect(await standing()).toEqual([refOf('early'), refOf('late'), refOf('left out')].sort())
+  })
+
+  test('while a chain is read anew nothing is reversed that is not read again yet', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }], { settings })
+    const { saying, repayments, sync } = await lendingIn(souk)
+    await chain.mine(10)
+    await chain.attest([saying('first')])
+    await finish(chain)
+    await sync()
+    await resync(souk.deps, chain.chainId, 0)
+    proxy.always(faults.cappedAt(2, 'limited to 2 blocks'))
+    await souk.step()
+    await souk.step()
+    expect(await souk.sync(chain.chainId)).toMatchObject({ countedTo: chain.startBlock + 1 })
+    await recordAttestedRepayments(souk.deps)
+    expect(await repayments()).toMatchObject([{ reversal: null }])
+    await sync()
+    expect(await repayments()).toMatchObject([{ reversal: null }])
+  })
+
+  test('nothing is recorded unless the setting says so', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing([{ chain, urls: [chain.url] }], { settings: { LENDING_PLATFORM_ENABLED: 'true' } })
+    const { saying, repayments, sync } = await lendingIn(souk)
+    await chain.attest([saying('first')])
+    await finish(chain)
+    await sync()
+    expect(await souk.counts(chain.chainId)).toMatchObject({ C: 1 })
+    expect(await repayments()).toEqual([])
+  })
+})

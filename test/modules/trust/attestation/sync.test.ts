@@ -1,0 +1,455 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { type Job, jobs, runJob } from '../../../../jobs/index.ts'
+import { describeChain } from '../../../support/chain/anvil.ts'
+import { type Chain, startChain } from '../../../support/chain/eas.ts'
+import { type Fault, faults, type RpcCall, startProxy } from '../../../support/chain/proxy.ts'
+import { everybody, syncing, wallets } from '../../../support/chain/syncing.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const { platform, lender, provider, stranger } = wallets
+
+/** One of each schema, and one that nobody granted. */
+const oneOfEach = (chain: Chain) =>
+  chain.attest([
+    { schema: 'A', attester: platform },
+    { schema: 'B', attester: lender },
+    { schema: 'C', attester: lender },
+    { schema: 'D', attester: provider, recipient: lender },
+    { schema: 'A', attester: stranger },
+  ])
+
+describeChain('the sync of attestations', () => {
+  test('it counts what those who may have attested and not revoked, up to the final block, and keeps nothing of strangers', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    const made = await chain.attest([
+      { schema: 'A', attester: platform },
+      { schema: 'B', attester: lender },
+      { schema: 'C', attester: lender },
+      { schema: 'C', attester: platform },
+      { schema: 'D', attester: provider, recipient: lender },
+      { schema: 'D', attester: provider, recipient: provider },
+      { schema: 'A', attester: lender },
+      { schema: 'A', attester: stranger },
+    ])
+    await chain.revoke([made[2] ?? '0x'])
+    await souk.run()
+    const final = (await souk.sync(chain.chainId)).countedTo
+    expect(final).toBe((await chain.block()).number - 2)
+    expect(await souk.counts(chain.chainId)).toEqual({ A: 0, B: 0, C: 0, D: 0 })
+    await chain.mine(4)
+    await souk.run()
+    expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 1, C: 1, D: 1 })
+    await souk.expectTruth(chain)
+    const rows = await souk.rows(chain.chainId)
+    expect(rows).toHaveLength(7)
+    expect(rows.map(({ attester }) => attester)).not.toContain(stranger)
+  })
+
+  test('a run that finds nothing new asks one batch, and one that finds some blocks one more', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    await oneOfEach(chain)
+    await chain.attest([{ schema: 'A', attester: stranger }])
+    await chain.mine(4)
+    await souk.run()
+    // How far it has come, the range with all headers of so few blocks, and how far again; with each of them, which chain it is of.
+    const { startBlock, countedTo } = await souk.sync(chain.chainId)
+    expect(proxy.batches.map((calls) => calls.length)).toEqual([3, 5 + countedTo - startBlock, 4])
+    proxy.batches.length = 0
+    await souk.run()
+    expect(proxy.batches.map((calls) => calls.length)).toEqual([4])
+  })
+
+  test('no fault of a node makes the counts other than the chain is, or the sync go on without what it did not answer', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    const logsOnly =
+      (fault: Fault): Fault =>
+      (calls, forward) =>
+        calls.some(({ method }) => method === 'eth_getLogs') ? fault(calls, forward) : forward()
+    const all: Record<string, [fault: Fault, error: string | null]> = {
+      'rate limit with Retry-After in seconds': [faults.limited('7'), 'status 429'],
+      'rate limit with Retry-After as a date': [faults.limited(new Date(souk.app.clock.now() + 20_000).toUTCString()), 'status 429'],
+      'rate limit without': [faults.limited(), 'status 429'],
+      'rate limit in an answer': [faults.limitedInside(), 'error -32005'],
+      'bad gateway': [faults.badGateway(), 'it answered with status 502'],
+      'half an answer': [faults.garbage(), 'it answered what is no answer to a batch'],
+      'no batch': [faults.notABatch(), 'it answered what is no answer to a batch'],
+      'ids twice': [faults.mixedIds(), 'it answered what is no answer to a batch'],
+      'a batch too short': [faults.shortBatch(), 'it answered what is no answer to a batch'],
+      'removed logs': [faults.removed(), 'a log that was removed'],
+      'another contract': [faults.otherAddress(), 'a log of another contract'],
+      'another block': [faults.otherBlock(), 'a log of another block'],
+      'another hash of the block': [faults.otherHash(), 'is another one, or none, when it is asked for by itself'],
+      'another schema': [faults.otherSchema(), 'a log of another schema'],
+      'short data': [faults.shortData(), 'a log whose data is of another length'],
+      'too few topics': [faults.fewTopics(), 'a log without its topics'],
+      'a log twice': [faults.twice(), 'the same log twice'],
+      'no list of logs': [faults.noList(), 'logs that are no list'],
+      'ids in another order': [faults.reversed(), null],
+    }
+    for (const [name, [fault, error]] of Object.entries(all)) {
+      const [made = '0x'] = await oneOfEach(chain)
+      await chain.revoke([made])
+      await chain.mine(3)
+      const before = await souk.sync(chain.chainId).catch(() => undefined)
+      await souk.deps.db.write((tx) => souk.deps.attestationStore.change(tx, chain.chainId, { lastError: null }))
+      let spoilt = 0
+      proxy.always(
+        logsOnly((calls, forward) => {
+          spoilt++
+          return spoilt > 2 ? forward() : fault(calls, forward)
+        }),
+      )
+      const first = await souk.step()
+      const after = await souk.sync(chain.chainId)
+      if (error === null) expect([name, after.lastError]).toEqual([name, null])
+      else {
+        expect([name, first.kind, after.countedTo]).toEqual([name, 'AGAIN', before?.countedTo ?? after.startBlock - 1])
+        expect([name, after.lastError]).toEqual([name, expect.stringContaining(error)])
+        expect(after.lastError).toStartWith(proxy.host)
+        expect(after.lastError).not.toContain('key-nobody')
+      }
+      await souk.run()
+      proxy.forget()
+      await souk.run()
+      await souk.expectTruth(chain)
+    }
+    expect(JSON.stringify(souk.app.logged)).not.toContain('key-nobody')
+  })
+
+  test('the job fails where no node answers, says of which chain, and is no run while it waits to ask again', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    const job = jobs.find(({ name }) => name === 'sync-attestations') as Job
+    const run = () => runJob(job, souk.deps)
+    expect(await run()).toEqual({ result: 'OK' })
+    expect(await run()).toEqual({ result: 'OK' })
+    proxy.always(faults.badGateway())
+    const failed = await run()
+    expect([failed.result, String('error' in failed && failed.error)]).toEqual([
+      'FAILED',
+      `Error: nothing was read of chain ${chain.chainId}: no node answers as it should`,
+    ])
+    expect(await run()).toEqual({ result: 'SKIPPED' })
+    souk.app.clock.advance(70_000)
+    expect((await run()).result).toBe('FAILED')
+    proxy.forget()
+    expect(await run()).toEqual({ result: 'SKIPPED' })
+    souk.app.clock.advance(70_000)
+    expect(await run()).toEqual({ result: 'OK' })
+    await souk.deps.db.write((tx) => souk.deps.attestationStore.change(tx, chain.chainId, { haltedBecause: 'why not', haltedAt: 0 }))
+    expect(await run()).toEqual({ result: 'SKIPPED' })
+  })
+
+  test('a node that asks to be left alone is, as long as it says in seconds or by a date, and ten minutes at most', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    const { clock } = souk.app
+    const waits: number[] = []
+    for (const said of ['30', new Date(clock.now() + 90_000).toUTCString(), '100000']) {
+      const asked = proxy.batches.length
+      proxy.spoil(faults.limited(said))
+      const now = clock.now()
+      expect((await souk.step()).kind).toBe('AGAIN')
+      const step = await souk.step()
+      if (step.kind !== 'WAITING') throw new Error(`it does not wait, but ${step.kind}`)
+      waits.push(step.until - now)
+      clock.advance(step.until - now - 1)
+      expect((await souk.step()).kind).toBe('WAITING')
+      expect(proxy.batches).toHaveLength(asked + 1)
+      clock.advance(1)
+      // Dates are relative to now: the next one is said anew.
+      clock.set(now)
+      souk.deps.chainNodes.get(chain.chainId)?.all.forEach((node) => {
+        node.notBefore = 0
+      })
+    }
+    for (const [nth, least] of [30_000, 90_000, 600_000].entries()) {
+      expect(waits[nth]).toBeGreaterThanOrEqual(least)
+      expect(waits[nth]).toBeLessThanOrEqual(least * 1.25)
+    }
+  })
+
+  test('a node that lags moves nothing, whatever it answers, and another one is asked', async () => {
+    await using chain = await startChain()
+    await using slow = startProxy(chain.url)
+    await using quick = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [slow.url, quick.url] }])
+    await souk.grant(everybody)
+    await chain.mine(3)
+    await souk.run()
+    const { countedTo } = await souk.sync(chain.chainId)
+    await oneOfEach(chain)
+    await chain.mine(3)
+    // It says that the blocks are final, and does not have them, or has nothing of them.
+    slow.always((calls, forward) =>
+      calls.some(({ method }) => method === 'eth_getLogs') ? faults.lagging(countedTo + 1)(calls, forward) : forward(),
+    )
+    quick.always(faults.badGateway())
+    expect((await souk.step()).kind).toBe('AGAIN')
+    expect((await souk.sync(chain.chainId)).countedTo).toBe(countedTo)
+    expect((await souk.sync(chain.chainId)).lastError).toContain('does not have the blocks yet')
+    quick.forget()
+    await souk.run()
+    expect((await souk.sync(chain.chainId)).provider).toBe(quick.host)
+    await souk.expectTruth(chain)
+  })
+
+  test('logs that a node leaves out are missed by the blooms of its own headers, and read from another one', async () => {
+    await using chain = await startChain()
+    await using lying = startProxy(chain.url)
+    await using honest = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [lying.url, honest.url], confirmations: 3 }])
+    await souk.grant(everybody)
+    const [made = '0x'] = await oneOfEach(chain)
+    await chain.mine(3)
+    await souk.run()
+    const before = await souk.sync(chain.chainId)
+    lying.always(faults.noLogs())
+    await chain.revoke([made])
+    await oneOfEach(chain)
+    await chain.mine(4)
+    expect((await souk.step()).kind).toBe('AGAIN')
+    const after = await souk.sync(chain.chainId)
+    expect(after.countedTo).toBe(before.countedTo)
+    expect(after.lastError).toBe(`${lying.host}: it left out logs of block ${before.countedTo + 4}, which its header shows`)
+    expect(souk.deps.chainFailures.all()).toEqual([[`${chain.chainId} FAULT`, 1]])
+    expect(souk.deps.chainNodes.get(chain.chainId)?.all[0]?.breaker).toEqual({ state: 'CLOSED', failures: 1 })
+    await souk.run()
+    expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 2, C: 2, D: 2 })
+    await souk.expectTruth(chain)
+  })
+
+  test('a block that is said to hold logs by two nodes, and by one that is asked twice, and of which nobody gives any, is empty', async () => {
+    await using chain = await startChain()
+    await using one = startProxy(chain.url)
+    await using other = startProxy(chain.url)
+    for (const urls of [[one.url, other.url], [one.url]]) {
+      await using souk = await syncing([{ chain, urls }])
+      await souk.grant(everybody)
+      await souk.run()
+      await oneOfEach(chain)
+      await chain.mine(8)
+      for (const proxy of [one, other]) {
+        proxy.always(faults.fullBlooms())
+        proxy.batches.length = 0
+      }
+      await souk.run()
+      expect((await souk.sync(chain.chainId)).lastError).toBeNull()
+      await souk.expectTruth(chain)
+      // How far it has come, the range, those of its blocks of which none came, and how far again.
+      const asked = [...one.batches, ...other.batches].map((calls) => calls.filter(({ method }) => method === 'eth_getLogs').length)
+      expect(asked.toSorted()).toEqual([0, 0, 1, 1])
+    }
+  })
+
+  test('a node that leaves logs out once and is the only one gives them when it is asked again', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    await souk.run()
+    await oneOfEach(chain)
+    await chain.mine(2)
+    const logsAsked = (calls: readonly RpcCall[]) => calls.some(({ method }) => method === 'eth_getLogs')
+    let left = 1
+    proxy.always((calls, forward) => (logsAsked(calls) && left-- > 0 ? faults.noLogs()(calls, forward) : forward()))
+    expect((await souk.step()).kind).toBe('AGAIN')
+    expect((await souk.sync(chain.chainId)).lastError).toContain('it left out logs')
+    await souk.run()
+    await souk.expectTruth(chain)
+  })
+
+  test('a node whose head is behind what is counted is no reorg: nothing is taken back, and it is asked again later', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url], confirmations: 1 }])
+    await souk.grant(everybody)
+    await oneOfEach(chain)
+    await chain.mine(2)
+    await souk.run()
+    const before = await souk.sync(chain.chainId)
+    proxy.always(faults.lagging(before.countedTo - 1))
+    for (let nth = 0; nth < 3; nth++) {
+      await souk.step()
+      souk.app.clock.advance(10_000)
+    }
+    expect((await souk.sync(chain.chainId)).countedTo).toBe(before.countedTo)
+    expect(await souk.rows(chain.chainId)).toHaveLength(4)
+    proxy.forget()
+    await oneOfEach(chain)
+    await chain.mine(2)
+    await souk.run()
+    await souk.expectTruth(chain)
+  })
+
+  test.each([
+    ['a number of blocks', 3, 'eth_getLogs is limited to a 3 range', 3],
+    ['two block numbers', 4, 'Query timeout exceeded. Try with this block range [0x1, 0x4].', 4],
+    ['nothing', 5, 'query exceeds max block range', 5],
+    ['results instead', 5, 'query returned more than 10000 results', 5],
+  ])('a range that is too large for a node is made smaller: it says %s', async (_, cap, message, most) => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    for (let nth = 0; nth < 3; nth++) {
+      await oneOfEach(chain)
+      await chain.mine(6)
+    }
+    proxy.always(faults.cappedAt(cap, message))
+    const steps = await souk.run()
+    const ranges = steps.flatMap((step) => (step.kind === 'READ' ? [step.to - step.from + 1] : []))
+    expect(Math.max(...ranges)).toBeLessThanOrEqual(most)
+    expect((await souk.sync(chain.chainId)).lastError).toBeNull()
+    if (message.includes('limited to')) expect(steps.filter(({ kind }) => kind === 'AGAIN')).toHaveLength(1)
+    await souk.expectTruth(chain)
+  })
+
+  test('a block with more logs than a node answers is an error that is said, and is never skipped', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    await oneOfEach(chain)
+    const full = (await chain.block()).number
+    await chain.mine(4)
+    proxy.always(async (calls, forward) => {
+      const filter = calls.find(({ method }) => method === 'eth_getLogs')?.params[0]
+      const isFull = filter && Number(filter.fromBlock) <= full && Number(filter.toBlock) >= full
+      return isFull ? faults.oversized(17 * 1024 * 1024)(calls, forward) : forward()
+    })
+    for (let nth = 0; nth < 12; nth++) {
+      await souk.step()
+      if ((await souk.sync(chain.chainId)).lastError !== null) break
+    }
+    souk.app.clock.advance(100_000)
+    await souk.step()
+    const sync = await souk.sync(chain.chainId)
+    expect(sync.countedTo).toBe(full - 1)
+    expect(sync.lastError).toContain('an answer of more than 16777216 bytes')
+    proxy.forget()
+    await souk.run()
+    await souk.expectTruth(chain)
+  })
+
+  test('a node of another chain is never believed, and is asked again which chain it is of', async () => {
+    await using chain = await startChain()
+    await using other = await startChain({ chainId: 4_242 })
+    await using proxy = startProxy(other.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    await oneOfEach(other)
+    await other.mine(4)
+    await souk.step()
+    expect((await souk.sync(chain.chainId)).lastError).toContain('it is a node of chain 4242')
+    expect(await souk.rows(chain.chainId)).toEqual([])
+    proxy.pointTo(chain.url)
+    await oneOfEach(chain)
+    await chain.mine(4)
+    await souk.run()
+    await souk.expectTruth(chain)
+  })
+
+  test('where no node knows what is final, blocks are read at a depth; where one does not, the others are asked', async () => {
+    await using chain = await startChain()
+    await using old = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [old.url] }])
+    await souk.grant(everybody)
+    await oneOfEach(chain)
+    await chain.mine(70)
+    old.always(faults.noFinality())
+    await souk.run()
+    expect((await souk.sync(chain.chainId)).countedTo).toBe((await chain.block()).number - 64)
+    expect(souk.app.logged.map(({ event }) => event)).toContain('chain.no_finality')
+    await souk.expectTruth(chain)
+
+    await using modern = startProxy(chain.url)
+    await using both = await syncing([{ chain, urls: [old.url, modern.url] }])
+    await both.grant(everybody)
+    await both.run()
+    expect((await both.sync(chain.chainId)).countedTo).toBe((await chain.block()).number - 2)
+    await both.expectTruth(chain)
+  })
+
+  test('a node that fails to say what is final, once, is asked again: nothing is read that is not', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    await oneOfEach(chain)
+    await chain.mine(70)
+    const failing =
+      (code: number, message: unknown): Fault =>
+      async (calls, forward) =>
+        (await forward()).map((answer) =>
+          calls.some(({ id, params }) => id === answer.id && params[0] === 'finalized')
+            ? { jsonrpc: '2.0', id: answer.id, error: { code, message: message as string } }
+            : answer,
+        )
+    proxy.spoil(failing(-32_603, 'Internal error'), failing(-32_000, 'upstream went away'), failing(-32_000, { toString: 1, valueOf: 1 }))
+    await souk.run()
+    expect(proxy.isSpent()).toBe(true)
+    expect(souk.app.logged.map(({ event }) => event)).not.toContain('chain.no_finality')
+    expect((await souk.sync(chain.chainId)).countedTo).toBe((await chain.block()).number - 2)
+    await souk.expectTruth(chain)
+  })
+
+  test('an answer that is held back is given up, and what comes of it later changes nothing', async () => {
+    await using chain = await startChain()
+    await using slow = startProxy(chain.url)
+    await using quick = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [slow.url, quick.url] }])
+    await souk.grant(everybody)
+    await oneOfEach(chain)
+    await chain.mine(4)
+    const { fault, reached, release } = faults.held()
+    slow.always(fault)
+    const reading = souk.step()
+    await reached
+    // As when the process stops.
+    souk.deps.stopChains()
+    expect((await reading).kind).toBe('AGAIN')
+    release()
+    expect((await souk.sync(chain.chainId)).countedTo).toBe(chain.startBlock - 1)
+    expect(await souk.rows(chain.chainId)).toEqual([])
+  })
+
+  test('a node that fails five times in a row is left alone until it is probed, by the next run after its pause', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    const [node] = souk.deps.chainNodes.get(chain.chainId)?.all ?? []
+    proxy.always(faults.badGateway())
+    for (let nth = 0; nth < 5; nth++) {
+      await souk.step()
+      souk.app.clock.advance(70_000)
+    }
+    expect(node?.breaker.state).toBe('OPEN')
+    souk.app.clock.advance(-70_000)
+    const asked = proxy.batches.length
+    expect((await souk.step()).kind).toBe('WAITING')
+    expect(proxy.batches).toHaveLength(asked)
+    souk.app.clock.advance(70_000)
+    await souk.step()
+    expect([node?.breaker.state, proxy.batches.length]).toEqual(['OPEN', asked + 1])
+    proxy.forget()
+    souk.app.clock.advance(10 * 60_000)
+    await chain.mine(4)
+    await souk.run()
+    expect(node?.breaker.state).toBe('CLOSED')
+    await souk.expectTruth(chain)
+  })
+})

@@ -1,0 +1,151 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type SchemaName, schemaNames } from '../../../../src/lib/eas.ts'
+import {
+  activeTimesOf,
+  always,
+  attestersOf,
+  covers,
+  firstDifference,
+  grantsOf,
+  type HeldWallet,
+  isCounted,
+  isGranted,
+  merged,
+  type Owner,
+  overlap,
+  registryHash,
+} from '../../../../src/modules/trust/fabric/domain.ts'
+
+/** Few moments, so that periods meet at their ends. */
+const last = 24
+const moment = fc.integer({ min: 0, max: last })
+const moments = Array.from({ length: last + 2 }, (_, at) => at)
+const period = fc.record({ fromAt: moment, toAt: fc.option(moment) })
+const status = fc.constantFrom('PENDING_KYB', 'ACTIVE', 'SUSPENDED', 'ARCHIVED')
+/** Times as a clock that steps back gives them, too. */
+const history = fc.array(fc.record({ status, at: moment }), { maxLength: 8 })
+const owner = fc.constantFrom<Owner>('PLATFORM', 'LENDER', 'PROVIDER')
+const address = fc.constantFrom('0xaa', '0xbb', '0xcc')
+const wallet = fc.record({ address, owner, period, history })
+const schema = fc.constantFrom<SchemaName>(...schemaNames)
+
+const wasActive = (entries: readonly { status: string; at: number }[], at: number) =>
+  entries.findLast((entry) => entry.at <= at)?.status === 'ACTIVE'
+const held = ({ address, owner, period, history }: typeof wallet extends fc.Arbitrary<infer Wallet> ? Wallet : never): HeldWallet => ({
+  address,
+  owner,
+  ...period,
+  activeTimes: owner === 'PLATFORM' ? always : activeTimesOf(history),
+})
+
+test('somebody is active exactly at the moments at which the last entry not after them says so, also where a clock stepped back', () => {
+  fc.assert(
+    fc.property(history, (entries) => {
+      const times = activeTimesOf(entries)
+      for (const at of moments) expect([at, times.some((time) => covers(time, at))]).toEqual([at, wasActive(entries, at)])
+    }),
+  )
+})
+
+test('periods are the same up to their first difference, and are not there', () => {
+  fc.assert(
+    fc.property(fc.array(period), fc.array(period), (some, others) => {
+      const [one, other] = [merged(some), merged(others)]
+      const isIn = (all: typeof one, at: number) => all.some((each) => covers(each, at))
+      expect(firstDifference(one, other)).toBe(moments.find((at) => isIn(one, at) !== isIn(other, at)))
+    }),
+  )
+})
+
+test('merged periods cover the same moments, in their order, and none touches the next', () => {
+  fc.assert(
+    fc.property(fc.array(period), (periods) => {
+      const joined = merged(periods)
+      for (const at of moments) {
+        expect(joined.filter((one) => covers(one, at)).length).toBe(periods.some((one) => covers(one, at)) ? 1 : 0)
+      }
+      for (const [index, next] of joined.entries()) {
+        const before = joined[index - 1]
+        if (before) expect(before.toAt !== null && before.toAt < next.fromAt).toBe(true)
+      }
+    }),
+  )
+})
+
+test('two periods overlap when some moment is in both', () => {
+  fc.assert(
+    fc.property(period, period, (one, other) => {
+      fc.pre([one, other].every(({ fromAt, toAt }) => toAt === null || fromAt < toAt))
+      expect(overlap(one, other)).toBe(moments.some((at) => covers(one, at) && covers(other, at)))
+    }),
+  )
+})
+
+test('an address is granted a schema exactly while one of its wallets covers the moment and the owner, who may attest it, was active', () => {
+  fc.assert(
+    fc.property(fc.array(wallet, { maxLength: 6 }), (wallets) => {
+      const grants = grantsOf(wallets.map(held))
+      for (const name of schemaNames) {
+        for (const attester of ['0xaa', '0xbb', '0xcc']) {
+          const ofAddress = grants.filter((grant) => grant.address === attester)
+          for (const at of moments) {
+            const expected = wallets.some(
+              ({ address, owner, period, history }) =>
+                address === attester &&
+                attestersOf[name].includes(owner) &&
+                covers(period, at) &&
+                (owner === 'PLATFORM' || wasActive(history, at)),
+            )
+            expect(isGranted(ofAddress, name, at)).toBe(expected)
+          }
+        }
+      }
+      // What the key of the table and "never two that overlap or touch" ask for.
+      for (const [index, grant] of grants.entries()) {
+        const before = grants[index - 1]
+        if (before?.address === grant.address && before.schema === grant.schema) {
+          expect(before.toAt !== null && before.toAt < grant.fromAt).toBe(true)
+        }
+        if (before) expect(before.address <= grant.address).toBe(true)
+      }
+    }),
+  )
+})
+
+test('a wallet that goes from one owner to the next without a gap is one grant', () => {
+  const wallets = [
+    { address: '0xaa', owner: 'LENDER', fromAt: 0, toAt: 10, activeTimes: [{ fromAt: 0, toAt: null }] },
+    { address: '0xaa', owner: 'PLATFORM', fromAt: 10, toAt: null, activeTimes: always },
+  ] as const
+  expect(grantsOf(wallets)).toEqual([
+    { address: '0xaa', schema: 'A', fromAt: 10, toAt: null },
+    { address: '0xaa', schema: 'B', fromAt: 0, toAt: 10 },
+    { address: '0xaa', schema: 'C', fromAt: 0, toAt: null },
+  ])
+})
+
+test('an attestation counts while it is not revoked, its attester was granted its schema then, and, of schema D, it is of somebody else', () => {
+  fc.assert(
+    fc.property(schema, fc.boolean(), fc.option(moment), moment, fc.array(wallet), (name, isOfSelf, revokedBlock, blockAt, wallets) => {
+      const grants = grantsOf(wallets.map((one) => ({ ...held(one), address: '0xaa' })))
+      expect(isCounted({ schema: name, isOfSelf, revokedBlock, blockAt }, grants)).toBe(
+        isGranted(grants, name, blockAt) && revokedBlock === null && (name !== 'D' || !isOfSelf),
+      )
+    }),
+  )
+})
+
+test('the hash of the registry is that of its lines, whatever order the grants come in, and another one for any other grant', () => {
+  const grants = [
+    { address: '0xbb', schema: 'B', fromAt: 1_700_000_000_000, toAt: null },
+    { address: '0xaa', schema: 'C', fromAt: 9, toAt: 10 },
+    { address: '0xaa', schema: 'C', fromAt: 100, toAt: 200 },
+    { address: '0xaa', schema: 'A', fromAt: 100, toAt: null },
+  ] as const
+  const text = '0xaa A 100 -\n0xaa C 9 10\n0xaa C 100 200\n0xbb B 1700000000000 -\n'
+  expect(registryHash(grants)).toBe(new Bun.CryptoHasher('sha256').update(text).digest('hex'))
+  expect(registryHash(grants.toReversed())).toBe(registryHash(grants))
+  expect(registryHash(grants.slice(1))).not.toBe(registryHash(grants))
+  expect(registryHash([])).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+})

@@ -1,0 +1,294 @@
+/** Changes of the registry, one after the other and at once: after each, what is counted is what a look at every moment and every attestation comes to. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { attestations, attesterAddresses, chainBackfills, chainSyncs, grants, trustCounts } from '../../../../db/schema/trust.ts'
+import { system } from '../../../../src/core/command-context.ts'
+import { AppError } from '../../../../src/core/errors.ts'
+import { schemaNames } from '../../../../src/lib/eas.ts'
+import { changeLender, createLender } from '../../../../src/modules/lending/lender/index.ts'
+import { changeProvider, createProvider } from '../../../../src/modules/trust/service-provider/index.ts'
+import { attestersOf } from '../../../../src/modules/trust/fabric/domain.ts'
+import { changePlatformWallet, createPlatformWallet, trustFindings } from '../../../../src/modules/trust/fabric/index.ts'
+import { startOfTime, type TestApp, testApp } from '../../../support/app.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { walletOf } from '../../../support/trust.ts'
+
+setDefaultTimeout(longTestMs)
+
+const hour = 3_600_000
+/** Hours of the run that anything begins, ends or is attested at. */
+const hours = 24
+const iso = (nth: number) => new Date(startOfTime + nth * hour).toISOString()
+const by = { actor: system }
+
+type Entry = { address: string; from: number; to: number | null }
+type Party = { kind: 'LENDER' | 'PROVIDER'; id: string; wallets: Entry[]; history: { status: string; at: number }[] }
+type Model = { parties: Party[]; platform: { id: string; wallet: Entry }[] }
+
+const address = fc.integer({ min: 0, max: 3 }).map(walletOf)
+const entry = fc
+  .record({ address, from: fc.nat(hours - 1), length: fc.option(fc.integer({ min: 1, max: hours })) })
+  .map(({ address, from, length }): Entry => ({ address, from, to: length === null ? null : from + length }))
+const party = fc.nat(3)
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('wallets' as const), party, wallets: fc.array(entry, { maxLength: 3 }) }),
+  fc.record({
+    kind: fc.constant('status' as const),
+    party,
+    status: fc.constantFrom('ACTIVE' as const, 'SUSPENDED' as const, 'ARCHIVED' as const),
+  }),
+  fc.record({ kind: fc.constant('platform' as const), wallet: entry, nth: fc.option(fc.nat(2)) }),
+  fc.record({ kind: fc.constant('later' as const), by: fc.integer({ min: 1, max: 5 }) }),
+)
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
+
+const overlap = (one: Entry, other: Entry) =>
+  one.address === other.address && one.from < (other.to ?? Infinity) && other.from < (one.to ?? Infinity)
+const body = ({ address, from, to }: Entry) => ({ address, from: iso(from), to: to === null ? null : iso(to) })
+const covers = ({ from, to }: Entry, at: number) => from <= at && at < (to ?? Infinity)
+
+/** An attestation of each schema by each address in each hour on two chains; some revoked, some of themselves. */
+const planted = [0, 1, 2, 3].flatMap((wallet) =>
+  schemaNames.flatMap((schema, schemaAt) =>
+    Array.from({ length: hours }, (_, at) => ({
+      chainId: 1 + (at % 2),
+      uid: `0x${[wallet, schemaAt, at].map((one) => one.toString(16).padStart(2, '0')).join('')}${'0'.repeat(58)}`,
+      schema,
+      attester: walletOf(wallet),
+      isOfSelf: at % 5 === 0,
+      blockNumber: at,
+      blockAt: startOfTime + at * hour,
+      revokedBlock: at % 7 === 0 ? at + 1 : null,
+      isCounted: false,
+      isDemo: false,
+    })),
+  ),
+)
+
+/** What the statistics should say, by looking at every attestation, wallet and moment. */
+function expected({ parties, platform }: Model): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const one of planted) {
+    if (one.revokedBlock !== null || (one.schema === 'D' && one.isOfSelf)) continue
+    const at = (one.blockAt - startOfTime) / hour
+    const isGranted =
+      (attestersOf[one.schema].includes('PLATFORM') &&
+        platform.some(({ wallet }) => wallet.address === one.attester && covers(wallet, at))) ||
+      parties.some(
+        ({ kind, wallets, history }) =>
+          attestersOf[one.schema].includes(kind) &&
+          wallets.some((wallet) => wallet.address === one.attester && covers(wallet, at)) &&
+          history.findLast((entry) => entry.at <= one.blockAt)?.status === 'ACTIVE',
+      )
+    if (isGranted) sums[`${one.chainId} ${one.schema}`] = (sums[`${one.chainId} ${one.schema}`] ?? 0) + 1
+  }
+  return sums
+}
+
+const kept = async ({ deps }: TestApp) =>
+  Object.fromEntries(
+    (await deps.db.read.select().from(trustCounts))
+      .filter(({ name, value }) => name.startsWith('attestations.') && value !== 0)
+      .map(({ name, chainId, value }) => [`${chainId} ${name.at(-1)}`, value] as const),
+  )
+async function problemsOf({ deps }: TestApp): Promise<string[]> {
+  const problems: string[] = []
+  for await (const finding of trustFindings(deps.db)) problems.push(...finding.problems)
+  return problems
+}
+/** Every address is known from before, since attestations of it are here; and each of them counts for nobody. */
+async function plant({ deps }: TestApp): Promise<void> {
+  await deps.db.write(async (tx) => {
+    for (let nth = 0; nth < 4; nth++) await tx.insert(attesterAddresses).values({ address: walletOf(nth), registeredAt: 0 })
+    for (let at = 0; at < planted.length; at += 64) await tx.insert(attestations).values(planted.slice(at, at + 64))
+  })
+}
+async function fourParties({ deps }: TestApp): Promise<Party[]> {
+  const parties: Party[] = []
+  for (const kind of ['LENDER', 'LENDER', 'PROVIDER', 'PROVIDER'] as const) {
+    const { id, status } =
+      kind === 'LENDER'
+        ? await createLender(deps, by, { displayName: 'A' })
+        : await createProvider(deps, by, { displayName: 'A', archetype: 'generic' })
+    parties.push({ kind, id, wallets: [], history: [{ status, at: deps.clock.now() }] })
+  }
+  return parties
+}
+
+const succeeded = async (work: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    if (error instanceof AppError && ['CONFLICT', 'INVALID'].includes(error.code)) return false
+    throw error
+  }
+}
+
+/** Does a step to souk and to the model, and holds whether it was refused to what the model says. */
+async function take({ deps, clock }: TestApp, model: Model, one: Step): Promise<void> {
+  const change = (whose: Party, fields: object) =>
+    whose.kind === 'LENDER' ? changeLender(deps, by, whose.id, fields) : changeProvider(deps, by, whose.id, fields)
+  const others = (but: unknown): Entry[] => [
+    ...model.parties.filter((party) => party !== but).flatMap(({ wallets }) => wallets),
+    ...model.platform.filter((wallet) => wallet !== but).map(({ wallet }) => wallet),
+  ]
+  if (one.kind === 'later') return clock.advance(one.by * hour)
+  if (one.kind === 'wallets') {
+    const whose = model.parties[one.party] as Party
+    const isSound = one.wallets.every((wallet, nth) => one.wallets.every((other, at) => at === nth || !overlap(wallet, other)))
+    const isFree = one.wallets.every((wallet) => others(whose).every((other) => !overlap(wallet, other)))
+    expect(await succeeded(() => change(whose, { wallets: one.wallets.map(body) }))).toBe(isSound && isFree)
+    if (isSound && isFree) whose.wallets = one.wallets
+  } else if (one.kind === 'status') {
+    const whose = model.parties[one.party] as Party
+    if ((await succeeded(() => change(whose, { status: one.status }))) && whose.history.at(-1)?.status !== one.status)
+      whose.history.push({ status: one.status, at: clock.now() })
+  } else {
+    const there = one.nth === null ? undefined : model.platform[one.nth]
+    const isFree = others(there).every((other) => !overlap(one.wallet, other))
+    if (there) {
+      expect(await succeeded(() => changePlatformWallet(deps, by, there.id, body(one.wallet)))).toBe(isFree)
+      if (isFree) there.wallet = one.wallet
+      return
+    }
+    let id = ''
+    const make = async () => {
+      id = (await createPlatformWallet(deps, by, body(one.wallet))).id
+    }
+    expect(await succeeded(make)).toBe(isFree)
+    if (isFree) model.platform.push({ id, wallet: one.wallet })
+  }
+}
+
+test('after any changes of wallets and statuses, what is counted is what every attestation, wallet and moment come to', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+      await using app = await testApp()
+      await plant(app)
+      const model: Model = { parties: await fourParties(app), platform: [] }
+      for (const one of steps) {
+        await take(app, model, one)
+        expect(await kept(app)).toEqual(expected(model))
+      }
+      expect(await problemsOf(app)).toEqual([])
+    }),
+    { numRuns: 6 },
+  )
+})
+
+test('of many who register one address at once, one has it and all others are told that somebody does', async () => {
+  await using app = await testApp()
+  const { deps } = app
+  await plant(app)
+  const parties = await fourParties(app)
+  const wallets = [body({ address: walletOf(0), from: 0, to: null })]
+  const tries = [
+    ...parties.map(
+      ({ kind, id }) =>
+        () =>
+          kind === 'LENDER' ? changeLender(deps, by, id, { wallets }) : changeProvider(deps, by, id, { wallets }),
+    ),
+    () => createPlatformWallet(deps, by, wallets[0] as ReturnType<typeof body>),
+  ]
+  const done = await Promise.all(tries.map(succeeded))
+  expect(done.filter(Boolean)).toHaveLength(1)
+  expect(await problemsOf(app)).toEqual([])
+})
+
+test('statuses and wallets that change at once leave what is counted as if they had come one after the other', async () => {
+  await using app = await testApp()
+  const { deps } = app
+  await plant(app)
+  const parties = await fourParties(app)
+  for (let round = 0; round < 4; round++) {
+    await Promise.all(
+      parties.flatMap(({ kind, id }, nth) => {
+        const change = (fields: object) => (kind === 'LENDER' ? changeLender(deps, by, id, fields) : changeProvider(deps, by, id, fields))
+        // Two of them share an address, one after the other.
+        const wallet = { address: walletOf(nth % 2), from: nth < 2 ? 0 : 6, to: nth < 2 ? 6 : null }
+        return [
+          succeeded(() => change({ wallets: round % 2 ? [] : [body(wallet)] })),
+          succeeded(() => change({ status: round % 2 ? 'SUSPENDED' : 'ACTIVE' })),
+        ]
+      }),
+    )
+    app.clock.advance(hour)
+    expect(await problemsOf(app)).toEqual([])
+  }
+})
+
+test('of an address that has attested more than is looked at by one statement all is counted anew, to the last', async () => {
+  await using app = await testApp()
+  const { deps } = app
+  const wallet = body({ address: walletOf(1), from: 0, to: null })
+  const { id } = await createLender(deps, by, { displayName: 'A', wallets: [wallet] })
+  await changeLender(deps, by, id, { status: 'ACTIVE' })
+  await changeLender(deps, by, id, { wallets: [] })
+  // On two chains, and in the middle more of one moment than a statement takes.
+  const many = 44_000
+  await deps.db.write((tx) =>
+    tx.rows(sql`
+      insert into attestations (chain_id, uid, schema, attester, is_of_self, block_number, block_at, is_counted, is_demo)
+      with recursive n (i) as (select 0 union all select i + 1 from n where i < ${many - 1})
+      select 1 + i % 2, '0x' || i, 'B', cast(${walletOf(1)} as text), false, i, cast(${startOfTime} as bigint) + case when i between 10000 and 35000 then 10000 else i end, false, false
+      from n returning 1 as done`),
+  )
+  const counted = async () =>
+    (await deps.db.read.select().from(trustCounts)).filter(({ name }) => name === 'attestations.B').map(({ value }) => value)
+  await changeLender(deps, by, id, { wallets: [wallet] })
+  expect(await counted()).toEqual([many / 2, many / 2])
+  expect(await problemsOf(app)).toEqual([])
+  await changeLender(deps, by, id, { wallets: [] })
+  expect(await counted()).toEqual([0, 0])
+  expect(await problemsOf(app)).toEqual([])
+})
+
+test('blocks that were read before are read again for an address that is new or begins earlier, and for no other', async () => {
+  await using app = await testApp()
+  const { deps } = app
+  const chain = (chainId: number, countedToAt: number | null) => ({
+    chainId,
+    contract: walletOf(99),
+    startBlock: 1,
+    countedTo: 9,
+    countedToAt,
+  })
+  await deps.db.write((tx) => tx.insert(chainSyncs).values([chain(1, startOfTime + 10 * hour), chain(2, startOfTime), chain(3, null)]))
+  const queued = async () =>
+    (await deps.db.read.select().from(chainBackfills).orderBy(chainBackfills.id)).map(({ chainId, address, fromAt }) => [
+      chainId,
+      address,
+      (fromAt - startOfTime) / hour,
+    ])
+  const { id } = await createLender(deps, by, { displayName: 'A', wallets: [body({ address: walletOf(1), from: 5, to: null })] })
+  // Of the second chain no block that late was read, of the third none at all.
+  expect(await queued()).toEqual([[1, walletOf(1), 5]])
+  await changeLender(deps, by, id, { status: 'ACTIVE' })
+  await changeLender(deps, by, id, { wallets: [body({ address: walletOf(1), from: 5, to: 8 })] })
+  await changeLender(deps, by, id, { wallets: [body({ address: walletOf(1), from: 6, to: 8 })] })
+  expect(await queued()).toHaveLength(1)
+  await changeLender(deps, by, id, { wallets: [body({ address: walletOf(1), from: -2, to: 8 })] })
+  expect((await queued()).slice(1).sort()).toEqual([
+    [1, walletOf(1), -2],
+    [2, walletOf(1), -2],
+  ])
+})
+
+test('a check tells what is not as it should be: a count, an attestation, a grant, an address', async () => {
+  await using app = await testApp()
+  const { deps } = app
+  await createPlatformWallet(deps, by, body({ address: walletOf(1), from: 0, to: null }))
+  expect(await problemsOf(app)).toEqual([])
+  const [first] = planted
+  await deps.db.write(async (tx) => {
+    await tx.insert(attestations).values({ ...(first as (typeof planted)[number]), isCounted: true })
+    await tx.update(trustCounts).set({ value: 7 })
+    await tx.update(grants).set({ toAt: startOfTime + hour })
+  })
+  const problems = await problemsOf(app)
+  expect(problems.filter((one) => one.includes('are kept'))).toHaveLength(3)
+  for (const part of ['is counted though it should not be', 'and is no registered address', 'is not what its wallets'])
+    expect(problems.filter((one) => one.includes(part))).toHaveLength(1)
+})

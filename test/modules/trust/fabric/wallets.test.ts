@@ -1,0 +1,169 @@
+/** Wallets of lenders, service providers and the platform, by HTTP. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { getAddress } from 'viem'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { grants } from '../../../../db/schema/trust.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { lenderIn } from '../../../support/repayments.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { providerIn, walletOf } from '../../../support/trust.ts'
+
+setDefaultTimeout(longTestMs)
+
+const now = '2026-01-06T12:00:00.000Z'
+const mixed = getAddress('0xabcdefabcdefabcdefabcdefabcdefabcdefabcd')
+const small = mixed.toLowerCase()
+const capitals = `0x${small.slice(2).toUpperCase()}`
+const zero = `0x${'0'.repeat(40)}`
+const granted = async ({ deps }: TestApp) =>
+  (await deps.db.read.select().from(grants)).map(({ address, schema }) => `${schema} ${address}`).sort()
+
+test('wallets are told with their checksum, read in any case, begin now where nothing is said, and are taken away by being left out', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const lender = await app.call('POST', '/admin/lenders', { token, body: { displayName: 'A', wallets: [{ address: small }] } })
+  expect([lender.status, lender.body.wallets]).toEqual([201, [{ address: mixed, from: now, to: null }]])
+  const path = `/admin/lenders/${lender.body.id}`
+  const patch = (body: object) => app.call('PATCH', path, { token, body })
+  const wallets = [
+    { address: mixed, from: '2026-02-01T00:00:00Z', to: '2026-03-01T01:00:00+01:00' },
+    { address: capitals, from: '2026-03-01T00:00:00Z', to: null },
+    { address: walletOf(1), from: '2020-01-01T00:00:00.000Z' },
+  ]
+  const told = [
+    { address: getAddress(walletOf(1)), from: '2020-01-01T00:00:00.000Z', to: null },
+    { address: mixed, from: '2026-02-01T00:00:00.000Z', to: '2026-03-01T00:00:00.000Z' },
+    { address: mixed, from: '2026-03-01T00:00:00.000Z', to: null },
+  ]
+  const changed = ok(await patch({ wallets }))
+  expect(changed.body.wallets).toEqual(told)
+  expect((await app.call('GET', path, { token })).body.wallets).toEqual(told)
+  expect((await app.call('GET', '/admin/lenders', { token })).body.data[0].wallets).toEqual(told)
+  // Said again, nothing changes; left out of the body, they stay.
+  for (const same of [{ wallets }, { displayName: 'A' }, {}]) {
+    const again = ok(await patch(same))
+    expect([again.body, again.headers.get('etag')]).toEqual([changed.body, changed.headers.get('etag')])
+  }
+  expect(await granted(app)).toEqual([])
+  ok(await patch({ status: 'ACTIVE' }))
+  expect(await granted(app)).toEqual([`B ${walletOf(1)}`, `B ${small}`, `C ${walletOf(1)}`, `C ${small}`])
+  expect(ok(await patch({ wallets: [] })).body.wallets).toEqual([])
+  expect(await granted(app)).toEqual([])
+  const rows = (await app.deps.db.read.select().from(auditLog).orderBy(auditLog.id)).filter(({ action }) => action.startsWith('wallet.'))
+  expect(rows.map(({ action, subject }) => [action, subject])).toEqual([
+    ['wallet.added', lender.body.id],
+    ['wallet.removed', lender.body.id],
+    ...Array(3).fill(['wallet.added', lender.body.id]),
+    ...Array(3).fill(['wallet.removed', lender.body.id]),
+  ])
+  expect(rows[0]?.after).toEqual({ address: mixed, from: now })
+})
+
+test('a bad wallet is refused by the name of its field, of lenders, of service providers and of the platform', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const targets = [
+    ['PATCH', `/admin/lenders/${await lenderIn(app, operator)}`, true],
+    ['PATCH', `/admin/service-providers/${await providerIn(app, token)}`, true],
+    ['POST', '/admin/platform-wallets', false],
+  ] as const
+  const wrong: [object, RegExp][] = [
+    [{ address: mixed.replace('b', 'B').replace('A', 'a') }, /address \(body\): must have the checksum/],
+    [{ address: zero }, /address \(body\): must not be the zero address/],
+    [{ address: small.slice(0, -1) }, /address \(body\): Expected 0x and 40 hexadecimal digits/],
+    [{ address: `${small}0` }, /address \(body\)/],
+    [{ address: `${small.slice(0, -1)}g` }, /address \(body\): Expected 0x and 40 hexadecimal digits/],
+    [{ address: small.slice(2) }, /address \(body\)/],
+    [{ from: now }, /address \(body\)/],
+    [{ address: small, from: '2026-02-30T00:00:00Z' }, /from \(body\): must be a time that there is/],
+    [{ address: small, from: '1969-12-31T23:59:59Z' }, /from \(body\): must not be before 1970/],
+    [{ address: small, from: '2026-01-01' }, /from \(body\): Expected a time with its zone/],
+    [{ address: small, from: 1 }, /from \(body\)/],
+    [{ address: small, from: now, to: now }, /to \(body\): must be after/],
+    [{ address: small, to: '2026-01-06T11:59:59.999Z' }, /to \(body\): must be after/],
+    [{ address: small, owner: 'x' }, /unknown field: (wallets\.0\.)?owner/],
+  ]
+  for (const [method, path, isListed] of targets)
+    for (const [wallet, message] of wrong) {
+      const answer = await app.call(method, path, { token, body: isListed ? { wallets: [wallet] } : wallet })
+      expect([path, JSON.stringify(wallet), answer.status, answer.body.message]).toEqual([
+        path,
+        JSON.stringify(wallet),
+        400,
+        expect.stringMatching(message),
+      ])
+      expect(answer.text).not.toContain('abcdef')
+    }
+  const [, path] = targets[0]
+  const list = (wallets: unknown) => app.call('PATCH', path, { token, body: { wallets } })
+  const overlapping = await list([
+    { address: small, from: now },
+    { address: walletOf(1) },
+    { address: mixed, from: '2020-01-01T00:00:00Z', to: '2026-01-06T12:00:00.001Z' },
+  ])
+  expect([overlapping.status, overlapping.body.message]).toEqual([
+    400,
+    'wallets.2 (body): overlaps another period of the same address in the list',
+  ])
+  expect((await list(Array.from({ length: 101 }, (_, nth) => ({ address: walletOf(nth) })))).status).toBe(400)
+  expect(ok(await list(Array.from({ length: 100 }, (_, nth) => ({ address: walletOf(nth) })))).body.wallets).toHaveLength(100)
+  expect((await list({})).status).toBe(400)
+})
+
+test('a wallet of an address that somebody else has at that time is 409 and changes nothing, and free before and after', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const lender = `/admin/lenders/${await lenderIn(app, operator)}`
+  const other = `/admin/service-providers/${await providerIn(app, token)}`
+  const put = (path: string, from: string, to: string | null) =>
+    app.call('PATCH', path, { token, body: { displayName: 'B', wallets: [{ address: small, from, to }] } })
+  const platform = (from: string, to: string | null) =>
+    app.call('POST', '/admin/platform-wallets', { token, body: { address: small, from, to } })
+  const [january, february, march] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z']
+  ok(await put(lender, january, march))
+  const before = await app.call('GET', other, { token })
+  for (const refused of [
+    await put(other, february, null),
+    await platform('2020-01-01T00:00:00Z', february),
+    await platform(february, march),
+  ])
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      'address (body): somebody has a wallet of this address at that time already',
+    ])
+  const after = await app.call('GET', other, { token })
+  expect([after.text, after.headers.get('etag')]).toEqual([before.text, before.headers.get('etag')])
+  ok(await put(other, march, null))
+  const early = ok(await platform('2020-01-01T00:00:00Z', january), 201).body
+  expect((await app.call('PATCH', `/admin/platform-wallets/${early.id}`, { token, body: { to: null } })).status).toBe(409)
+  ok(await app.call('PATCH', lender, { token, body: { wallets: [] } }))
+  ok(await app.call('PATCH', `/admin/platform-wallets/${early.id}`, { token, body: { to: march } }))
+})
+
+test("the platform's wallets are registered, listed, read and changed; what is left out of a change stays", async () => {
+  await using app = await testApp()
+  const { token } = await app.superAdmin()
+  const made = await app.call('POST', '/admin/platform-wallets', { token, body: { address: small } })
+  const { id, ...rest } = made.body
+  expect(made.status).toBe(201)
+  expect(id).toMatch(/^wal_[0-9a-z]{26}$/)
+  expect(rest).toEqual({ address: mixed, from: now, to: null, createdAt: now, updatedAt: now })
+  const path = `/admin/platform-wallets/${id}`
+  expect((await app.call('GET', `/api/v3${path}`, { token })).text).toBe(made.text)
+  expect(await granted(app)).toEqual([`A ${small}`, `C ${small}`])
+  const patch = (body: object) => app.call('PATCH', path, { token, body })
+  expect(ok(await patch({ to: '2026-02-01T00:00:00Z' })).body).toMatchObject({ address: mixed, from: now, to: '2026-02-01T00:00:00.000Z' })
+  expect(ok(await patch({ address: walletOf(1), from: '2025-01-01T00:00:00Z' })).body).toMatchObject({
+    from: '2025-01-01T00:00:00.000Z',
+    to: '2026-02-01T00:00:00.000Z',
+  })
+  expect((await patch({ from: '2026-02-01T00:00:00Z' })).status).toBe(400)
+  expect(ok(await patch({ to: null })).body.to).toBeNull()
+  expect(await granted(app)).toEqual([`A ${walletOf(1)}`, `C ${walletOf(1)}`])
+  expect((await app.call('GET', '/admin/platform-wallets', { token })).body).toMatchObject({ total: 1, data: [{ id }] })
+  expect((await app.call('GET', `/admin/platform-wallets/wal_${'0'.repeat(26)}`, { token })).status).toBe(404)
+})

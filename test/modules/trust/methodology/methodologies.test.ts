@@ -1,0 +1,168 @@
+/** Versions of lenders' methodologies, and what anybody may read of both. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { wrongInUrl } from '../../../../src/modules/trust/methodology/domain.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { lenderIn } from '../../../support/repayments.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { hashOf, methodology } from '../../../support/trust.ts'
+
+setDefaultTimeout(longTestMs)
+
+const now = '2026-01-06T12:00:00.000Z'
+const register = (app: TestApp, token: string, body: object) => app.call('POST', '/admin/methodologies', { token, body })
+const counted = async (app: TestApp) => (await app.call('GET', '/v2/trust-fabric/stats')).body.methodologies
+
+test('a version that is registered takes the place of the active one, and is read by its hash in any case', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const lenderId = await lenderIn(app, operator, 'Harbour Bank')
+  expect((await app.call('GET', `/v2/lenders/${lenderId}`)).body).toEqual({
+    id: lenderId,
+    displayName: 'Harbour Bank',
+    status: 'PENDING_KYB',
+    activeMethodologies: [],
+  })
+  const contentHash = `0x${'aB'.repeat(32)}`
+  const made = ok(await register(app, token, { ...methodology(lenderId), contentHash }), 201)
+  const { id, updatedAt, ...told } = made.body
+  expect(id).toMatch(/^meth_[0-9a-z]{26}$/)
+  expect(updatedAt).toBe(now)
+  expect(told).toEqual({ ...methodology(lenderId), contentHash: contentHash.toLowerCase(), status: 'ACTIVE', registeredAt: now })
+  expect(made.headers.get('etag')).toBe('"v1"')
+  for (const hash of [contentHash, contentHash.toLowerCase(), `0x${'AB'.repeat(32)}`])
+    expect((await app.call('GET', `/v2/methodologies/${lenderId}/${hash}`)).body).toEqual(told)
+  expect((await app.call('GET', `/api/v3/v2/lenders/${lenderId}`)).body.activeMethodologies).toEqual([told])
+  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
+
+  const second = ok(await register(app, token, methodology(lenderId, 2)), 201).body
+  const first = await app.call('GET', `/admin/methodologies/${id}`, { token })
+  expect([first.body.status, first.headers.get('etag')]).toEqual(['SUPERSEDED', '"v2"'])
+  expect((await app.call('GET', `/v2/lenders/${lenderId}`)).body.activeMethodologies).toMatchObject([{ version: '2026.2' }])
+  expect((await app.call('GET', `/admin/methodologies?lenderId=${lenderId}&status=SUPERSEDED`, { token })).body).toMatchObject({
+    total: 1,
+    data: [{ id }],
+  })
+  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
+  const revoke = (which: string, status = 'REVOKED') => app.call('PATCH', `/admin/methodologies/${which}`, { token, body: { status } })
+  for (const status of ['ACTIVE']) expect((await revoke(id, status)).status).toBe(409)
+  expect(ok(await revoke(second.id, 'SUPERSEDED')).body.status).toBe('SUPERSEDED')
+  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 0 })
+  const rows = async () => (await app.deps.db.read.select().from(auditLog)).length
+  const before = await rows()
+  expect(ok(await revoke(second.id, 'SUPERSEDED')).body.status).toBe('SUPERSEDED')
+  expect(await rows()).toBe(before)
+  for (const which of [id, second.id]) expect(ok(await revoke(which)).body.status).toBe('REVOKED')
+  expect(ok(await revoke(id)).body.status).toBe('REVOKED')
+  for (const status of ['ACTIVE', 'SUPERSEDED']) expect((await revoke(id, status)).status).toBe(409)
+  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 0 })
+  expect((await app.call('GET', `/v2/lenders/${lenderId}`)).body.activeMethodologies).toEqual([])
+  expect((await app.call('GET', `/v2/methodologies/${lenderId}/${contentHash}`)).body.status).toBe('REVOKED')
+})
+
+test('a lender that is archived registers no methodology', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const lenderId = await lenderIn(app, operator)
+  ok(await app.call('PATCH', `/admin/lenders/${lenderId}`, { token, body: { status: 'ARCHIVED' } }))
+  expect((await register(app, token, methodology(lenderId))).status).toBe(409)
+  expect(await counted(app)).toEqual({ totalLenders: 0, activeVersions: 0 })
+})
+
+test('what is wrong with a methodology is told by its field; a version or a hash that the lender has is 409', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const [lenderId, other] = [await lenderIn(app, operator), await lenderIn(app, operator)]
+  const wrong: [object, RegExp][] = [
+    [{ contentHash: hashOf(1).slice(2) }, /^contentHash \(body\)/],
+    [{ contentHash: `${hashOf(1)}0` }, /^contentHash \(body\)/],
+    [{ contentHash: `0x${'g'.repeat(64)}` }, /^contentHash \(body\): Expected 0x and 64 hexadecimal digits/],
+    [{ documentUrl: 'http://lender.example/a.pdf' }, /^documentUrl \(body\): Expected an address that begins with https/],
+    [{ contentHash: `0x${'0'.repeat(64)}` }, /^contentHash \(body\): must be the hash of the document/],
+    [{ documentUrl: 'https://user:planted@lender.example/a.pdf' }, /^documentUrl \(body\): must hold no user name and no password$/],
+    [{ documentUrl: 'https://' }, /^documentUrl \(body\): must name a host behind https/],
+    [{ version: 'a\u202eb' }, /^version \(body\): Expected a text that is not blank, without control characters/],
+    [{ version: ' ' }, /^version \(body\)/],
+    [{ version: 'a'.repeat(101) }, /^version \(body\)/],
+    [{ lenderId: `lend_${'0'.repeat(26)}` }, /^lenderId \(body\): no such lender$/],
+    [{ status: 'ACTIVE' }, /^unknown field: status$/],
+  ]
+  for (const [fields, message] of wrong) {
+    const answer = await register(app, token, { ...methodology(lenderId), ...fields })
+    expect([JSON.stringify(fields), answer.status, answer.body.message]).toEqual([
+      JSON.stringify(fields),
+      400,
+      expect.stringMatching(message),
+    ])
+    expect(answer.text).not.toContain('planted')
+  }
+  ok(await register(app, token, methodology(lenderId)), 201)
+  for (const fields of [{ contentHash: hashOf(9) }, { version: 'another' }])
+    expect((await register(app, token, { ...methodology(lenderId), ...fields })).status).toBe(409)
+  ok(await register(app, token, methodology(other)), 201)
+  expect(await counted(app)).toEqual({ totalLenders: 2, activeVersions: 2 })
+  for (const path of [
+    `/v2/lenders/lend_${'0'.repeat(26)}`,
+    `/v2/methodologies/${lenderId}/${hashOf(5)}`,
+    `/v2/methodologies/${lenderId}/x`,
+    `/v2/methodologies/x/${hashOf(1)}`,
+  ])
+    expect([path, (await app.call('GET', path)).status]).toEqual([path, 404])
+})
+
+test('of many that are registered at once one is left active, and as many are counted', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const lenderId = await lenderIn(app, operator)
+  const made = await Promise.all(Array.from({ length: 8 }, (_, nth) => register(app, token, methodology(lenderId, nth))))
+  expect(made.map(({ status }) => status)).toEqual(Array(8).fill(201))
+  const { data } = (await app.call('GET', '/admin/methodologies', { token })).body
+  expect(data.map(({ status }: { status: string }) => status).sort()).toEqual(['ACTIVE', ...Array(7).fill('SUPERSEDED')])
+  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
+})
+
+test('the address of a document is refused by the part of it that is wrong', () => {
+  const wrong: Record<string, string[]> = {
+    'hold only characters': [
+      'https://éx.example/é',
+      'https://x .example',
+      'https://x.example/%zz',
+      'https://x.example/"',
+      'https:/\\x.example',
+    ],
+    'hold no user name': ['https://a@x.example', 'https://a:b@x.example:1/', 'https://@x.example'],
+    'name a host': [
+      'https://',
+      'https:///a',
+      'https://:8443',
+      'https://?a',
+      'https://[::1',
+      'https://[x]',
+      'https://%20',
+      'https://1.2.3.4.5',
+    ],
+    'have a port': [
+      'https://x.example:99999/',
+      'https://x.example:0',
+      'https://x.example:',
+      'https://x.example:8a',
+      'https://[::1]:x',
+      'https://a:b:c',
+    ],
+  }
+  for (const [what, addresses] of Object.entries(wrong))
+    for (const address of addresses) expect([address, wrongInUrl(address)]).toEqual([address, expect.stringContaining(what)])
+  for (const address of [
+    'HTTPS://x.example',
+    'https://x.example:8443/a?b=@#c:d',
+    'https://[::1]:443/',
+    'https://xn--x-9ga.example/%C3%A9',
+    'https://127.0.0.1',
+  ])
+    expect([address, wrongInUrl(address)]).toEqual([address, undefined])
+})

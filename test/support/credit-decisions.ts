@@ -1,0 +1,50 @@
+/** Decisions with the figures that they were judged by, as the route of decisions keeps them. */
+import { eq, sql } from 'drizzle-orm'
+import { engine } from '../../db/columns.ts'
+import { lendingApplications, lendingDecisions } from '../../db/schema/lending.ts'
+import type { Assessment } from '../../src/modules/lending/credit/domain.ts'
+import { assess, keepRules } from '../../src/modules/lending/credit/index.ts'
+import type { TestApp } from './app.ts'
+
+type Given = { decision?: 'APPROVED' | 'REJECTED' | 'UNDER_REVIEW'; requestedUsd?: number | null; assessment?: Assessment | null }
+
+/** An application of a merchant's that was decided, with figures unless they are null. */
+export async function decided({ deps }: TestApp, merchantId: string, given: Given): Promise<{ decisionId: string; applicationId: string }> {
+  const { decision = 'APPROVED', requestedUsd = null, assessment } = given
+  const [applicationId, decisionId, now] = [deps.newId('lendingApplication'), deps.newId('lendingDecision'), deps.clock.now()]
+  await deps.db.write(async (tx) => {
+    await tx.insert(lendingApplications).values({
+      id: applicationId,
+      merchantId,
+      cohort: assessment?.cohort ?? 'US_COMPANY',
+      tier: 'TIER_1_REFERRAL',
+      status: decision,
+      requestedAmountUsd: requestedUsd === null ? null : requestedUsd * 100,
+      queuedAt: now,
+      createdBy: merchantId,
+      createdAt: now,
+      updatedAt: now,
+      version: 1,
+    })
+    if (assessment) await keepRules(tx, deps)
+    const assessed = assessment ? assess(assessment) : { assessment: null, envelope: null, ruleVersion: null }
+    await tx.insert(lendingDecisions).values({ id: decisionId, applicationId, decision, ...assessed, actor: merchantId, at: now })
+  })
+  return { decisionId, applicationId }
+}
+
+/** Changes decisions as nobody can but whoever owns the database: behind the back of what keeps them. */
+export async function forgeDecision(
+  { deps }: TestApp,
+  decisionId: string,
+  fields: Partial<typeof lendingDecisions.$inferInsert>,
+): Promise<void> {
+  const guard =
+    engine === 'postgres'
+      ? sql`alter table lending_decisions disable trigger lending_decisions_kept`
+      : sql`drop trigger if exists lending_decisions_unchanged`
+  await deps.db.write(async (tx) => {
+    await tx.rows(guard)
+    await tx.update(lendingDecisions).set(fields).where(eq(lendingDecisions.id, decisionId))
+  })
+}

@@ -1,0 +1,103 @@
+/** Processors outside, as data that outlives a program: each keeps other promises, and all of a program's accounts lead to them. */
+import { type Processor, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
+import type { ProcessorName } from '../../src/modules/payments/payment-method/domain.ts'
+import type { TestApp } from './app.ts'
+import { nothingThere, type Promises, type Simulated, simulated, type TrueThere } from './random-processor.ts'
+
+/** As the six promise it (contract, section 5). */
+const promised = {
+  stripe: { capturesItself: false, repeats: true, findable: true, refunds: 'any', isAsynchronous: false, canForbid: true },
+  tap: { capturesItself: false, repeats: true, findable: false, refunds: 'any', isAsynchronous: false, canForbid: false },
+  checkout: { capturesItself: false, repeats: false, findable: true, refunds: 'any', isAsynchronous: true, canForbid: false },
+  paypal: { capturesItself: false, repeats: true, findable: false, refunds: 'any', isAsynchronous: true, canForbid: false },
+  qpay: { capturesItself: true, repeats: false, findable: false, refunds: 'whole', isAsynchronous: false, canForbid: true },
+  btcpay: { capturesItself: true, repeats: false, findable: true, refunds: 'claim', isAsynchronous: true, canForbid: false },
+} as const satisfies Record<ProcessorName, Promises>
+const names = Object.keys(promised) as ProcessorName[]
+
+/** What is true outside. */
+export type Outside = {
+  at: Record<ProcessorName, TrueThere>
+  /** Which of them begin payments, and never answer that. */
+  mute: ProcessorName[]
+  /** Whether shoppers whose page shows a payment make it. */
+  isPaid: boolean
+  /** What the DNS has, whatever it is asked. */
+  txt: string[]
+}
+export const newOutside = (): Outside => ({
+  at: Object.fromEntries(names.map((name) => [name, nothingThere()])) as Outside['at'],
+  mute: [],
+  isPaid: false,
+  txt: [],
+})
+
+type Around = <Answer>(call: () => Promise<Answer>, hasChanged: () => boolean) => Promise<Answer>
+
+export type Played = ReturnType<typeof playOn>
+
+/** Has every account of a program lead to these processors, which others may lead to as well. */
+export function playOn({ deps }: Pick<TestApp, 'deps'>, outside: Outside) {
+  const at = Object.fromEntries(names.map((name) => [name, simulated(promised[name], { name, state: outside.at[name] })])) as Record<
+    ProcessorName,
+    Simulated
+  >
+  let around: Around = (call) => call()
+
+  function heard(name: ProcessorName): Processor {
+    const processor = at[name].processor
+    const calling =
+      <Told, Answer>(call: (told: Told) => Promise<Answer>) =>
+      (told: Told): Promise<Answer> => {
+        const stood = JSON.stringify([outside.at[name].there, [...outside.at[name].given]])
+        return around(
+          () => call(told),
+          () => stood !== JSON.stringify([outside.at[name].there, [...outside.at[name].given]]),
+        )
+      }
+    const { create, retrieve, capture, void: give, refund, retrieveRefund } = processor
+    return {
+      ...processor,
+      create: calling(async (payment) => {
+        const answer = await create(payment)
+        if (outside.mute.includes(name)) throw new ProcessorUnavailable('lost on its way', { counts: false })
+        return answer
+      }),
+      retrieve: calling(retrieve),
+      capture: calling(capture),
+      void: calling(give),
+      refund: calling(refund),
+      retrieveRefund: calling(retrieveRefund),
+    }
+  }
+  const clients = Object.fromEntries(names.map((name) => [name, heard(name)])) as Record<ProcessorName, Processor>
+  Object.assign(deps.processorClients, {
+    of: ({ processor }: { processor: ProcessorName }) => clients[processor],
+    open: ({ processor }: { processor: ProcessorName }) => clients[processor],
+  })
+  return {
+    outside,
+    at,
+    /** Puts something around every call that could change something there. */
+    around(this: void, put: Around): void {
+      around = put
+    },
+    /**
+     * What takes its time is done, and shoppers pay and fetch what is theirs.
+     * @param known by which names payments are known here: only those pages has anybody seen
+     */
+    passTime(known: readonly string[]): void {
+      for (const name of names) {
+        if (outside.isPaid) for (const reference of known) at[name].pay(reference, 1)
+        at[name].settle()
+        at[name].claim()
+      }
+    },
+  }
+}
+
+/** All of it as one processor's. */
+export const allThere = ({ at }: Outside): TrueThere => ({
+  there: names.flatMap((name) => at[name].there),
+  given: new Map(names.flatMap((name) => [...at[name].given])),
+})

@@ -1,0 +1,79 @@
+/** Somebody whose data is nothing that stands anywhere by chance, and where it is looked for. */
+import { getTableName, is, sql } from 'drizzle-orm'
+import { PgTable } from 'drizzle-orm/pg-core'
+import { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { engine } from '../../db/columns.ts'
+import * as schema from '../../db/schema/index.ts'
+import { answerSeal, keptOf } from '../../src/modules/operations/idempotency/domain.ts'
+import { mailSeal } from '../../src/modules/messaging/mail/domain.ts'
+import type { TestApp } from './app.ts'
+
+export const planted = {
+  name: 'Zyxandra Quillfeather',
+  email: 'zyx.quill@plantedmail.example',
+  phone: '+1 555 0190 4471',
+  line1: '77 Plantedstreet Crescent',
+  line2: 'Plantedflat 9c',
+  company: 'Plantedcompany Inc',
+  city: 'Plantedtown',
+  postalCode: 'PLNT77',
+  note: 'Plantednote: knows the owner',
+  reason: 'Plantedreason: moved away',
+  tracking: 'PLANTEDTRACK123',
+  password: 'plantedpassword of theirs',
+}
+export const plantedAddress = {
+  name: planted.name,
+  company: planted.company,
+  line1: planted.line1,
+  line2: planted.line2,
+  city: planted.city,
+  province: 'ME',
+  postalCode: planted.postalCode,
+  countryCode: 'US',
+  phone: planted.phone,
+}
+
+const tables = Object.values(schema).filter((one) => is(one, SQLiteTable) || is(one, PgTable)) as SQLiteTable[]
+
+/** Every table with its rows as text: what is sealed, opened. */
+export async function everyRow(app: TestApp): Promise<[table: string, rows: string][]> {
+  const { read } = app.deps.db
+  const { unseal } = app.deps.keyring
+  const found: [string, string][] = []
+  for (const table of tables) {
+    const name = getTableName(table)
+    // As the engine has them, not as columns read them: a JSON text is a text.
+    const rows = await read.rows<Record<string, unknown>>(sql.raw(`select * from ${name}`))
+    const opened = rows.map((row) => {
+      if (name === 'mails' && row['sealed']) return { ...row, sealed: unseal(String(row['sealed']), mailSeal(String(row['id']))) }
+      if (name === 'idempotency_keys' && row['sealed_answer'])
+        return {
+          ...row,
+          sealed_answer: keptOf(unseal(String(row['sealed_answer']), answerSeal(String(row['scope']), String(row['key'])))).body,
+        }
+      return row
+    })
+    found.push([name, JSON.stringify(opened)])
+  }
+  return found
+}
+
+/** Where something of the planted person stands, as `table: what`. */
+export async function tracesOf(app: TestApp, values: readonly string[] = Object.values(planted)): Promise<string[]> {
+  return (await everyRow(app)).flatMap(([table, rows]) =>
+    values.filter((value) => rows.toLowerCase().includes(value.toLowerCase())).map((value) => `${table}: ${value}`),
+  )
+}
+
+/** Which of these are in what the search keeps beside its tables: FTS5 in blocks in which a word stands behind what it has in common with the one before. */
+export async function tracesInIndexes(app: TestApp, values: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for (const name of ['order_words', 'customer_words']) {
+    const query = engine === 'sqlite' ? `select block as part from ${name}_data` : `select words::text as part from ${name}`
+    const rows = await app.deps.db.read.rows<{ part: string | Uint8Array }>(sql.raw(query))
+    const text = rows.map(({ part }) => Buffer.from(part).toString('latin1')).join('\n')
+    found.push(...values.filter((value) => text.includes(value)).map((value) => `${name}: ${value}`))
+  }
+  return found
+}

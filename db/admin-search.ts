@@ -1,4 +1,4 @@
-/** How the words of what only a shop's own people search are kept, alike for both engines. Words come normalised from `lib/words.ts`. */
+/** How the words of what only a shop's own people search are kept, alike for both engines. Words come normalised from `lib/search-terms.ts`. */
 import type { Reader, Writer } from './engine.ts'
 
 /** What a record is found by. */

@@ -1,12 +1,12 @@
-/** Full-text search, the one thing that no builder can say alike for both engines. Words come normalised from `lib/words.ts`. */
+/** Full-text search, the one thing that no builder can say alike for both engines. Words come normalised from `lib/search-terms.ts`. */
 import { sql } from 'drizzle-orm'
-import { engine } from './columns.ts'
-import { postgresSearch } from './postgres/search.ts'
-import { postgresOrderSearch, postgresRecordSearch } from './postgres/admin-search.ts'
-import type { ProductSearch } from './search-words.ts'
 import type { OrderSearch, RecordSearch } from './admin-search.ts'
-import { sqliteSearch } from './sqlite/search.ts'
+import { engine } from './columns.ts'
+import { postgresOrderSearch, postgresRecordSearch } from './postgres/admin-search.ts'
+import { postgresSearch } from './postgres/search.ts'
+import type { ProductSearch } from './search-words.ts'
 import { sqliteOrderSearch, sqliteRecordSearch } from './sqlite/admin-search.ts'
+import { sqliteSearch } from './sqlite/search.ts'
 
 export const productSearch: ProductSearch = engine === 'sqlite' ? sqliteSearch : postgresSearch
 /** What only a shop's own people search: orders, products in whatever status, and customers. */

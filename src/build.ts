@@ -21,7 +21,12 @@ const flags = [
 ]
 
 /** souk and its workers. */
-export const entries = ['src/main.ts', 'db/sqlite/copy-worker.ts', 'db/sqlite/log-worker.ts', 'db/sqlite/background-reader-worker.ts'] as const
+export const entries = [
+  'src/main.ts',
+  'db/sqlite/copy-worker.ts',
+  'db/sqlite/log-worker.ts',
+  'db/sqlite/background-reader-worker.ts',
+] as const
 
 /**
  * Makes the console.

@@ -1,54 +1,54 @@
 import type { Processor } from './clients/processors/processor.ts'
 import type { Deps } from './core/deps.ts'
-import { httpParts } from './http/providers.ts'
 import type { Peers } from './http/client-connections.ts'
-import { accountPageParts } from './modules/customers/account-page/providers.ts'
-import { affiliateParts } from './modules/selling/affiliate/providers.ts'
-import { attestationParts } from './modules/trust/attestation/providers.ts'
-import { auditParts } from './modules/operations/audit/providers.ts'
-import { authParts } from './modules/identity/auth/providers.ts'
-import { backupParts } from './modules/operations/backup/providers.ts'
-import { blogParts } from './modules/catalog/blog/providers.ts'
-import { cartParts } from './modules/selling/cart/providers.ts'
-import { catalogParts } from './modules/catalog/products/providers.ts'
-import { consoleParts } from './modules/operations/console/providers.ts'
-import { creditParts } from './modules/lending/credit/providers.ts'
-import { customerParts } from './modules/customers/customer/providers.ts'
-import { customerAccountParts } from './modules/customers/customer-account/providers.ts'
-import { discountParts } from './modules/selling/discount/providers.ts'
-import { draftParts } from './modules/selling/draft-order/providers.ts'
-import { erasureParts } from './modules/customers/erasure/providers.ts'
-import { giftCardParts } from './modules/selling/gift-card/providers.ts'
-import { idempotencyParts } from './modules/operations/idempotency/providers.ts'
-import { instanceKeyParts } from './modules/identity/instance-key/providers.ts'
-import { jobParts } from './modules/operations/job/providers.ts'
-import { kybParts } from './modules/shop/kyb/providers.ts'
-import { lenderParts } from './modules/lending/lender/providers.ts'
-import { lendingParts } from './modules/lending/application/providers.ts'
-import { lendingDocumentParts } from './modules/lending/lending-document/providers.ts'
-import { liveParts } from './modules/messaging/live-events/providers.ts'
-import { logShippingParts } from './modules/operations/log-shipping/providers.ts'
-import { mailParts } from './modules/messaging/mail/providers.ts'
-import { mediaParts } from './modules/catalog/media/providers.ts'
-import { memberParts } from './modules/identity/member/providers.ts'
-import { merchantParts } from './modules/identity/merchant/providers.ts'
-import { methodologyParts } from './modules/trust/methodology/providers.ts'
-import { operationsParts } from './modules/operations/dashboard/providers.ts'
-import { orderCacheParts, orderParts } from './modules/selling/order/providers.ts'
-import { orderLinkParts } from './modules/selling/order-link/providers.ts'
-import { passwordResetParts } from './modules/identity/password-reset/providers.ts'
-import { paymentParts } from './modules/payments/payment/providers.ts'
-import { paymentMethodParts } from './modules/payments/payment-method/providers.ts'
-import { platformParts } from './modules/operations/deploy-status/providers.ts'
-import { processorAccountParts } from './modules/payments/processor-account/providers.ts'
-import { repaymentParts } from './modules/lending/repayment/providers.ts'
-import { sandboxParts } from './modules/payments/sandbox/providers.ts'
-import { secondFactorParts } from './modules/identity/second-factor/providers.ts'
-import { serviceProviderParts } from './modules/trust/service-provider/providers.ts'
-import { shopParts } from './modules/shop/shop/providers.ts'
-import { staffParts } from './modules/identity/staff/providers.ts'
-import { trustParts } from './modules/trust/fabric/providers.ts'
-import { webhookParts } from './modules/messaging/webhook/providers.ts'
+import { httpProviders } from './http/providers.ts'
+import { blogProviders } from './modules/catalog/blog/providers.ts'
+import { mediaProviders } from './modules/catalog/media/providers.ts'
+import { catalogProviders } from './modules/catalog/products/providers.ts'
+import { accountPageProviders } from './modules/customers/account-page/providers.ts'
+import { customerProviders } from './modules/customers/customer/providers.ts'
+import { customerAccountProviders } from './modules/customers/customer-account/providers.ts'
+import { erasureProviders } from './modules/customers/erasure/providers.ts'
+import { authProviders } from './modules/identity/auth/providers.ts'
+import { instanceKeyProviders } from './modules/identity/instance-key/providers.ts'
+import { memberProviders } from './modules/identity/member/providers.ts'
+import { merchantProviders } from './modules/identity/merchant/providers.ts'
+import { passwordResetProviders } from './modules/identity/password-reset/providers.ts'
+import { secondFactorProviders } from './modules/identity/second-factor/providers.ts'
+import { staffProviders } from './modules/identity/staff/providers.ts'
+import { lendingProviders } from './modules/lending/application/providers.ts'
+import { creditProviders } from './modules/lending/credit/providers.ts'
+import { lenderProviders } from './modules/lending/lender/providers.ts'
+import { lendingDocumentProviders } from './modules/lending/lending-document/providers.ts'
+import { repaymentProviders } from './modules/lending/repayment/providers.ts'
+import { liveProviders } from './modules/messaging/live-events/providers.ts'
+import { mailProviders } from './modules/messaging/mail/providers.ts'
+import { webhookProviders } from './modules/messaging/webhook/providers.ts'
+import { auditProviders } from './modules/operations/audit/providers.ts'
+import { backupProviders } from './modules/operations/backup/providers.ts'
+import { consoleProviders } from './modules/operations/console/providers.ts'
+import { operationsProviders } from './modules/operations/dashboard/providers.ts'
+import { platformProviders } from './modules/operations/deploy-status/providers.ts'
+import { idempotencyProviders } from './modules/operations/idempotency/providers.ts'
+import { jobProviders } from './modules/operations/job/providers.ts'
+import { logShippingProviders } from './modules/operations/log-shipping/providers.ts'
+import { paymentProviders } from './modules/payments/payment/providers.ts'
+import { paymentMethodProviders } from './modules/payments/payment-method/providers.ts'
+import { processorAccountProviders } from './modules/payments/processor-account/providers.ts'
+import { sandboxProviders } from './modules/payments/sandbox/providers.ts'
+import { affiliateProviders } from './modules/selling/affiliate/providers.ts'
+import { cartProviders } from './modules/selling/cart/providers.ts'
+import { discountProviders } from './modules/selling/discount/providers.ts'
+import { draftProviders } from './modules/selling/draft-order/providers.ts'
+import { giftCardProviders } from './modules/selling/gift-card/providers.ts'
+import { orderCacheProviders, orderProviders } from './modules/selling/order/providers.ts'
+import { orderLinkProviders } from './modules/selling/order-link/providers.ts'
+import { kybProviders } from './modules/shop/kyb/providers.ts'
+import { shopProviders } from './modules/shop/shop/providers.ts'
+import { attestationProviders } from './modules/trust/attestation/providers.ts'
+import { trustProviders } from './modules/trust/fabric/providers.ts'
+import { methodologyProviders } from './modules/trust/methodology/providers.ts'
+import { serviceProviderProviders } from './modules/trust/service-provider/providers.ts'
 
 /** Adds a module's parts to what there is already, which they may use. */
 const joined = <Before extends object>(deps: Before) => ({
@@ -67,54 +67,54 @@ export type Given = {
 /** Puts the stores and caches of all modules together. A module's parts may use those above it. */
 export const compose = (base: Deps, { peers, processors }: Given) =>
   joined(base)
-    .add(platformParts)
-    .add(auditParts)
-    .add(liveParts)
-    .add(jobParts)
-    .add(logShippingParts)
-    .add(instanceKeyParts)
-    .add(orderLinkParts)
-    .add(idempotencyParts)
-    .add(memberParts)
-    .add(shopParts)
-    .add(mailParts)
-    .add(authParts)
-    .add(secondFactorParts)
-    .add(merchantParts)
-    .add(kybParts)
-    .add(trustParts)
-    .add(lenderParts)
-    .add(methodologyParts)
-    .add(serviceProviderParts)
-    .add(repaymentParts)
-    .add(attestationParts)
-    .add(creditParts)
-    .add(lendingParts)
-    .add(lendingDocumentParts)
-    .add(mediaParts)
-    .add(backupParts)
-    .add(processorAccountParts)
-    .add(paymentMethodParts)
-    .add(customerParts)
-    .add(passwordResetParts)
-    .add(catalogParts)
-    .add(blogParts)
-    .add(giftCardParts)
-    .add(discountParts)
-    .add(cartParts)
-    .add(affiliateParts)
-    .add(webhookParts)
-    .add(sandboxParts)
-    .add(orderCacheParts)
-    .add((deps) => paymentParts(deps, processors))
-    .add(orderParts)
-    .add(draftParts)
-    .add(accountPageParts)
-    .add(staffParts)
-    .add(customerAccountParts)
-    .add(erasureParts)
-    .add(operationsParts)
-    .add(consoleParts)
-    .add((deps) => httpParts(deps, peers)).deps
+    .add(platformProviders)
+    .add(auditProviders)
+    .add(liveProviders)
+    .add(jobProviders)
+    .add(logShippingProviders)
+    .add(instanceKeyProviders)
+    .add(orderLinkProviders)
+    .add(idempotencyProviders)
+    .add(memberProviders)
+    .add(shopProviders)
+    .add(mailProviders)
+    .add(authProviders)
+    .add(secondFactorProviders)
+    .add(merchantProviders)
+    .add(kybProviders)
+    .add(trustProviders)
+    .add(lenderProviders)
+    .add(methodologyProviders)
+    .add(serviceProviderProviders)
+    .add(repaymentProviders)
+    .add(attestationProviders)
+    .add(creditProviders)
+    .add(lendingProviders)
+    .add(lendingDocumentProviders)
+    .add(mediaProviders)
+    .add(backupProviders)
+    .add(processorAccountProviders)
+    .add(paymentMethodProviders)
+    .add(customerProviders)
+    .add(passwordResetProviders)
+    .add(catalogProviders)
+    .add(blogProviders)
+    .add(giftCardProviders)
+    .add(discountProviders)
+    .add(cartProviders)
+    .add(affiliateProviders)
+    .add(webhookProviders)
+    .add(sandboxProviders)
+    .add(orderCacheProviders)
+    .add((deps) => paymentProviders(deps, processors))
+    .add(orderProviders)
+    .add(draftProviders)
+    .add(accountPageProviders)
+    .add(staffProviders)
+    .add(customerAccountProviders)
+    .add(erasureProviders)
+    .add(operationsProviders)
+    .add(consoleProviders)
+    .add((deps) => httpProviders(deps, peers)).deps
 
 export type AppDeps = ReturnType<typeof compose>

@@ -1,10 +1,10 @@
 import type { BunRequest, Server } from 'bun'
 import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
-import type { Edge } from './http/fast-path.ts'
 import { answerTo, asAppError } from './http/errors.ts'
-import { orderPath, recordPath, resolverPath, statsPath } from './http/response-cache.ts'
+import type { Edge } from './http/fast-path.ts'
 import type { LoopLag } from './http/metrics.ts'
+import { orderPath, recordPath, resolverPath, statsPath } from './http/response-cache.ts'
 import type { Instance } from './instance.ts'
 
 const drainMaxMs = 10_000

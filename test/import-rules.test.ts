@@ -115,7 +115,11 @@ const rules: readonly Rule[] = [
       /^(mmdb-lib|aws4fetch|nodemailer\/lib\/[\w-]+)$/,
     ],
   },
-  { what: 'the composition', files: /^src\/providers\.ts$/, may: [...core, processorPort, http, /^src\/modules\/[^/]+\/[^/]+\/providers\.ts$/] },
+  {
+    what: 'the composition',
+    files: /^src\/providers\.ts$/,
+    may: [...core, processorPort, http, /^src\/modules\/[^/]+\/[^/]+\/providers\.ts$/],
+  },
   {
     what: 'the surface',
     files: /^src\/app\.ts$/,
@@ -382,7 +386,9 @@ test('viem is loaded by whoever reads chains or signs, when they do: a start wou
 test('no file of the program is longer than 430 lines, and the composition is under 300', async () => {
   const lengths = (await sources(['src', 'db', 'jobs'])).map(({ file, text }) => [file, text.split('\n').length - 1] as const)
   expect(lengths.filter(([, lines]) => lines > 430)).toEqual([])
-  expect(lengths.filter(([file, lines]) => ['src/providers.ts', 'src/instance.ts', 'src/app.ts'].includes(file) && lines >= 300)).toEqual([])
+  expect(lengths.filter(([file, lines]) => ['src/providers.ts', 'src/instance.ts', 'src/app.ts'].includes(file) && lines >= 300)).toEqual(
+    [],
+  )
 })
 test('queries are prepared in one way, and only db/ decodes what a column holds', async () => {
   const all = await sources(['src', 'jobs'])

@@ -2,9 +2,9 @@
 import type pg from 'pg'
 import { DatabaseRefused, engineErrorCode } from '../engine.ts'
 import type { Migration } from '../migrations/pending.ts'
+import { transactionColumn } from '../postgres/change-feed.ts'
 import { createLockRow, migrateOn, movingTag } from '../postgres/migrate.ts'
 import { withClient } from '../postgres/primary.ts'
-import { transactionColumn } from '../postgres/change-feed.ts'
 import { copyIn, copyOut } from './copy.ts'
 import { sumsOf } from './source.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
+import type { OrderSearch, RecordSearch, Wording, WordQuery } from '../admin-search.ts'
 import { int, table, text } from '../columns.ts'
 import { prepare } from '../prepared.ts'
-import type { OrderSearch, RecordSearch, Wording, WordQuery } from '../admin-search.ts'
 
 /**
  * A `tsvector` with a GIN index, and an index by the order in which the shop's rows are listed: the server takes what is rare from the one and walks

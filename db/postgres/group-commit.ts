@@ -2,9 +2,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type DatabaseStats, engineErrorCode, isDatabaseAway, type Writer } from '../engine.ts'
 import { note } from '../histogram.ts'
+import { arranged, type Sending, type Tried, tryOut } from './batch.ts'
 import { refusalOf } from './errors.ts'
 import { type Pool, plain } from './pool.ts'
-import { arranged, type Sending, type Tried, tryOut } from './batch.ts'
 import { begin, commit, unawaited } from './transaction.ts'
 
 /** Works in one transaction. */

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
+import type { OrderSearch, RecordSearch, Wording, WordQuery } from '../admin-search.ts'
 import { int, table, text } from '../columns.ts'
 import type { Reader, Writer } from '../engine.ts'
 import { prepare } from '../prepared.ts'
-import type { OrderSearch, RecordSearch, Wording, WordQuery } from '../admin-search.ts'
 
 /**
  * FTS5, contentless. An order's row is the shop's serial number times 2^32 plus its number: one shop's rows lie together in the order in which they

@@ -50,7 +50,7 @@ export function readAside(file: string, isWaitedFor = false): Aside {
 
 /** In the compiled program the worker lies beside the entry, by its path in the source tree; see the build script. */
 const workerUrl = () =>
-  (import.meta.url.endsWith('/db/sqlite/aside.ts')
+  (import.meta.url.endsWith('/db/sqlite/background-reader.ts')
     ? new URL('./background-reader-worker.ts', import.meta.url)
-    : new URL('./db/sqlite/aside-worker.js', import.meta.url)
+    : new URL('./db/sqlite/background-reader-worker.js', import.meta.url)
   ).href

@@ -1,9 +1,9 @@
 /** The thread that copies; see copyInWorker. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { DatabaseRefused, engineErrorCode, type FileFigures } from '../engine.ts'
-import { causeOf } from './open-failure.ts'
 import { type CopyAnswer, type CopyOrder, copyInto, problemsOf, quickProblemsOf } from './copy.ts'
 import { digestOf, documentsIn, figuresOf } from './copy-manifest.ts'
+import { causeOf } from './open-failure.ts'
 import { stepBack } from './thread-priority.ts'
 
 declare const self: Worker

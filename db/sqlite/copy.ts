@@ -5,8 +5,8 @@ import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { DatabaseRefused, engineErrorCode, type FileFigures, type NamedDocument } from '../engine.ts'
 import { newTemporary, temporaryOf } from '../temporary-files.ts'
-import { withPath } from './open-failure.ts'
 import { danglingIn } from './copy-manifest.ts'
+import { withPath } from './open-failure.ts'
 
 const problemsMax = 20
 const watchMs = 200

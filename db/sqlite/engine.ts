@@ -19,8 +19,8 @@ import { newStats, note } from '../histogram.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../write-work.ts'
 import { readAside } from './background-reader.ts'
 import { databaseFileAt } from './file.ts'
-import { type Guard, statementCache } from './statements.ts'
 import { type Watch, watchOfLoop } from './loop-watch.ts'
+import { type Guard, statementCache } from './statements.ts'
 
 type Job = { work: (tx: Writer) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void }
 

@@ -108,7 +108,7 @@ const closeMaxMs = 10_000
 
 /**
  * In a process of its own: a file that SQLite has open must not be opened and closed besides by the same process, which would drop its locks.
- * It reads what a checkpoint may be writing; each such page comes again in the log. Its pieces are those of packing.ts.
+ * It reads what a checkpoint may be writing; each such page comes again in the log. Its pieces are those of framing.ts.
  */
 const copying = `
 const fs = require('fs'), zlib = require('zlib')
@@ -127,7 +127,7 @@ for (let read; (read = fs.readSync(file, bytes, 0, bytes.length, null)) > 0; ) {
 
 /** In the compiled program the worker lies beside the entry, by its path in the source tree; see the build script. */
 const workerUrl = () =>
-  (import.meta.url.endsWith('/db/sqlite/follow.ts')
+  (import.meta.url.endsWith('/db/sqlite/log-follower.ts')
     ? new URL('./log-worker.ts', import.meta.url)
     : new URL('./db/sqlite/log-worker.js', import.meta.url)
   ).href

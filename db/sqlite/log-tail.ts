@@ -1,11 +1,11 @@
 /** Follows the write-ahead log of a database in use. Nothing of the log is overwritten before it has been read. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { engineErrorCode, LogBroken, type LogHeader, type LogKept, type LogLengths, type LogRange } from '../engine.ts'
-import { follows, isSame } from './log.ts'
-import { commitNear, frameBytes, type Position, readFrames, readHeader, sumAt } from './log-file.ts'
-import { freshMarkOf, markOf, markOfLife, noteLifeEnd } from './log-end.ts'
-import { joinedOf, type LogEnd, openSpool, type Segment } from './log-spool.ts'
 import { packed } from './framing.ts'
+import { follows, isSame } from './log.ts'
+import { freshMarkOf, markOf, markOfLife, noteLifeEnd } from './log-end.ts'
+import { commitNear, frameBytes, type Position, readFrames, readHeader, sumAt } from './log-file.ts'
+import { joinedOf, type LogEnd, openSpool, type Segment } from './log-spool.ts'
 
 export type LogTail = ReturnType<typeof openTail>
 

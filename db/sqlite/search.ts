@@ -14,7 +14,7 @@ import {
 /**
  * FTS5. Every word carries the shop's id in front, so that a search costs what the shop holds and not what the
  * instance holds. FTS5 walks its rowids in order, which makes newest-first cheap for the commonest word. How words begin are terms too, as in
- * `shop-words.ts`.
+ * `admin-search.ts`.
  */
 export const sqliteSearch: ProductSearch = {
   async add(tx, product) {

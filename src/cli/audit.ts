@@ -4,9 +4,9 @@ import { type AuditView, auditColumns } from '../modules/operations/audit/domain
 import { exportAudit } from '../modules/operations/audit/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
+import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
-import { withExistingInstance } from './instance-command.ts'
 
 const formats: Readonly<Record<string, { head: string; line: (row: AuditView) => string }>> = {
   jsonl: { head: '', line: (row) => `${JSON.stringify(row)}\n` },

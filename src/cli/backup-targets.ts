@@ -9,6 +9,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { loadSecrets } from '../keys.ts'
 import { SealBroken } from '../lib/sealed-stream.ts'
+import { documentStores } from '../modules/lending/lending-document/index.ts'
 import {
   type BackupTarget,
   backupPlaces,
@@ -25,14 +26,13 @@ import {
   stagedCopy,
   withoutRecord,
 } from '../modules/operations/backup/index.ts'
-import { documentStores } from '../modules/lending/lending-document/index.ts'
 import { version } from '../version.ts'
-import { askSecret } from './prompt.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { lookingAtAll, tellLooked } from './documents.ts'
 import { explain } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { bytesText, createProgress } from './progress.ts'
+import { askSecret } from './prompt.ts'
 
 const stream = process.stderr
 const incompleteStatus = 1

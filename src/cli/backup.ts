@@ -8,7 +8,6 @@ import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { sealUnderPassphrase } from '../lib/passphrase.ts'
 import { type Copied, documentsDirectory } from '../modules/lending/lending-document/index.ts'
-import { askSecret } from './prompt.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress } from './copy-database.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
@@ -16,6 +15,7 @@ import { backUpDocuments, documentsBeside, dropOtherDocuments, lookingAtAll, nam
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { bytesText } from './progress.ts'
+import { askSecret } from './prompt.ts'
 
 /** The database is there, and not all of its documents. */
 const incompleteStatus = 1

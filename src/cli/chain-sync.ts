@@ -6,11 +6,11 @@ import { allGrants } from '../modules/trust/fabric/index.ts'
 import { wholeOf } from './chain-target.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
+import { withExistingInstance } from './instance-command.ts'
 import { Interrupted } from './interruption.ts'
 import { createPrinter } from './printer.ts'
 import { createProgress } from './progress.ts'
 import { textOfRegistry } from './registry-file.ts'
-import { withExistingInstance } from './instance-command.ts'
 
 const failedStatus = 1
 /** How often in a row no node may be asked, before it is given up. */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
-import { miscountedRuns } from '../../db/list-pages.ts'
 import { type Database, engineErrorCode } from '../../db/engine.ts'
+import { miscountedRuns } from '../../db/list-pages.ts'
 import { postgresMigrations } from '../../db/migrations/index.ts'
 import { databaseFile } from '../../db/open.ts'
 import { pendingPostgres } from '../../db/postgres/migrate.ts'
@@ -11,35 +11,35 @@ import { isOfPictures, storeKinds } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type Checked, type Finding, findingsOf, problemsMax } from '../core/integrity-check.ts'
 import { createKeyring } from '../keys.ts'
+import { checkingProviders, countPictureFiles, pictureDifferences, pictureFaults } from '../modules/catalog/media/index.ts'
 import { filterFindings } from '../modules/catalog/products/index.ts'
 import { customerFindings } from '../modules/customers/customer/index.ts'
-import { draftFindings } from '../modules/selling/draft-order/index.ts'
 import { erasureFindings } from '../modules/customers/erasure/index.ts'
-import { kpiFindings } from '../modules/operations/kpi/index.ts'
-import { bookFindings } from '../modules/payments/ledger/index.ts'
+import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/identity/master-key/index.ts'
+import { memberFindings } from '../modules/identity/member/index.ts'
 import {
   countDocuments,
   documentFaults,
   isSilent,
-  lendingDocumentParts,
+  lendingDocumentProviders,
   orphanedFiles,
   otherStoreText,
   otherThan,
 } from '../modules/lending/lending-document/index.ts'
-import { mailFindings } from '../modules/messaging/mail/index.ts'
-import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/identity/master-key/index.ts'
-import { checkingParts, countPictureFiles, pictureDifferences, pictureFaults } from '../modules/catalog/media/index.ts'
-import { memberFindings } from '../modules/identity/member/index.ts'
-import { orderFindings } from '../modules/selling/order/index.ts'
 import { repaymentFindings } from '../modules/lending/repayment/index.ts'
+import { mailFindings } from '../modules/messaging/mail/index.ts'
+import { kpiFindings } from '../modules/operations/kpi/index.ts'
+import { bookFindings } from '../modules/payments/ledger/index.ts'
+import { draftFindings } from '../modules/selling/draft-order/index.ts'
+import { orderFindings } from '../modules/selling/order/index.ts'
 import { trustFindings } from '../modules/trust/fabric/index.ts'
 import type { Input } from './command.ts'
 import { problemsWithProgress } from './copy-database.ts'
+import { openBeside } from './database-command.ts'
 import { inspectFile } from './database-file.ts'
 import { explain } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { createProgress, whileWaiting } from './progress.ts'
-import { openBeside } from './database-command.ts'
 
 const listingProblemsMax = 20
 const failedStatus = 1
@@ -166,7 +166,7 @@ const faultWords = {
 async function* documentFindings(config: Config, db: Database): AsyncGenerator<Finding> {
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   const parts = {
-    ...lendingDocumentParts({ db, config, log, sleep: Bun.sleep }),
+    ...lendingDocumentProviders({ db, config, log, sleep: Bun.sleep }),
     clock: { now: () => Date.now(), monotonic: () => performance.now() },
   }
   yield* storeFindings(config, parts)
@@ -191,7 +191,7 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
     yield { subject, problems: ['The bucket does not answer, or refuses the key of the settings'] }
   }
   if (orphans.length > 0) yield { subject, problems: ['A server removes them within the hour:', ...shortened(orphans)], isWork: true }
-  yield* pictureFindings({ ...parts, ...checkingParts(db) })
+  yield* pictureFindings({ ...parts, ...checkingProviders(db) })
 }
 
 /** Reads every picture to its end, and holds what is counted of shops against what they have. */

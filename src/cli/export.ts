@@ -6,16 +6,16 @@ import { writeWhole } from '../clients/whole-files.ts'
 import { type Asked, type CsvList, csvPieces } from '../core/csv-list.ts'
 import { OperatorError } from '../core/errors.ts'
 import type { ShopContext } from '../core/principal.ts'
-import { dayMs, isDay, startOf } from '../lib/day.ts'
 import { createShare } from '../lib/background-throttle.ts'
+import { dayMs, isDay, startOf } from '../lib/day.ts'
 import { shopContextNamed } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
+import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
 import { createProgress } from './progress.ts'
-import { withExistingInstance } from './instance-command.ts'
 
 /** `souk export`: a list of a shop, whole, into a file or on standard output, beside a running server. */
 export async function exportList({ config, positionals: [what = '', file = '-'], values, switches }: Input): Promise<number> {

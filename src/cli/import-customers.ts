@@ -7,9 +7,9 @@ import { tellingImport } from '../modules/messaging/live-events/index.ts'
 import { shopContextNamed } from '../modules/shop/shop/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
+import { withExistingInstance } from './instance-command.ts'
 import { interruptedStatus } from './interruption.ts'
 import { createProgress } from './progress.ts'
-import { withExistingInstance } from './instance-command.ts'
 
 const notesShownMax = 50
 

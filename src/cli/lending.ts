@@ -5,9 +5,9 @@ import { creditTiers, currentRules, type Envelope, type LendingRules } from '../
 import { type Backtest, type BacktestCase, backtest, replay, rulesOf } from '../modules/lending/credit/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
+import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
-import { withExistingInstance } from './instance-command.ts'
 
 const failedStatus = 1
 

@@ -3,8 +3,8 @@ import type { Database } from '../../db/engine.ts'
 import { decimalOf, decimalsOf, type Money } from '../lib/money.ts'
 import { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from '../modules/selling/order/index.ts'
 import type { Input } from './command.ts'
-import { UsageError } from './failure.ts'
 import { lookingOn, withDatabase } from './database-command.ts'
+import { UsageError } from './failure.ts'
 
 const stuckStatus = 1
 const depsOf = (db: Database) => ({ ...lookingOn, db })

@@ -1,7 +1,7 @@
 import { passwordLength } from '../modules/identity/auth/domain.ts'
 import { isCommonPassword } from '../modules/identity/auth/index.ts'
-import { askSecret } from './prompt.ts'
 import { UsageError } from './failure.ts'
+import { askSecret } from './prompt.ts'
 
 /**
  * A new password from whoever runs the command.

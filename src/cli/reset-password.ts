@@ -1,9 +1,9 @@
 import { OperatorError } from '../core/errors.ts'
 import { resetUserPassword, userWithEmail } from '../modules/identity/merchant/index.ts'
-import { askPassword } from './prompt-password.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
+import { askPassword } from './prompt-password.ts'
 
 /** `souk reset-password`: a new password for whoever forgot theirs, and an end to all their sessions. */
 export async function resetPassword({ config, values }: Input): Promise<number> {

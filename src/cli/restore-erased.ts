@@ -1,8 +1,8 @@
 /** The lists of those who were erased, brought together before an older database takes the place of the present one. */
 import { createErasedList } from '../clients/erased-list.ts'
 import type { Config } from '../config.ts'
-import { isSealedPlace } from '../modules/operations/backup/index.ts'
 import { lineOf, listedIn, listedInPlace } from '../modules/customers/erasure/index.ts'
+import { isSealedPlace } from '../modules/operations/backup/index.ts'
 import { opened, openedBefore, placesOf } from './backup-targets.ts'
 import { withReader } from './database-file.ts'
 import { explain } from './failure.ts'

@@ -5,9 +5,9 @@ import { OperatorError } from '../core/errors.ts'
 import { keyFile, rotateKeyFile } from '../keys.ts'
 import { countSealed, resealSecrets, versionsInUse } from '../modules/identity/master-key/index.ts'
 import type { Input } from './command.ts'
+import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createProgress } from './progress.ts'
-import { withExistingInstance } from './instance-command.ts'
 
 /** `souk rotate-keys`: a new encryption key, and every secret sealed anew under it. */
 export async function rotateKeys({ config: settings }: Input): Promise<number> {

@@ -2,11 +2,11 @@ import { Value } from '@sinclair/typebox/value'
 import { OperatorError } from '../core/errors.ts'
 import { Email } from '../http/schema.ts'
 import { createSuperAdmin, hasSuperAdmin, userWithEmail } from '../modules/identity/merchant/index.ts'
-import { askPassword } from './prompt-password.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
-import { onInterruption } from './interruption.ts'
 import { withInstance } from './instance-command.ts'
+import { onInterruption } from './interruption.ts'
+import { askPassword } from './prompt-password.ts'
 
 /** `souk setup`: the first super admin. */
 export async function setup({ config, values, switches }: Input): Promise<number> {

@@ -11,16 +11,16 @@ import { createSafeFetch } from '../clients/safe-fetch.ts'
 import { type Config, ConfigError, settings as known, parseConfig } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, readKeyFile, writePrivateFile } from '../keys.ts'
+import { ownHistory } from '../modules/operations/deploy-status/index.ts'
 import { storedJobs } from '../modules/operations/job/index.ts'
 import { stuckOrders } from '../modules/selling/order/index.ts'
-import { ownHistory } from '../modules/operations/deploy-status/index.ts'
 import { version } from '../version.ts'
 import { findings } from './check.ts'
 import type { Input } from './command.ts'
+import { lookingOn, openBeside } from './database-command.ts'
 import { explain } from './failure.ts'
 import { healthOf, placeOf } from './health.ts'
 import { onInterruption } from './interruption.ts'
-import { lookingOn, openBeside } from './database-command.ts'
 
 /** What a section comes to; what it fails with is told in its place, so that the others are there all the same. */
 type Section = () => unknown

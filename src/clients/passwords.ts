@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { Passwords, PasswordTurn } from '../core/deps.ts'
 import { cameAt } from '../core/request-context.ts'
-import { networkOf } from '../lib/networks.ts'
 import { createTurns } from '../lib/fair-queue.ts'
+import { networkOf } from '../lib/networks.ts'
 
 /** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes. */
 const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
@@ -17,7 +17,7 @@ const usualMs = 100
 
 /**
  * Hashes and verifies passwords off the main thread, a bounded number at once. Kinds of callers take turns, within a kind networks (an
- * IPv4 /24, an IPv6 /48), and within a network addresses (lib/turns.ts). Nobody waits for longer than a request may.
+ * IPv4 /24, an IPv6 /48), and within a network addresses (lib/fair-queue.ts). Nobody waits for longer than a request may.
  * @param busy the refusal when too many wait, with the seconds after which those are through
  */
 export function createPasswords(busy: (retryAfterSeconds: number) => Error, atOnce = hashingMax): Passwords {

@@ -5,10 +5,15 @@ import { system } from '../core/command-context.ts'
 import { OperatorError } from '../core/errors.ts'
 import { dayMs, dayOf } from '../lib/day.ts'
 import { handleOf } from '../lib/search-terms.ts'
-import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '../modules/selling/affiliate/index.ts'
-import { audit, timesDone } from '../modules/operations/audit/index.ts'
 import { createBlog, listBlogs } from '../modules/catalog/blog/index.ts'
-import { createCollection, createProduct, productWithHandle, publishedCollection, setCollectionProducts } from '../modules/catalog/products/index.ts'
+import { addPicture } from '../modules/catalog/media/index.ts'
+import {
+  createCollection,
+  createProduct,
+  productWithHandle,
+  publishedCollection,
+  setCollectionProducts,
+} from '../modules/catalog/products/index.ts'
 import {
   createBookAddress,
   createCustomer,
@@ -18,10 +23,11 @@ import {
   signUpCustomer,
 } from '../modules/customers/customer/index.ts'
 import { eraseCustomer } from '../modules/customers/erasure/index.ts'
-import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/selling/gift-card/index.ts'
-import { type MailSettings, setMailSettings } from '../modules/messaging/mail/index.ts'
-import { addPicture } from '../modules/catalog/media/index.ts'
 import { createMerchant, createSuperAdmin, hasSuperAdmin, hasUsers, userWithEmail } from '../modules/identity/merchant/index.ts'
+import { type MailSettings, setMailSettings } from '../modules/messaging/mail/index.ts'
+import { audit, timesDone } from '../modules/operations/audit/index.ts'
+import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '../modules/selling/affiliate/index.ts'
+import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/selling/gift-card/index.ts'
 import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { demoOperator, demoShop } from './data.ts'
@@ -31,6 +37,7 @@ import { fillLending } from './lending.ts'
 import { fillNewcomers } from './new-merchants.ts'
 import { type Market, sell } from './orders.ts'
 import { inThePast } from './past-clock.ts'
+import { makePartnerships, setUpPayments } from './payment-methods.ts'
 import { stillLife } from './pictures.ts'
 import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './plan.ts'
 import { fillRates } from './rates.ts'
@@ -38,7 +45,6 @@ import { makeCarefulOperator } from './second-factor.ts'
 import { addressAt } from './shop.ts'
 import { shopsAbroad } from './shops-abroad.ts'
 import { hireStaff, inviteNewcomer } from './staff.ts'
-import { makePartnerships, setUpPayments } from './payment-methods.ts'
 
 /** All shops of the demo, the main one first. */
 export const demoShops = [demoShop, ...shopsAbroad]

@@ -1,7 +1,7 @@
 /** Loans of the demo: applications in every state with their documents, lenders, and what was paid back to them. */
 import type { Actor } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
-import { changeLender, createLender, listLenders } from '../modules/lending/lender/index.ts'
+import { userWithEmail } from '../modules/identity/merchant/index.ts'
 import {
   checklist,
   createApplication,
@@ -12,15 +12,15 @@ import {
   updateApplication,
   withdrawApplication,
 } from '../modules/lending/application/index.ts'
+import { changeLender, createLender, listLenders } from '../modules/lending/lender/index.ts'
 import { putDocument } from '../modules/lending/lending-document/index.ts'
-import { userWithEmail } from '../modules/identity/merchant/index.ts'
 import { importTape } from '../modules/lending/repayment/index.ts'
 import { contextOf, type Shop } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { demoLenders, demoOperator } from './data.ts'
-import { accountsOf, pdfOf } from './sample-documents.ts'
 import { demoId, inThePast } from './past-clock.ts'
 import type { ShopPlan } from './plan.ts'
+import { accountsOf, pdfOf } from './sample-documents.ts'
 import type { DemoLoan, DemoRepaid } from './shop.ts'
 import { fillTrust } from './trust.ts'
 

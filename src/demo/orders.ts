@@ -2,6 +2,8 @@
 
 import type { Principal } from '../core/principal.ts'
 import { shareOf } from '../lib/rounding.ts'
+import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
+import { paymentsOf } from '../modules/payments/payment/index.ts'
 import { approveCommissions } from '../modules/selling/affiliate/index.ts'
 import { addItem, applyGiftCard, cartOf, createCart, priced, snapshotOf } from '../modules/selling/cart/index.ts'
 import { codeOf } from '../modules/selling/gift-card/domain.ts'
@@ -20,8 +22,6 @@ import {
   readOrder,
   refundOrder,
 } from '../modules/selling/order/index.ts'
-import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
-import { paymentsOf } from '../modules/payments/payment/index.ts'
 import { contextOf, type Shop } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { inThePast, type PastDeps } from './past-clock.ts'

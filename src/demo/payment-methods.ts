@@ -1,8 +1,8 @@
 /** How the shops of the demo are paid: each answers the resolver by another step. */
 import { system } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
-import { decideKyb, fileKyb, kybOf } from '../modules/shop/kyb/index.ts'
 import { listPartnerships, paymentMethodsOf, setPartnerships, setPaymentMethods } from '../modules/payments/payment-method/index.ts'
+import { decideKyb, fileKyb, kybOf } from '../modules/shop/kyb/index.ts'
 import type { Shop } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { inThePast } from './past-clock.ts'

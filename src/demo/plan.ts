@@ -1,8 +1,8 @@
 /** What happens in a shop of the demo within its year. Made of constants alone: planned again, it is the same. */
 import { dayMs } from '../lib/day.ts'
+import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
 import { attributionWindowMs } from '../modules/selling/affiliate/domain.ts'
 import { codeBytes } from '../modules/selling/gift-card/domain.ts'
-import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
 import { bytesOf, demoId } from './past-clock.ts'
 import type { DemoCard, DemoProduct, DemoShop, Person, Place } from './shop.ts'
 

@@ -2,8 +2,8 @@
 import type { StaffRole } from '../core/roles.ts'
 import { dayMs } from '../lib/day.ts'
 import { joinShopsOf, userWithEmail } from '../modules/identity/merchant/index.ts'
-import type { Shop } from '../modules/shop/shop/index.ts'
 import { acceptInvitation, inviteStaff } from '../modules/identity/staff/index.ts'
+import type { Shop } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { inThePast } from './past-clock.ts'
 

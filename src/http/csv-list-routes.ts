@@ -7,8 +7,8 @@ import { type Table, tableOfSchema } from '../lib/csv-table.ts'
 import { dayOf } from '../lib/day.ts'
 import type { Key, Slice } from '../lib/page.ts'
 import { csvHeaders, wantsCsv } from './csv.ts'
-import type { HttpDeps } from './deps.ts'
 import { exportMaxMs, streamed } from './csv-stream.ts'
+import type { HttpDeps } from './deps.ts'
 
 type ListSchema = TSchema & { readonly properties: { readonly data: { readonly items: TSchema } } }
 type RowOf<Schema extends TSchema> = Static<Schema> extends { data: (infer Row)[] } ? Row : never

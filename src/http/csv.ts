@@ -1,7 +1,7 @@
 import { type Cell, csvLine } from '../lib/csv-line.ts'
 import type { Table } from '../lib/csv-table.ts'
-import type { HttpDeps } from './deps.ts'
 import { streamed } from './csv-stream.ts'
+import type { HttpDeps } from './deps.ts'
 
 /**
  * How much a caller wants a type of an answer, from 0 to 1, by `accept`: the entry that names it most closely decides.

@@ -1,8 +1,8 @@
+import type { Trail } from '../core/audit-fields.ts'
 import type { Deps } from '../core/deps.ts'
 import type { Idempotency } from '../core/idempotency.ts'
 import type { Identity } from '../core/principal.ts'
-import type { Trail } from '../core/audit-fields.ts'
-import type { httpParts } from './providers.ts'
+import type { httpProviders } from './providers.ts'
 
 /** What the HTTP layer needs besides. */
 export type HttpDeps = Deps & {
@@ -11,4 +11,4 @@ export type HttpDeps = Deps & {
   readonly isApproved: (merchantId: string) => Promise<boolean>
   readonly idempotency: Idempotency
   readonly trail: Trail
-} & ReturnType<typeof httpParts>
+} & ReturnType<typeof httpProviders>

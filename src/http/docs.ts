@@ -4,10 +4,10 @@ import swaggerScript from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'f
 import swaggerNotices from 'swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt' with { type: 'file' }
 import { etagOf } from '../lib/etag.ts'
 import { access } from './access.ts'
-import { publicJson } from './public-cache.ts'
 import type { HttpDeps } from './deps.ts'
 import { docsHtml, docsScript, docsStyle, favicon, homeHtml, homeStyle } from './docs-page.ts'
 import type { DocumentedRoute } from './openapi.ts'
+import { publicJson } from './public-cache.ts'
 import { errorResponses, notModified } from './schema.ts'
 import { type StaticFile, staticFiles } from './static.ts'
 

@@ -4,8 +4,8 @@ import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable } from '../..
 import { AppError, statusOf } from '../core/errors.ts'
 import { outcome } from '../core/request-context.ts'
 import { isForBrowsers } from './access-rules.ts'
-import { browserHeaders, jsonType } from './public-cache.ts'
 import type { HttpDeps } from './deps.ts'
+import { browserHeaders, jsonType } from './public-cache.ts'
 import { isOpenPath, noSuchRoute } from './route-table.ts'
 
 const unavailableRetrySeconds = 5

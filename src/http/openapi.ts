@@ -310,7 +310,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
   }
 }
 
-/** Of every list that is told whole; see csv-lists.ts. */
+/** Of every list that is told whole; see csv-list-routes.ts. */
 const csvDescription =
   '`accept: text/csv` answers the whole list as a file, whatever `page` and `limit` say, in the order of ids, the newest first (orders by number, products the oldest first): for merchants and the secret key, two at a time of a shop, else 429. What is added meanwhile is not in it; each record is as it was when it was read. Amounts are decimals of major units. One that breaks off ends without the end of its transfer encoding: the connection is cut.'
 

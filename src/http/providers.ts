@@ -6,19 +6,19 @@ import { createExportSlots } from '../core/export-slots.ts'
 import { createImportSlots } from '../core/import-slots.ts'
 import { createOperatorGuard, type WhereReason } from '../core/operator-guard.ts'
 import type { Admitted } from '../core/principal.ts'
-import { limitKeyOf, networkOf } from '../lib/networks.ts'
-import { createPace } from '../lib/cooperative-scheduler.ts'
 import { createShare, createShares } from '../lib/background-throttle.ts'
+import { createPace } from '../lib/cooperative-scheduler.ts'
+import { limitKeyOf, networkOf } from '../lib/networks.ts'
 import { createBodyRoom } from './body-budget.ts'
-import { createAnswerCache, versionOf } from './public-cache.ts'
+import type { Peer, Peers } from './client-connections.ts'
 import { createClientAddress } from './client-ip.ts'
 import { createImportPauses } from './import-pauses.ts'
 import { createLoopLag, createRequestCounts } from './metrics.ts'
-import type { Peer, Peers } from './client-connections.ts'
+import { createSpacing } from './penalty-delay.ts'
+import { createAnswerCache, versionOf } from './public-cache.ts'
 import { pathnameOf } from './request-url.ts'
 import { createRouteTable } from './route-table.ts'
 import { createSharedLimit } from './shared-limit.ts'
-import { createSpacing } from './penalty-delay.ts'
 import { type Uploading, uploadPace } from './upload.ts'
 import { createWriteLimit } from './write-limit.ts'
 
@@ -58,7 +58,7 @@ const badMessagesPerMinute = 30
 type Given = Deps & { readonly breakers: { version(): number } }
 
 /** What the HTTP layer keeps of an instance. */
-export function httpParts({ db, clock, config, shared, breakers, countryOf }: Given, peers: Peers) {
+export function httpProviders({ db, clock, config, shared, breakers, countryOf }: Given, peers: Peers) {
   const address = createClientAddress(config.trustedProxies)
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
   const limitKey = (request: Request): string => limitKeyOf(address.of(request, peerOf(request)))

@@ -1,7 +1,7 @@
 /** Answers that anybody may cache: a strong ETag, 304 to those who have it, and no more headers than needed. */
 import { createCache } from '../core/cache.ts'
-import { bytesOf, publicAnswerBytesMax } from '../lib/shorten-texts.ts'
 import { etagOf, opaqueTag } from '../lib/etag.ts'
+import { bytesOf, publicAnswerBytesMax } from '../lib/shorten-texts.ts'
 
 const cacheControl = 'public, max-age=0, s-maxage=60'
 export const jsonType = 'application/json;charset=utf-8'

@@ -1,8 +1,8 @@
 /** Keeps reads of one client from costing the others: turns by address, a bound for each answer, and one for what waits to be sent. */
 import { AppError } from '../core/errors.ts'
-import { publicAnswerBytesMax } from '../lib/shorten-texts.ts'
-import type { Log } from '../lib/log.ts'
 import type { Shares } from '../lib/background-throttle.ts'
+import type { Log } from '../lib/log.ts'
+import { publicAnswerBytesMax } from '../lib/shorten-texts.ts'
 import { isForBrowsers } from './access-rules.ts'
 import type { BodyRoom } from './body-budget.ts'
 import { answerTo } from './errors.ts'

@@ -31,7 +31,7 @@ export type StatedRoute = {
   readonly bytesMax: number
   /** Whether numbers in its body must be told exactly. */
   readonly exactNumbers: boolean
-  /** What it takes, for what has to look at a request before Elysia does; see shape.ts. Made when it is first asked for. */
+  /** What it takes, for what has to look at a request before Elysia does; see schema-shape.ts. Made when it is first asked for. */
   readonly shapes: () => Shapes
   /** The fields of its response that some roles do not see. Made when it is first asked for. */
   readonly roleFields: () => RoleFields | undefined

@@ -30,7 +30,7 @@ export const integer = (options: { minimum?: number; maximum?: number; descripti
 type Form = { readonly pattern: string; readonly rule: string }
 type TextOptions = { readonly minLength?: number; readonly description?: string } & (Form | { readonly pattern?: never })
 
-/** Text of at most so many characters. No form is looked at, and no rule told, before the length is known to be right; see shape.ts. */
+/** Text of at most so many characters. No form is looked at, and no rule told, before the length is known to be right; see schema-shape.ts. */
 export const text = (maxLength: number, options: TextOptions = {}) => t.String({ maxLength, ...options })
 /** Control characters, line and paragraph separators, and what overrides or isolates the direction of text. */
 const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
@@ -110,7 +110,7 @@ export const errorStatuses = Symbol('the statuses of errors')
 /** The errors that a route can answer with, for its `response` map and the document. Every route may meet 400, 500 and 503. */
 export const errorResponses = (...statuses: number[]) => ({ [errorStatuses]: [400, 500, 503, ...statuses] })
 
-/** Of the cached public reads, for their `response` map; see http/caching.ts. */
+/** Of the cached public reads, for their `response` map; see http/public-cache.ts. */
 export const notModified = t.Void({ description: 'Not changed since the version in `if-none-match`' })
 
 /** A page of a list; see lib/page.ts. */

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import { etagOf } from '../lib/etag.ts'
 import { access } from './access.ts'
-import { isHeld } from './public-cache.ts'
 import type { HttpDeps } from './deps.ts'
+import { isHeld } from './public-cache.ts'
 
 type Body = string | Blob | Uint8Array<ArrayBuffer>
 

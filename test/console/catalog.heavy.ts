@@ -6,11 +6,11 @@ import { shopIn, usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import type { ConsoleVisitor } from '../support/console-visitor.ts'
 import { temporaryDir } from '../support/database.ts'
+import { hearsNothing } from '../support/lost-response.ts'
 import { drawn } from '../support/pictures.ts'
 import { ok } from '../support/selling.ts'
 import { invited, staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { hearsNothing } from '../support/lost-response.ts'
 import { untilThere } from '../support/visit.ts'
 
 setDefaultTimeout(longTestMs)

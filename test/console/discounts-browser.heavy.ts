@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
+import { hearsNothing } from '../support/lost-response.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { hearsNothing } from '../support/lost-response.ts'
 
 setDefaultTimeout(longTestMs)
 

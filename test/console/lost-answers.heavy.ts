@@ -3,11 +3,11 @@ import { expect, setDefaultTimeout } from 'bun:test'
 import { shopIn, usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { filed } from '../support/kyb.ts'
+import { losesOne } from '../support/lost-response.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
 import { codeAt } from '../support/totp.ts'
-import { losesOne } from '../support/lost-response.ts'
 
 setDefaultTimeout(longTestMs)
 

@@ -4,11 +4,11 @@ import decodeQR from 'qr/decode.js'
 import { consoleTests } from '../support/console-tests.ts'
 import type { ConsoleVisitor } from '../support/console-visitor.ts'
 import { approved } from '../support/kyb.ts'
+import { hearsNothing } from '../support/lost-response.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { invited, staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
 import { begunTotp, codeAt } from '../support/totp.ts'
-import { hearsNothing } from '../support/lost-response.ts'
 import { deliver, endpointOf, loopbackAllowed, receiver, tell } from '../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)

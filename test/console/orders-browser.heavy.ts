@@ -1,11 +1,11 @@
 /** A shopkeeper's day with orders, in a real browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
+import { hearsNothing, losesOne } from '../support/lost-response.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { address, ok, type Selling, sellingIn } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { hearsNothing, losesOne } from '../support/lost-response.ts'
 
 setDefaultTimeout(longTestMs)
 

@@ -6,10 +6,10 @@ import type { TestApp } from '../support/app.ts'
 import { shopIn, usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
+import { hearsNothing } from '../support/lost-response.ts'
 import { jpegOf } from '../support/pictures.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { hearsNothing } from '../support/lost-response.ts'
 
 setDefaultTimeout(longTestMs)
 

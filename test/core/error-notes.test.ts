@@ -9,9 +9,12 @@ const at = 100 * hourMs + 5
 describe('the errors of the log', () => {
   test('an error is called by its event, its part of the program, its kind and its place, and never by its message', () => {
     const error = Object.assign(new RangeError('4111 1111 1111 1111 of ana@example.com'), { code: 'ERR_CARD' })
-    error.stack = 'RangeError: ana@example.com\n    at f (/usr/lib/x.js:1:1)\n    at g (/home/ana/souk/src/modules/selling/order/saga/saga.ts:12:3)'
+    error.stack =
+      'RangeError: ana@example.com\n    at f (/usr/lib/x.js:1:1)\n    at g (/home/ana/souk/src/modules/selling/order/saga/saga.ts:12:3)'
     const fields = { error, job: 'sell', order: 'order_1', email: 'ana@example.com', route: '/v2/orders/:orderId', method: 'GET' }
-    expect(titleOf('job.failed', fields)).toBe('job.failed sell GET /v2/orders/:orderId RangeError ERR_CARD modules/selling/order/saga/saga.ts:12')
+    expect(titleOf('job.failed', fields)).toBe(
+      'job.failed sell GET /v2/orders/:orderId RangeError ERR_CARD modules/selling/order/saga/saga.ts:12',
+    )
     error.stack = 'x\n    at g (/$bunfs/root/chunk-1a2b.js:7:3)'
     expect(titleOf('job.failed', { error })).toBe('job.failed RangeError ERR_CARD chunk-1a2b.js:7')
     expect(titleOf('job.failed', { error: 'ana@example.com', job: 'ana smith' })).toBe('job.failed')

@@ -9,10 +9,10 @@ import { insertAllOf, insertOf, lockedRowsOf, rowsOf, updateOf, valuesOf } from 
 import { attempts } from '../../db/schema/people.ts'
 import { asAppError } from '../../src/http/errors.ts'
 import { testApp } from '../support/app.ts'
+import { type Cut, wireTo } from '../support/cuttable-connection.ts'
 import { openTestDatabase, unpooled } from '../support/database.ts'
 import { startChild } from '../support/process.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { type Cut, wireTo } from '../support/cuttable-connection.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -81,7 +81,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     await using of = await opened()
     const { db } = of
     await db.write((tx) => insert(tx, row('a')))
-    await using frozen = startChild('freeze-in-work.ts', [of.url, 'a'], { DATABASE_URL: of.url })
+    await using frozen = startChild('freeze-in-transaction.ts', [of.url, 'a'], { DATABASE_URL: of.url })
     expect((await frozen.lines.next()).value).toBe('locked')
     frozen.kill('SIGSTOP')
     const countUp = () =>

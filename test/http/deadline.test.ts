@@ -5,8 +5,8 @@ import { inRequest } from '../../src/core/request-context.ts'
 import { overdue } from '../../src/http/errors.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { shopIn } from '../support/catalog.ts'
-import { said, sellingBy } from '../support/test-processor.ts'
 import { ok } from '../support/selling.ts'
+import { said, sellingBy } from '../support/test-processor.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

@@ -4,9 +4,9 @@ import { system } from '../../src/core/command-context.ts'
 import { changeProduct } from '../../src/modules/catalog/products/service.ts'
 import { setShopStatus } from '../../src/modules/shop/shop-admin/index.ts'
 import { type TestApp, testApp } from '../support/app.ts'
-import { commandBeside } from '../support/command-process.ts'
 import { bothWays, notOfUrls } from '../support/cached-and-routed.ts'
 import { shopIn, usd } from '../support/catalog.ts'
+import { commandBeside } from '../support/command-process.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

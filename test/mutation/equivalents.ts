@@ -93,7 +93,11 @@ export const equivalents: readonly { file: string; mutant: string; why: string }
     mutant: `if (true && used.has(id)) throw invalid(\`images.\${at}.id\`, 'stands twice')`,
     why: 'what has no id is not among the used',
   },
-  { file: 'src/modules/catalog/products/domain.ts', mutant: 'if (true) used.add(id)', why: 'what has no id is not looked for among the used' },
+  {
+    file: 'src/modules/catalog/products/domain.ts',
+    mutant: 'if (true) used.add(id)',
+    why: 'what has no id is not looked for among the used',
+  },
   {
     file: 'src/modules/catalog/products/domain.ts',
     mutant:
@@ -105,7 +109,11 @@ export const equivalents: readonly { file: string; mutant: string; why: string }
     mutant: 'const currency = input[0].price?.currency ?? product.currency',
     why: 'asked for the compiler: the list is not empty',
   },
-  { file: 'src/modules/catalog/products/domain.ts', mutant: 'const old = false ? undefined : known.get(one.id)', why: 'nothing is known by no id' },
+  {
+    file: 'src/modules/catalog/products/domain.ts',
+    mutant: 'const old = false ? undefined : known.get(one.id)',
+    why: 'nothing is known by no id',
+  },
   { file: 'src/modules/catalog/products/domain.ts', mutant: 'if (true) known.delete(one.id)', why: 'nothing is known by no id' },
   {
     file: 'src/modules/catalog/products/domain.ts',

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs'
 
 /** Where amounts of money are made: `bun run mutate` fails when their tests let too much through. */
-const moneyFiles = /^src\/(lib\/(money|rounding|decimal)|modules\/((selling|payments)\/(affiliate|cart|fx|gift-card|order|payment)\/domain|selling\/cart\/pricing))\.ts$/
+const moneyFiles =
+  /^src\/(lib\/(money|rounding|decimal)|modules\/((selling|payments)\/(affiliate|cart|fx|gift-card|order|payment)\/domain|selling\/cart\/pricing))\.ts$/
 
 /** Whether mutants of a file must be killed or explained. */
 export const holdsMoney = (file: string): boolean => moneyFiles.test(file)
@@ -10,10 +11,19 @@ export const holdsMoney = (file: string): boolean => moneyFiles.test(file)
 /** Tests that stand elsewhere than their source says, or there too; the quick ones first, because the first that fails is enough. */
 export const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'src/lib/etag.ts': ['test/modules/catalog/products/caching.test.ts'],
-  'src/modules/selling/affiliate/domain.ts': ['test/modules/selling/affiliate/domain.test.ts', 'test/modules/selling/affiliate/routes.test.ts'],
+  'src/modules/selling/affiliate/domain.ts': [
+    'test/modules/selling/affiliate/domain.test.ts',
+    'test/modules/selling/affiliate/routes.test.ts',
+  ],
   'src/modules/identity/auth/domain.ts': ['test/modules/identity/auth/login.test.ts', 'test/modules/identity/merchant/signup.test.ts'],
-  'src/modules/selling/checkout/domain.ts': ['test/modules/selling/checkout/domain.test.ts', 'test/modules/selling/checkout/checkout.test.ts'],
-  'src/modules/customers/customer/domain.ts': ['test/modules/customers/customer/domain.test.ts', 'test/modules/customers/customer/addresses.test.ts'],
+  'src/modules/selling/checkout/domain.ts': [
+    'test/modules/selling/checkout/domain.test.ts',
+    'test/modules/selling/checkout/checkout.test.ts',
+  ],
+  'src/modules/customers/customer/domain.ts': [
+    'test/modules/customers/customer/domain.test.ts',
+    'test/modules/customers/customer/addresses.test.ts',
+  ],
   'src/modules/selling/gift-card/domain.ts': [
     'test/modules/selling/gift-card/domain.test.ts',
     'test/modules/selling/gift-card/routes.test.ts',
@@ -21,8 +31,15 @@ export const elsewhere: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/modules/identity/instance-key/domain.ts': ['test/modules/identity/instance-key/keys.test.ts'],
   'src/modules/shop/countries/domain.ts': ['test/modules/shop/countries/countries.test.ts'],
-  'src/modules/payments/sandbox/domain.ts': ['test/modules/selling/checkout/checkout.test.ts', 'test/modules/selling/checkout/webhooks.test.ts'],
-  'src/modules/shop/shop/domain.ts': ['test/modules/shop/shop/domain.test.ts', 'test/modules/shop/shop/status.test.ts', 'test/modules/shop/shop/keys.test.ts'],
+  'src/modules/payments/sandbox/domain.ts': [
+    'test/modules/selling/checkout/checkout.test.ts',
+    'test/modules/selling/checkout/webhooks.test.ts',
+  ],
+  'src/modules/shop/shop/domain.ts': [
+    'test/modules/shop/shop/domain.test.ts',
+    'test/modules/shop/shop/status.test.ts',
+    'test/modules/shop/shop/keys.test.ts',
+  ],
   'src/modules/messaging/webhook/domain.ts': [
     'test/modules/messaging/webhook/domain.test.ts',
     'test/modules/messaging/webhook/endpoints.test.ts',

@@ -50,7 +50,7 @@ export const ofTheDocument = ['test/http/docs-browser.heavy.ts', 'test/http/open
 
 /**
  * Buying in the demo's shops, which begins with a fill of its own: what the fill makes is looked at on both engines by fill.test.ts, and what
- * processors decide is tried on both by checkout/outside.test.ts, order/promises.test.ts and faults/payments-crash.heavy.ts.
+ * processors decide is tried on both by checkout/processor-calls.test.ts, order/invariants.test.ts and faults/payments-crash.heavy.ts.
  */
 export const ofTheDemo = ['test/demo/paying.test.ts'] as const
 

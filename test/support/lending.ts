@@ -1,7 +1,7 @@
 /** Merchants who apply for loans, and the operator who decides. */
 import type { lendingApplications } from '../../db/schema/lending.ts'
-import type { KybCohort } from '../../src/modules/shop/kyb/domain.ts'
 import { documentsOf } from '../../src/modules/lending/application/checklist.ts'
+import type { KybCohort } from '../../src/modules/shop/kyb/domain.ts'
 import { type Answer, type TestApp, type TestAppOptions, testApp } from './app.ts'
 import { approved } from './kyb.ts'
 import { ok } from './selling.ts'

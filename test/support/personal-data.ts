@@ -4,8 +4,8 @@ import { PgTable } from 'drizzle-orm/pg-core'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { engine } from '../../db/columns.ts'
 import * as schema from '../../db/schema/index.ts'
-import { answerSeal, keptOf } from '../../src/modules/operations/idempotency/domain.ts'
 import { mailSeal } from '../../src/modules/messaging/mail/domain.ts'
+import { answerSeal, keptOf } from '../../src/modules/operations/idempotency/domain.ts'
 import type { TestApp } from './app.ts'
 
 export const planted = {

@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm'
 import { openSqlite } from '../../db/sqlite/engine.ts'
 import { databaseFileAt } from '../../db/sqlite/file.ts'
 import { createFolderStore } from '../../src/clients/backups/folder.ts'
-import { logShippingParts } from '../../src/modules/operations/log-shipping/providers.ts'
+import { logShippingProviders } from '../../src/modules/operations/log-shipping/providers.ts'
 import { type ShippingDeps, startShipping } from '../../src/modules/operations/log-shipping/service.ts'
 
 async function count(): Promise<void> {
@@ -19,7 +19,7 @@ async function count(): Promise<void> {
   const deps = {
     ...{ log: silent, clock: { now: () => Date.now(), monotonic: () => performance.now() }, sleep: Bun.sleep, randomBytes },
     ...{ diskFree: () => undefined, config: { diskFreeMinBytes: 0, shipLogDays: 7 }, build: { version: 'test' } },
-    ...logShippingParts(),
+    ...logShippingProviders(),
   } as unknown as ShippingDeps
   startShipping(deps, {
     openStore: async () => createFolderStore(store, Date.now),

@@ -4,8 +4,8 @@
  */
 import { type Hex, numberToHex } from 'viem'
 import { type Block, type ChainLog, type ChainNode, type Header, type LogFilter, NodeError, type NodeQuery } from '../../core/chain.ts'
-import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 import type { Paced } from '../../lib/cooperative-scheduler.ts'
+import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 import { headerOf, logReader, numberOf, topicOf } from './answers.ts'
 import { doubtedOf } from './bloom.ts'
 import { type ChainClient, createClient, type NodeSettings, nodeErrorIn, refusalIn } from './client.ts'

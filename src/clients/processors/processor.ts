@@ -155,7 +155,7 @@ export type Processor = {
 
 /**
  * The processor gave no usable answer: it is not known whether the request had an effect. Only an outage (timeout,
- * network error, 5xx) counts as a failure for the processor's circuit breaker, and only `call.ts`, `reach.ts` and
+ * network error, 5xx) counts as a failure for the processor's circuit breaker, and only `call.ts`, `reachability.ts` and
  * `within` report one.
  */
 export class ProcessorUnavailable extends Error {

@@ -1,7 +1,7 @@
 import type { blogs } from '../../../../db/schema/catalog.ts'
-import { bytesOf, publicRecordsBytesMax, withinBytes } from '../../../lib/shorten-texts.ts'
 import { defined, isoTimes, type Optional } from '../../../lib/objects.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../../lib/search-terms.ts'
+import { bytesOf, publicRecordsBytesMax, withinBytes } from '../../../lib/shorten-texts.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 
 export type Blog = typeof blogs.$inferSelect

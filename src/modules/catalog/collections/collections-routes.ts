@@ -7,16 +7,6 @@ import { errorResponses, notModified, pageQuery, RecordId } from '../../../http/
 import { assertOriginOf } from '../../../http/shop.ts'
 import { pageOf, sliceOf } from '../../../lib/page.ts'
 import { publicShopNamed, type ShopDeps } from '../../shop/shop/index.ts'
-import {
-  ChangeCollection,
-  CollectionRecord,
-  Collections,
-  CollectionWithIds,
-  CreateCollection,
-  PublishedCollectionPage,
-  PublishedCollections,
-  SetProducts,
-} from './collections-model.ts'
 import { collectionsPerPageMax, firstProductsMax } from '../products/domain.ts'
 import {
   type CatalogDeps,
@@ -30,6 +20,16 @@ import {
   setCollectionProducts,
 } from '../products/index.ts'
 import { HandleParams } from '../products/model.ts'
+import {
+  ChangeCollection,
+  CollectionRecord,
+  Collections,
+  CollectionWithIds,
+  CreateCollection,
+  PublishedCollectionPage,
+  PublishedCollections,
+  SetProducts,
+} from './collections-model.ts'
 
 export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
   routes(deps, 'Catalog')

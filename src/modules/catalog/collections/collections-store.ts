@@ -1,9 +1,9 @@
 import { and, asc, count, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { rowsOf, updateOf } from '../../../../db/prepared.ts'
 import { collectionProducts, collections, productDocuments, products } from '../../../../db/schema/catalog.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import type { Slice } from '../../../lib/page.ts'
 import { storedForms } from '../../../lib/search-terms.ts'
 

@@ -1,6 +1,7 @@
 import { htmlLengthMax } from '../../../core/html.ts'
 import type { Currency } from '../../../lib/money.ts'
 import { defined } from '../../../lib/objects.ts'
+import { imagesMax, variantsMax } from '../products/domain.ts'
 import {
   amountIn,
   type CellParser,
@@ -19,7 +20,6 @@ import {
 } from './csv-cells.ts'
 import type { Columns, Field } from './csv-columns.ts'
 import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowNote } from './csv-import-items.ts'
-import { imagesMax, variantsMax } from '../products/domain.ts'
 
 /** One record of a product. `cells` holds the known columns only; blank cells are left out. */
 export type Row = {

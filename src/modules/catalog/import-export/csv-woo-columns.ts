@@ -1,6 +1,7 @@
 /** The columns of WooCommerce's product CSV. */
-import type { Field } from './csv-columns.ts'
+
 import { invalid } from './csv-batches.ts'
+import type { Field } from './csv-columns.ts'
 import { attributeColumnOf, type WooName, weightUnitOf, wooNameOf } from './csv-woo-names.ts'
 
 export type WooField = WooName | 'weight' | `attribute${number}Name` | `attribute${number}Values`

@@ -1,13 +1,13 @@
 /** Reads the product CSV of WooCommerce: each of its products becomes rows of Shopify's, of which one place knows the rules. */
 import type { CsvSource } from '../../../core/csv-records.ts'
 import { unescaped } from '../../../lib/csv-line.ts'
+import { variantsMax } from '../products/domain.ts'
+import { type CsvOptions, changed, OpenGroups, productsMax, readTable, tooMany } from './csv-batches.ts'
 import { Fault, handleFromTitle } from './csv-cells.ts'
 import type { CsvItem, RowNote } from './csv-import-items.ts'
 import { buildProduct, rejected, rowsMax } from './csv-product.ts'
-import { type CsvOptions, changed, OpenGroups, productsMax, readTable, tooMany } from './csv-batches.ts'
 import { filled, mapWooHeader, type WooColumns, type WooField } from './csv-woo-columns.ts'
 import { asShopifyRows, type WooRow } from './csv-woo-rows.ts'
-import { variantsMax } from '../products/domain.ts'
 
 export { isWooHeader } from './csv-woo-columns.ts'
 

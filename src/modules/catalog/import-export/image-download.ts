@@ -3,9 +3,9 @@ import { etagOfVersion } from '../../../core/versions.ts'
 import { inParallel } from '../../../lib/parallel.ts'
 import { fetchPicture, isOutside, NotFetched } from '../media/index.ts'
 import type { Product } from '../products/domain.ts'
-import { fetchingStore } from './image-download-store.ts'
 import type { CatalogDeps } from '../products/providers.ts'
 import { changeProduct, type ProductChange } from '../products/service.ts'
+import { fetchingStore } from './image-download-store.ts'
 
 const pageProducts = 50
 const picturesAtOnce = 4

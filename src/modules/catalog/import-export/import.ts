@@ -3,8 +3,6 @@ import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { Money } from '../../../lib/money.ts'
 import { pick } from '../../../lib/objects.ts'
-import { type CsvLimits, type CsvSource, readProducts } from './csv.ts'
-import type { CsvItem, ImportedProduct, ImportedVariant, RowNote } from './csv-import-items.ts'
 import {
   changedProduct,
   createdProduct,
@@ -17,6 +15,8 @@ import {
 } from '../products/domain.ts'
 import type { CatalogDeps } from '../products/providers.ts'
 import { changeAndCount, clean, createProduct, fittingRecord } from '../products/service.ts'
+import { type CsvLimits, type CsvSource, readProducts } from './csv.ts'
+import type { CsvItem, ImportedProduct, ImportedVariant, RowNote } from './csv-import-items.ts'
 
 export type ImportOptions = {
   dryRun: boolean

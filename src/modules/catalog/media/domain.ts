@@ -1,6 +1,6 @@
 import type { media, pictureFiles, pictures } from '../../../../db/schema/media.ts'
-import type { PictureType } from '../../../lib/pictures/picture.ts'
 import { isoTimes } from '../../../lib/objects.ts'
+import type { PictureType } from '../../../lib/pictures/picture.ts'
 import { hmac } from '../../../lib/seal.ts'
 
 export type Picture = typeof pictures.$inferSelect

@@ -1,13 +1,6 @@
 export { fetchPicture, isOutside, NotFetched } from './image-download.ts'
-export {
-  countPictureFiles,
-  type PictureFault,
-  pictureDifferences,
-  pictureFaults,
-  pictureWithFile,
-  tidyBench,
-} from './stored-pictures.ts'
-export { checkingParts, type MediaDeps, mediaParts } from './providers.ts'
+export { noteShown, type ShownPictures, showPictures, withImageAddresses, withPictureAddresses } from './picture-uses.ts'
+export { checkingProviders, type MediaDeps, mediaProviders } from './providers.ts'
 export {
   addPicture,
   baseOf,
@@ -17,4 +10,11 @@ export {
   type SentPicture,
   takePicture,
 } from './service.ts'
-export { noteShown, type ShownPictures, showPictures, withImageAddresses, withPictureAddresses } from './picture-uses.ts'
+export {
+  countPictureFiles,
+  type PictureFault,
+  pictureDifferences,
+  pictureFaults,
+  pictureWithFile,
+  tidyBench,
+} from './stored-pictures.ts'

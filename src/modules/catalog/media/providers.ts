@@ -1,8 +1,8 @@
 import { createPictureBench } from '../../../clients/pictures.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import { pictureBounds } from '../../../lib/pictures/picture.ts'
 import { createTurns } from '../../../lib/fair-queue.ts'
+import { pictureBounds } from '../../../lib/pictures/picture.ts'
 import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
 import type { LendingDocumentDeps } from '../../lending/lending-document/index.ts'
 import { createMediaStore } from './store.ts'
@@ -13,7 +13,7 @@ const waitMaxMs = 15_000
 const usualMs = 500
 const waitingMax = 64
 
-export const mediaParts = ({ db, config, clock }: Pick<Deps, 'db' | 'config' | 'clock'>) => ({
+export const mediaProviders = ({ db, config, clock }: Pick<Deps, 'db' | 'config' | 'clock'>) => ({
   mediaStore: createMediaStore(db),
   pictureBench: createPictureBench(`${config.dataDir}/media-bench`, pictureBounds.pixelsMax),
   uploadPlaces: createUploadPlaces(),
@@ -33,5 +33,5 @@ export const mediaParts = ({ db, config, clock }: Pick<Deps, 'db' | 'config' | '
   }),
 })
 /** For `souk check`, which has no instance. */
-export const checkingParts = (db: Parameters<typeof createMediaStore>[0]) => ({ mediaStore: createMediaStore(db) })
-export type MediaDeps = InstanceKeyDeps & LendingDocumentDeps & ReturnType<typeof mediaParts>
+export const checkingProviders = (db: Parameters<typeof createMediaStore>[0]) => ({ mediaStore: createMediaStore(db) })
+export type MediaDeps = InstanceKeyDeps & LendingDocumentDeps & ReturnType<typeof mediaProviders>

@@ -1,7 +1,7 @@
 import { t } from 'elysia'
-import { isHeld } from '../../../http/public-cache.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
+import { isHeld } from '../../../http/public-cache.ts'
 import type { UploadRule } from '../../../http/route-table.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, pageQuery } from '../../../http/schema.ts'

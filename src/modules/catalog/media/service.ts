@@ -8,8 +8,8 @@ import { assertExpected } from '../../../core/versions.ts'
 import { hourMs } from '../../../lib/day.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { beginsAsPicture, type CleanPicture, cleanPicture, headBytes, notAPicture, PictureRefused } from '../../../lib/pictures/index.ts'
-import { audited } from '../../operations/audit/index.ts'
 import { assertOwn, watchPictureStore } from '../../lending/lending-document/index.ts'
+import { audited } from '../../operations/audit/index.ts'
 import {
   fileFor,
   hashOf,

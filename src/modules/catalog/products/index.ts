@@ -1,5 +1,4 @@
 export { firstUnknown } from '../collections/collection-membership.ts'
-export { filterFindings } from './check-store.ts'
 export {
   type CollectionView,
   changeCollection,
@@ -15,7 +14,19 @@ export {
 export { type FetchReport, fetchImages } from '../import-export/image-download.ts'
 export { type ImportReport, importProducts, importStopped } from '../import-export/import.ts'
 export { countLowStock, lowStock, stockHistoryOf } from '../stock/low-stock.ts'
+export { changeStock } from '../stock/manual-stock.ts'
+export {
+  commitPromisedStock,
+  commitStock,
+  releaseStock,
+  reserveKnownStock,
+  reserveStock,
+  restock,
+  sellables,
+  sellablesInCart,
+} from '../stock/stock.ts'
 export { fillProductSearch, fillProductSummaries, fillUnknownProducts, listProducts, pieceOfProducts } from './admin-products.ts'
+export { filterFindings } from './check-store.ts'
 export type { CatalogDeps } from './providers.ts'
 export { publicProducts } from './public-reads.ts'
 export {
@@ -30,14 +41,3 @@ export {
   readPublicProductNamed,
   removeVariant,
 } from './service.ts'
-export {
-  commitPromisedStock,
-  commitStock,
-  releaseStock,
-  reserveKnownStock,
-  reserveStock,
-  restock,
-  sellables,
-  sellablesInCart,
-} from '../stock/stock.ts'
-export { changeStock } from '../stock/manual-stock.ts'

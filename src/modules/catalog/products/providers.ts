@@ -1,11 +1,11 @@
-import type { MediaDeps } from '../media/index.ts'
 import { createCollectionStore } from '../collections/collections-store.ts'
+import type { MediaDeps } from '../media/index.ts'
 import { createDocuments } from './document-cache.ts'
 import { createFolds } from './listing-counts.ts'
 import { createListings } from './public-reads.ts'
 import { createCatalogStore } from './store.ts'
 
-export function catalogParts(deps: MediaDeps) {
+export function catalogProviders(deps: MediaDeps) {
   const catalogStore = createCatalogStore(deps.db)
   return {
     catalogStore,
@@ -15,4 +15,4 @@ export function catalogParts(deps: MediaDeps) {
     listings: createListings({ ...deps, catalogStore }),
   }
 }
-export type CatalogDeps = MediaDeps & ReturnType<typeof catalogParts>
+export type CatalogDeps = MediaDeps & ReturnType<typeof catalogProviders>

@@ -10,6 +10,10 @@ import { freeName } from '../../../lib/names.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { noteProduct } from '../../operations/kpi/index.ts'
 import { noteShown, type ShownPictures, showPictures, withImageAddresses } from '../media/index.ts'
+import { tellLow } from '../stock/low-stock.ts'
+import { type StockChange, stockHistoryStore } from '../stock/stock-history-store.ts'
+import { managedStore } from './admin-products-store.ts'
+import { productDifference } from './audit-changes.ts'
 import {
   assertNoCounts,
   changedProduct,
@@ -27,13 +31,9 @@ import {
   withoutVariant,
 } from './domain.ts'
 import { managedWording } from './listing.ts'
-import { tellLow } from '../stock/low-stock.ts'
-import { managedStore } from './admin-products-store.ts'
 import type { CatalogDeps } from './providers.ts'
-import { type StockChange, stockHistoryStore } from '../stock/stock-history-store.ts'
 import type { ListingChange } from './store.ts'
 import { assertRecordFits, type Rendered, renderedOf } from './summary.ts'
-import { productDifference } from './audit-changes.ts'
 import { managementView, publicView, variantIdsOf, withQuantities } from './view.ts'
 
 export type ManagementProduct = ReturnType<typeof managementView>

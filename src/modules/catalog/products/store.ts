@@ -1,6 +1,6 @@
 import { and, asc, count, eq, getTableColumns, gt, gte, inArray, lte, ne, type SQL, sql } from 'drizzle-orm'
-import { noteInBlocks } from '../../../../db/list-pages.ts'
 import type { Database, Reader, Values, Writer } from '../../../../db/engine.ts'
+import { noteInBlocks } from '../../../../db/list-pages.ts'
 import { insertAllOf, insertOf, lockedRowsIn, prepare, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
 import type { ProductFilter } from '../../../../db/product-filter.ts'
 import { fewProducts, filteredProducts, type ProductSort } from '../../../../db/product-lists.ts'

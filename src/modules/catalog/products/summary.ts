@@ -1,8 +1,8 @@
 /** Bounded forms of public product records: summaries for lists, and records that fit into one public answer. */
 import { AppError } from '../../../core/errors.ts'
-import { bytesOf } from '../../../lib/shorten-texts.ts'
 import { etagOf } from '../../../lib/etag.ts'
 import { pick } from '../../../lib/objects.ts'
+import { bytesOf } from '../../../lib/shorten-texts.ts'
 import { type ProductDocument, sortKeys, type Whole } from './domain.ts'
 import { priceSpanDigits, tagBitsOf } from './listing.ts'
 import { type PublicView, publicView } from './view.ts'

@@ -1,7 +1,7 @@
 import { desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../../../../db/engine.ts'
-import { stockHistory } from '../../../../db/schema/catalog.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
+import { stockHistory } from '../../../../db/schema/catalog.ts'
 import type { Slice } from '../../../lib/page.ts'
 import type { LowStock } from '../products/domain.ts'
 

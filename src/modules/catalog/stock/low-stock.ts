@@ -1,13 +1,13 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { tellLive } from '../../messaging/live-events/index.ts'
 import { enqueueMessage } from '../../messaging/webhook/index.ts'
 import { type LowStock, variantOf } from '../products/domain.ts'
-import { lowStockStore as store } from './low-stock-store.ts'
 import type { CatalogDeps } from '../products/providers.ts'
+import { lowStockStore as store } from './low-stock-store.ts'
 import { stockStore } from './stock-store.ts'
 
 type Shop = Pick<ShopContext, 'id'>

@@ -2,13 +2,13 @@ import type { Writer } from '../../../../db/engine.ts'
 import { AppError } from '../../../core/errors.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { isAvailable, isLow, restockedVariant, variantOf, type Whole } from '../products/domain.ts'
-import { tellLow } from './low-stock.ts'
 import type { CatalogDeps } from '../products/providers.ts'
 import { findToChange, type ProductChange } from '../products/service.ts'
-import { stockHistoryStore as store } from './stock-history-store.ts'
-import { stockStore } from './stock-store.ts'
 import { renderedOf } from '../products/summary.ts'
 import { managementVariantView } from '../products/view.ts'
+import { tellLow } from './low-stock.ts'
+import { stockHistoryStore as store } from './stock-history-store.ts'
+import { stockStore } from './stock-store.ts'
 
 /** With the version of its product. */
 export type ManagementVariant = ReturnType<typeof managementVariantView> & { version: number }

@@ -2,10 +2,10 @@ import type { Writer } from '../../../../db/engine.ts'
 import { AppError } from '../../../core/errors.ts'
 import { withImageAddresses } from '../media/index.ts'
 import { isAvailable, isLow, type Sellable, type Stock, shortageOf } from '../products/domain.ts'
-import { tellLow } from './low-stock.ts'
 import type { CatalogDeps } from '../products/providers.ts'
-import { type StockRow, stockStore as store } from './stock-store.ts'
 import { renderedOf } from '../products/summary.ts'
+import { tellLow } from './low-stock.ts'
+import { type StockRow, stockStore as store } from './stock-store.ts'
 
 export type StockLine = { variantId: string; quantity: number }
 

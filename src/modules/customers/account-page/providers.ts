@@ -12,8 +12,8 @@ export type PageAction = {
   readonly act: (form: PageForm, caller: Caller) => Promise<PageOutcome>
 }
 
-export const accountPageParts = (_deps: PasswordResetDeps) => ({
+export const accountPageProviders = (_deps: PasswordResetDeps) => ({
   /** What pages there are besides that of a new password: modules put theirs here. Of a kind that is not here there is no page. */
   pageActions: new Map<AccountPageKind, PageAction>(),
 })
-export type AccountPageDeps = PasswordResetDeps & ReturnType<typeof accountPageParts>
+export type AccountPageDeps = PasswordResetDeps & ReturnType<typeof accountPageProviders>

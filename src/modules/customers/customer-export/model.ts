@@ -1,9 +1,9 @@
 import { t } from 'elysia'
 import { fieldsOf, Instant, nullable, oneOf } from '../../../http/schema.ts'
 import { AuditRecord } from '../../operations/audit/model.ts'
-import { AddressRecord, CustomerRecord } from '../customer/model.ts'
 import { GiftCardRecord } from '../../selling/gift-card/model.ts'
 import { OrderRecord } from '../../selling/order/model.ts'
+import { AddressRecord, CustomerRecord } from '../customer/model.ts'
 
 const kept = (description: string) => t.Array(t.Record(t.String(), t.Unknown()), { description })
 

@@ -1,9 +1,9 @@
+import { streamed } from '../../../http/csv-stream.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
-import { streamed } from '../../../http/csv-stream.ts'
-import { CustomerPath } from '../customer/model.ts'
 import type { OrderDeps } from '../../selling/order/index.ts'
+import { CustomerPath } from '../customer/model.ts'
 import { exportCustomer } from './index.ts'
 import { CustomerExport } from './model.ts'
 

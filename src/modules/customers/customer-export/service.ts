@@ -4,10 +4,10 @@ import type { ShopContext } from '../../../core/principal.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
 import { auditView } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
-import { addressView } from '../customer/domain.ts'
-import { customerWithId, readCustomer } from '../customer/index.ts'
 import { giftCardView } from '../../selling/gift-card/domain.ts'
 import { type OrderDeps, readOrder } from '../../selling/order/index.ts'
+import { addressView } from '../customer/domain.ts'
+import { customerWithId, readCustomer } from '../customer/index.ts'
 import { exportStore as store } from './store.ts'
 
 const rowsAtOnce = 200

@@ -1,8 +1,8 @@
 import { and, asc, eq } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { lockedRowsOf } from '../../../../db/prepared.ts'
 import { addresses } from '../../../../db/schema/selling.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import type { Slice } from '../../../lib/page.ts'
 import type { KnownAddress } from './domain.ts'
 

@@ -1,11 +1,11 @@
 export { customerFindings } from './check-store.ts'
 export { addressesPerCustomerMax } from './domain.ts'
-export { fillCustomerSearch, fillUnknownCustomers, listCustomers, pieceOfCustomers, reindexCustomer } from './search-index.ts'
+export { joinAllWithin, joinTheRest, noteAddressProven } from './email-proof.ts'
 export type { GuestOrders } from './guest-orders.ts'
 export { type CustomersOptions, type CustomersReport, customersStopped, importCustomers } from './import.ts'
-export { changeOwnAddress, changeOwnCustomer, ownAddresses, removeOwnAddress } from './self-service.ts'
 export type { CustomerDeps } from './providers.ts'
-export { joinAllWithin, joinTheRest, noteAddressProven } from './email-proof.ts'
+export { fillCustomerSearch, fillUnknownCustomers, listCustomers, pieceOfCustomers, reindexCustomer } from './search-index.ts'
+export { changeOwnAddress, changeOwnCustomer, ownAddresses, removeOwnAddress } from './self-service.ts'
 export {
   accountOf,
   addAddress,

@@ -4,9 +4,9 @@ import type { MailDeps } from '../../messaging/mail/index.ts'
 import type { GuestOrders } from './guest-orders.ts'
 import { createCustomerStore } from './store.ts'
 
-export const customerParts = ({ db }: Deps) => ({
+export const customerProviders = ({ db }: Deps) => ({
   customerStore: createCustomerStore(db),
   /** Orders know whose they are: they put here how those of a guest become a customer's. */
   guestOrders: [] as GuestOrders[],
 })
-export type CustomerDeps = AuthDeps & MailDeps & ReturnType<typeof customerParts>
+export type CustomerDeps = AuthDeps & MailDeps & ReturnType<typeof customerProviders>

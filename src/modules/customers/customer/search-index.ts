@@ -1,13 +1,13 @@
 import type { Writer } from '../../../../db/engine.ts'
-import type { Piece } from '../../../core/csv-list.ts'
 import { type Filling, fillSearch, fillUnknown } from '../../../core/backfill.ts'
+import type { Piece } from '../../../core/csv-list.ts'
 import { shortenList } from '../../../core/long-lists.ts'
 import { storedMailAddress } from '../../../lib/mail-address.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { normalEmail } from '../../identity/auth/domain.ts'
 import { type Customer, type CustomerQuery, type CustomerView, customerView } from './domain.ts'
-import { findingStore as store } from './search-store.ts'
 import type { CustomerDeps } from './providers.ts'
+import { findingStore as store } from './search-store.ts'
 import type { Shop } from './service.ts'
 
 const askedOf = ({ id: shopId }: Shop, { email, q }: CustomerQuery) => ({

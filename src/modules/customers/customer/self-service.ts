@@ -1,14 +1,14 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { Change } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { defined, type Optional, pick } from '../../../lib/objects.ts'
-import { differenceOf } from '../../operations/audit/domain.ts'
-import { audited } from '../../operations/audit/index.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { byAddress, normalEmail, signupByAddress } from '../../identity/auth/domain.ts'
 import { checkPassword, countAttempt } from '../../identity/auth/index.ts'
-import { tellOfAccount } from '../../messaging/mail/index.ts'
 import { endTokens } from '../../identity/one-time-token/index.ts'
+import { tellOfAccount } from '../../messaging/mail/index.ts'
+import { differenceOf } from '../../operations/audit/domain.ts'
+import { audited } from '../../operations/audit/index.ts'
 import { bookStore } from './address-book-store.ts'
 import {
   type AddressFields,

@@ -6,13 +6,13 @@ import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { Slice } from '../../../lib/page.ts'
-import { type Difference, differenceOf, passwordDifference } from '../../operations/audit/domain.ts'
-import { audited } from '../../operations/audit/index.ts'
 import { type Account, byAddress, customerAccount, normalEmail, signupByAddress } from '../../identity/auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../../identity/auth/index.ts'
-import { assertCountry } from '../../shop/countries/domain.ts'
-import { noteSignUp } from '../../operations/kpi/index.ts'
 import { tellOfAccount } from '../../messaging/mail/index.ts'
+import { type Difference, differenceOf, passwordDifference } from '../../operations/audit/domain.ts'
+import { audited } from '../../operations/audit/index.ts'
+import { noteSignUp } from '../../operations/kpi/index.ts'
+import { assertCountry } from '../../shop/countries/domain.ts'
 import {
   type AddressFields,
   type AddressView,
@@ -27,8 +27,8 @@ import {
   type DefaultFlags,
   type KnownAddress,
 } from './domain.ts'
-import type { CustomerDeps } from './providers.ts'
 import { joinGuestOrders } from './email-proof.ts'
+import type { CustomerDeps } from './providers.ts'
 import { customerTotalsStore } from './store.ts'
 
 export type Shop = Pick<ShopContext, 'id' | 'currency' | 'mode'>

@@ -1,11 +1,11 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { createErasedList } from '../../../clients/erased-list.ts'
 import type { Deps } from '../../../core/deps.ts'
+import type { WebhookDeps } from '../../messaging/webhook/index.ts'
 import type { BackupDeps, BackupPlace } from '../../operations/backup/index.ts'
 import type { OrderDeps } from '../../selling/order/index.ts'
-import type { WebhookDeps } from '../../messaging/webhook/index.ts'
 
-export const erasureParts = ({ config }: Pick<Deps, 'config'>) => ({
+export const erasureProviders = ({ config }: Pick<Deps, 'config'>) => ({
   erasedList: createErasedList(config.dataDir),
   /** When the indexes of words may be rewritten again, by the monotonic clock. */
   wordsPurged: { nextAt: 0 },
@@ -19,4 +19,4 @@ export type ErasureDeps = OrderDeps &
   Pick<BackupDeps, 'backupPlaces' | 'backupTargets' | 'randomBytes'> & {
     /** Called inside every write that changes what an order shows. */
     readonly orderChanged: (tx: Writer, orderId: string) => void
-  } & ReturnType<typeof erasureParts>
+  } & ReturnType<typeof erasureProviders>

@@ -1,6 +1,6 @@
 import type { Actor } from '../../../core/command-context.ts'
-import { assertUncommon, type LoggedIn } from '../auth/index.ts'
 import { type CustomerDeps, changeCustomerPassword } from '../../customers/customer/index.ts'
+import { assertUncommon, type LoggedIn } from '../auth/index.ts'
 import { changeUserPassword, type MerchantDeps } from '../merchant/index.ts'
 
 /**

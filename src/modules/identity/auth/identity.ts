@@ -1,6 +1,6 @@
+import type { Touch } from '../../../core/last-used.ts'
 import type { Identity, KeyPrincipal } from '../../../core/principal.ts'
 import type { Tokens } from '../../../core/tokens.ts'
-import type { Touch } from '../../../core/last-used.ts'
 import {
   type KnownKey,
   keyAndShop,

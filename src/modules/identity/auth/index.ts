@@ -1,6 +1,5 @@
 export { type CodeTrier, tryCode } from './code-attempts.ts'
 export { assertUncommon, isCommonPassword } from './common-passwords.ts'
-export { endOtherSessions, endOwnSession, endSessionsOf, type LoggedIn, ownSessions } from './session-list.ts'
 export type { AuthDeps } from './providers.ts'
 export {
   type Beginning,
@@ -14,3 +13,4 @@ export {
   shopOfRefreshToken,
   startSession,
 } from './service.ts'
+export { endOtherSessions, endOwnSession, endSessionsOf, type LoggedIn, ownSessions } from './session-list.ts'

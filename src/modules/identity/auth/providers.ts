@@ -1,13 +1,13 @@
 import { createTokens } from '../../../clients/tokens.ts'
-import type { Identity } from '../../../core/principal.ts'
 import { createTouch } from '../../../core/last-used.ts'
+import type { Identity } from '../../../core/principal.ts'
 import { createWaitlist } from '../../../lib/waitlist.ts'
 import type { ShopDeps } from '../../shop/shop/index.ts'
 import { loginsWaitingMax } from './domain.ts'
 import { createIdentity } from './identity.ts'
 import { createAuthStore } from './store.ts'
 
-export function authParts(deps: ShopDeps) {
+export function authProviders(deps: ShopDeps) {
   const { db, keyring, clock, config } = deps
   const authStore = createAuthStore(db)
   const parts = {
@@ -19,4 +19,4 @@ export function authParts(deps: ShopDeps) {
   const identity: Identity = createIdentity({ ...deps, ...parts })
   return { ...parts, identity }
 }
-export type AuthDeps = ShopDeps & ReturnType<typeof authParts>
+export type AuthDeps = ShopDeps & ReturnType<typeof authProviders>

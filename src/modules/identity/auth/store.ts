@@ -1,8 +1,8 @@
 import { and, asc, count, desc, eq, gt, inArray, isNotNull, isNull, lte, ne } from 'drizzle-orm'
 import type { Database, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { holdNames, rowsOf } from '../../../../db/prepared.ts'
 import { attempts, refreshTokens, sessions } from '../../../../db/schema/people.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import type { Slice } from '../../../lib/page.ts'
 
 export type Session = typeof sessions.$inferSelect

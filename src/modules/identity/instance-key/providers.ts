@@ -1,5 +1,5 @@
 import type { Deps } from '../../../core/deps.ts'
 import { createInstanceKeys } from './service.ts'
 
-export const instanceKeyParts = (deps: Deps) => ({ instanceKeys: createInstanceKeys(deps) })
-export type InstanceKeyDeps = Deps & ReturnType<typeof instanceKeyParts>
+export const instanceKeyProviders = (deps: Deps) => ({ instanceKeys: createInstanceKeys(deps) })
+export type InstanceKeyDeps = Deps & ReturnType<typeof instanceKeyProviders>

@@ -1,5 +1,5 @@
 import type { Deps } from '../../../core/deps.ts'
 import { createMemberStore } from './store.ts'
 
-export const memberParts = ({ db }: Deps) => ({ memberStore: createMemberStore(db) })
-export type MemberDeps = Deps & ReturnType<typeof memberParts>
+export const memberProviders = ({ db }: Deps) => ({ memberStore: createMemberStore(db) })
+export type MemberDeps = Deps & ReturnType<typeof memberProviders>

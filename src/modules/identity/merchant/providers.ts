@@ -2,5 +2,5 @@ import type { Deps } from '../../../core/deps.ts'
 import type { SecondFactorDeps } from '../second-factor/index.ts'
 import { createUserStore } from './store.ts'
 
-export const merchantParts = ({ db }: Deps) => ({ userStore: createUserStore(db) })
-export type MerchantDeps = SecondFactorDeps & ReturnType<typeof merchantParts>
+export const merchantProviders = ({ db }: Deps) => ({ userStore: createUserStore(db) })
+export type MerchantDeps = SecondFactorDeps & ReturnType<typeof merchantProviders>

@@ -1,11 +1,11 @@
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
-import { LoginAnswer } from '../auth/model.ts'
 import { type KybDeps, kybOf } from '../../shop/kyb/index.ts'
+import { shopView } from '../../shop/shop/model.ts'
+import { LoginAnswer } from '../auth/model.ts'
 import { shopsOfMember } from '../member/index.ts'
 import { hasFactor } from '../second-factor/index.ts'
-import { shopView } from '../../shop/shop/model.ts'
 import { login, type MerchantDeps, readMerchant, signUp } from './index.ts'
 import { LoginBody, Me, merchantView, SignupAnswer, SignupBody, shopOfStaffView } from './model.ts'
 

@@ -6,7 +6,7 @@ import { resetPreparer } from './service.ts'
 export type PasswordResetDeps = MerchantDeps & CustomerDeps & MailDeps
 
 /** Mails that ask for a new password get their token when they are sent. */
-export function passwordResetParts(deps: PasswordResetDeps): object {
+export function passwordResetProviders(deps: PasswordResetDeps): object {
   const prepare = resetPreparer(deps)
   deps.mailPreparers.set('password-reset', prepare)
   deps.mailPreparers.set('account-claim', prepare)

@@ -1,9 +1,5 @@
 import type { Caller } from '../../../core/caller.ts'
 import { AppError } from '../../../core/errors.ts'
-import { passwordDifference } from '../../operations/audit/domain.ts'
-import { audit } from '../../operations/audit/index.ts'
-import { byAddress, customerAccount, resetByAccount, resetByAddress, tokenByAddress, userAccount } from '../auth/domain.ts'
-import { assertUncommon, countAttempt, countFailure } from '../auth/index.ts'
 import {
   type CustomerDeps,
   customerWithEmail,
@@ -13,6 +9,10 @@ import {
   setCustomerPassword,
 } from '../../customers/customer/index.ts'
 import { type MailDeps, type Preparer, queueMail, tellOfAccount } from '../../messaging/mail/index.ts'
+import { passwordDifference } from '../../operations/audit/domain.ts'
+import { audit } from '../../operations/audit/index.ts'
+import { byAddress, customerAccount, resetByAccount, resetByAddress, tokenByAddress, userAccount } from '../auth/domain.ts'
+import { assertUncommon, countAttempt, countFailure } from '../auth/index.ts'
 import { type MerchantDeps, setUserPassword, userWithEmail, userWithId } from '../merchant/index.ts'
 import type { OneTimeToken } from '../one-time-token/domain.ts'
 import { issueToken, lookAtToken, spendToken, wasSentTo } from '../one-time-token/index.ts'

@@ -1,6 +1,6 @@
-import type { AuthDeps } from '../auth/index.ts'
 import type { MailDeps } from '../../messaging/mail/index.ts'
+import type { AuthDeps } from '../auth/index.ts'
 import { createSecondFactorStore } from './store.ts'
 
-export const secondFactorParts = ({ db }: AuthDeps & MailDeps) => ({ secondFactorStore: createSecondFactorStore(db) })
-export type SecondFactorDeps = AuthDeps & MailDeps & ReturnType<typeof secondFactorParts>
+export const secondFactorProviders = ({ db }: AuthDeps & MailDeps) => ({ secondFactorStore: createSecondFactorStore(db) })
+export type SecondFactorDeps = AuthDeps & MailDeps & ReturnType<typeof secondFactorProviders>

@@ -3,9 +3,9 @@ import { type Actor, locking } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import { aside } from '../../../core/request-context.ts'
 import { base32, totpSecretBytes, totpUri } from '../../../lib/totp.ts'
+import { tellOfAccount } from '../../messaging/mail/index.ts'
 import { audit, audited, noteFailedLogin } from '../../operations/audit/index.ts'
 import { endSessionsOf } from '../auth/index.ts'
-import { tellOfAccount } from '../../messaging/mail/index.ts'
 import {
   matchOf,
   pendingMs,

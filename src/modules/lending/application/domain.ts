@@ -1,4 +1,10 @@
-import type { Documentation, lendingApplications, lendingDecisions, lendingDocuments, lendingEvents } from '../../../../db/schema/lending.ts'
+import type {
+  Documentation,
+  lendingApplications,
+  lendingDecisions,
+  lendingDocuments,
+  lendingEvents,
+} from '../../../../db/schema/lending.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Defined } from '../../../lib/objects.ts'
 import { reachable, sourcesOf, statesOf, type Transitions } from '../../../lib/transitions.ts'

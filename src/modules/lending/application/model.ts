@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { fieldsOf, Instant, integer, maybe, notBlank, nullable, oneOf, pageOf, pageQuery, text } from '../../../http/schema.ts'
-import { AssessmentBody, EnvelopeRecord } from '../credit/model.ts'
 import { kybCohorts } from '../../shop/kyb/domain.ts'
+import { AssessmentBody, EnvelopeRecord } from '../credit/model.ts'
 import { documentationBytesMax, documentationDepthMax } from './documentation.ts'
 import {
   decisions,

@@ -1,6 +1,6 @@
 export { type Assessed, assess, keepRules } from './assessment.ts'
 export { judge } from './envelope.ts'
-export { type Backtest, type BacktestCase, backtest, type Replayed, replay } from './reassessment.ts'
-export type { CreditDeps } from './providers.ts'
 export { previewUpgrade, upgradeEligibility } from './preview.ts'
+export type { CreditDeps } from './providers.ts'
+export { type Backtest, type BacktestCase, backtest, type Replayed, replay } from './reassessment.ts'
 export { rulesOf } from './rules-file.ts'

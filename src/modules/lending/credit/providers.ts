@@ -2,5 +2,5 @@ import type { Deps } from '../../../core/deps.ts'
 import type { RepaymentDeps } from '../repayment/index.ts'
 import { createCreditStore } from './store.ts'
 
-export const creditParts = ({ db }: Deps) => ({ creditStore: createCreditStore(db) })
-export type CreditDeps = RepaymentDeps & ReturnType<typeof creditParts>
+export const creditProviders = ({ db }: Deps) => ({ creditStore: createCreditStore(db) })
+export type CreditDeps = RepaymentDeps & ReturnType<typeof creditProviders>

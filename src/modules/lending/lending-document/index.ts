@@ -10,15 +10,15 @@ export {
   nothingCopied,
   type PictureDigest,
 } from './copy-documents.ts'
-export { countDocuments, type DocumentFault, documentFaults, documentWithFile, orphanedFiles, sweepDocuments } from './retention.ts'
 export {
   createFileStore,
   type DocumentStores,
   documentStores,
   documentsDirectory,
   type LendingDocumentDeps,
-  lendingDocumentParts,
+  lendingDocumentProviders,
   picturesDirectory,
 } from './providers.ts'
 export { assertOwn, confirmDocumentStores, otherStoreText, otherThan, watchDocumentStores, watchPictureStore } from './register-document.ts'
+export { countDocuments, type DocumentFault, documentFaults, documentWithFile, orphanedFiles, sweepDocuments } from './retention.ts'
 export { listDocuments, putDocument, readDocument, readDocumentAsOperator, removeDocument } from './service.ts'

@@ -6,14 +6,14 @@ import type { LendingDeps } from '../application/index.ts'
 import { createLendingDocumentStore, type StoreVerdict } from './store.ts'
 import { createUploadSlots } from './upload-slots.ts'
 
-export const lendingDocumentParts = ({ db, config, log, sleep }: Pick<Deps, 'db' | 'config' | 'log' | 'sleep'>) => ({
+export const lendingDocumentProviders = ({ db, config, log, sleep }: Pick<Deps, 'db' | 'config' | 'log' | 'sleep'>) => ({
   lendingDocumentStore: createLendingDocumentStore(db),
   documentStores: documentStores(config, { log, sleep }),
   uploadSlots: createUploadSlots(),
   /** What was found of the stores in use, when they were looked at last. */
   storeVerdicts: new Map<DocumentStore['kind'], StoreVerdict>(),
 })
-export type LendingDocumentDeps = LendingDeps & ReturnType<typeof lendingDocumentParts>
+export type LendingDocumentDeps = LendingDeps & ReturnType<typeof lendingDocumentProviders>
 
 /** For commands, which copy files from and to wherever the settings say. */
 export { createFileStore, type DocumentStores, documentStores, documentsDirectory, picturesDirectory }

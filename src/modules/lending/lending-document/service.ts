@@ -10,10 +10,10 @@ import { audited } from '../../operations/audit/index.ts'
 import { allowedIn, type LendingApplication, type LendingDocument, type LendingStatus } from '../application/domain.ts'
 import { appendEvent, applicationWithId, checklistOf, noSuchApplication, withoutUploaded, withUploaded } from '../application/index.ts'
 import { contentOf } from './content.ts'
+import { checkedFile } from './content-type.ts'
 import { type DocumentView, documentDifference, documentView, fileSeal, secretSeal } from './domain.ts'
 import type { LendingDocumentDeps } from './providers.ts'
 import { assertOwn } from './register-document.ts'
-import { checkedFile } from './content-type.ts'
 
 /** A document of an application, by its place in the checklist. */
 export type Which = { readonly applicationId: string; readonly key: string }

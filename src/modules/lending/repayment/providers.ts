@@ -1,5 +1,5 @@
 import type { Deps } from '../../../core/deps.ts'
 import { createRepaymentStore } from './store.ts'
 
-export const repaymentParts = ({ db }: Deps) => ({ repaymentStore: createRepaymentStore(db) })
-export type RepaymentDeps = Deps & ReturnType<typeof repaymentParts>
+export const repaymentProviders = ({ db }: Deps) => ({ repaymentStore: createRepaymentStore(db) })
+export type RepaymentDeps = Deps & ReturnType<typeof repaymentProviders>

@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { changeOf, insertAllOf, insertOf, lockedRowsIn, prepare, prepareTold, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import {
   lenders,
@@ -10,7 +11,6 @@ import {
   repayments,
 } from '../../../../db/schema/lending.ts'
 import { users } from '../../../../db/schema/people.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import type { Slice } from '../../../lib/page.ts'
 import {
   blockOf,

@@ -1,12 +1,12 @@
 import type { Database } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import { createTally } from '../../../lib/prometheus.ts'
 import { createTurns } from '../../../lib/fair-queue.ts'
+import { createTally } from '../../../lib/prometheus.ts'
 import { type LiveEvent, resumableMs } from './domain.ts'
-import { createListener, type Ending, type Listener, type Viewer } from './listener.ts'
 import type { Places } from './event-cursor.ts'
 import { read, type Told, type ToldPage } from './event-reader.ts'
+import { createListener, type Ending, type Listener, type Viewer } from './listener.ts'
 import type { LiveStore } from './store.ts'
 
 /** Streams that a process keeps open; `ofAll` those of shops: merchants, whom anybody may become, keep no operator from theirs. */

@@ -1,11 +1,11 @@
 import { everyMs } from '../../../clients/ticker.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { createHub } from './hub.ts'
 import { createPlaces } from './event-cursor.ts'
+import { createHub } from './hub.ts'
 import { createNoting } from './service.ts'
 import { createLiveStore } from './store.ts'
 
-export function liveParts(deps: Deps) {
+export function liveProviders(deps: Deps) {
   const { db, clock, keyring } = deps
   const liveStore = createLiveStore(db)
   const places = createPlaces({ keyring, now: clock.now })
@@ -17,4 +17,4 @@ export function liveParts(deps: Deps) {
     liveNotes: createNoting(deps),
   }
 }
-export type LiveDeps = ReturnType<typeof liveParts>
+export type LiveDeps = ReturnType<typeof liveProviders>

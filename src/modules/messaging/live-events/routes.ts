@@ -1,7 +1,7 @@
 import type { HttpDeps } from '../../../http/deps.ts'
+import { expiryOf, isStillAdmitted, streamHeaders } from '../../../http/event-stream.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
-import { expiryOf, isStillAdmitted, streamHeaders } from '../../../http/event-stream.ts'
 import type { LiveDeps } from './index.ts'
 import { OperatorEvents, ShopEvents } from './model.ts'
 

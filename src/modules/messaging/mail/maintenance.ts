@@ -1,10 +1,10 @@
 import { inBatches } from '../../../lib/batches.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { idBoundary } from '../../../lib/ids.ts'
-import type { MailBaseDeps } from './mail-deps.ts'
-import { keptMs, laneOf, mailSeal } from './domain.ts'
 import { made } from './compose.ts'
 import { giveUpExpired } from './delivery.ts'
+import { keptMs, laneOf, mailSeal } from './domain.ts'
+import type { MailBaseDeps } from './mail-deps.ts'
 import { mailStore as store } from './store.ts'
 
 const forgottenAtOnce = 500

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../../db/engine.ts'
-import type { MailBaseDeps } from './mail-deps.ts'
 import type { AccountChange } from './domain.ts'
+import type { MailBaseDeps } from './mail-deps.ts'
 import { queueMail } from './queue.ts'
 
 /**

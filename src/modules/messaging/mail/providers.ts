@@ -1,14 +1,14 @@
 import { openMailServer } from '../../../clients/smtp.ts'
 import { closed } from '../../../lib/breaker.ts'
-import { createKept } from '../../../lib/stale-while-revalidate.ts'
 import { createTally } from '../../../lib/prometheus.ts'
+import { createKept } from '../../../lib/stale-while-revalidate.ts'
 import type { OrderLinkDeps } from '../../selling/order-link/index.ts'
 import type { ShopDeps } from '../../shop/shop/index.ts'
-import type { MailBase } from './mail-deps.ts'
 import { createMails } from './delivery.ts'
+import type { MailBase } from './mail-deps.ts'
 import type { QueueFigures } from './store.ts'
 
-export function mailParts(deps: ShopDeps & OrderLinkDeps) {
+export function mailProviders(deps: ShopDeps & OrderLinkDeps) {
   const { smtpUrl } = deps.config
   const base: MailBase = {
     mailServer: smtpUrl === undefined ? undefined : openMailServer(smtpUrl),
@@ -24,4 +24,4 @@ export function mailParts(deps: ShopDeps & OrderLinkDeps) {
     mailFigures: createKept<QueueFigures>(deps.clock.monotonic),
   }
 }
-export type MailDeps = ShopDeps & OrderLinkDeps & ReturnType<typeof mailParts>
+export type MailDeps = ShopDeps & OrderLinkDeps & ReturnType<typeof mailProviders>

@@ -2,8 +2,8 @@ import type { Writer } from '../../../../db/engine.ts'
 import { normalMailAddress, storedMailAddress } from '../../../lib/mail-address.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import { isErasedEmail } from '../../customers/erasure/domain.ts'
-import type { MailBaseDeps } from './mail-deps.ts'
 import { laneOf, type MailData, type MailLanguage, type MailTemplate, mailSeal, mailTemplates } from './domain.ts'
+import type { MailBaseDeps } from './mail-deps.ts'
 import { mailStore as store } from './store.ts'
 
 /** A mail that is to be sent. */

@@ -1,8 +1,8 @@
 /** Who may be sent mail, and how much of it: decided when a mail is taken for its first attempt, by what was counted before. */
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import { dayMs, hourMs, minuteMs } from '../../../lib/day.ts'
-import type { MailBaseDeps } from './mail-deps.ts'
 import { type Mail, type MailContent, type MailTemplate, mailSeal, mailTemplates } from './domain.ts'
+import type { MailBaseDeps } from './mail-deps.ts'
 import { type CountedBy, mailStore as store } from './store.ts'
 
 type QuotaDeps = Pick<MailBaseDeps, 'db' | 'clock' | 'config' | 'keyring' | 'log' | 'mailCounts'>

@@ -1,8 +1,8 @@
 import { decimalOf, decimalsOf, type Money } from '../../../lib/money.ts'
+import type { MailLanguage } from './domain.ts'
 import { ar } from './texts-ar.ts'
 import { type Catalog, en } from './texts-en.ts'
 import { mn } from './texts-mn.ts'
-import type { MailLanguage } from './domain.ts'
 
 const catalogs: Readonly<Record<MailLanguage, Catalog>> = { en, ar, mn }
 

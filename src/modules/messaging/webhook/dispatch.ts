@@ -2,8 +2,8 @@ import { locking } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { OutgoingError } from '../../../core/outgoing.ts'
 import { atOnceOrAgain } from '../../../lib/coalesce.ts'
-import { chanceOf } from '../../../lib/random.ts'
 import type { Tally } from '../../../lib/prometheus.ts'
+import { chanceOf } from '../../../lib/random.ts'
 import { signedHeaders } from '../../../lib/standard-webhooks.ts'
 import {
   type Attempt,

@@ -1,10 +1,10 @@
 import type { Deps } from '../../../core/deps.ts'
-import { createKept } from '../../../lib/stale-while-revalidate.ts'
 import { createTally } from '../../../lib/prometheus.ts'
+import { createKept } from '../../../lib/stale-while-revalidate.ts'
 import { createWebhooks } from './dispatch.ts'
 import type { QueueFigures } from './store.ts'
 
-export function webhookParts(deps: Deps) {
+export function webhookProviders(deps: Deps) {
   const webhookCounts = createTally()
   return {
     webhooks: createWebhooks({ ...deps, webhookCounts }),
@@ -13,4 +13,4 @@ export function webhookParts(deps: Deps) {
     webhookFigures: createKept<QueueFigures>(deps.clock.monotonic),
   }
 }
-export type WebhookDeps = Deps & ReturnType<typeof webhookParts>
+export type WebhookDeps = Deps & ReturnType<typeof webhookProviders>

@@ -1,8 +1,8 @@
 import { and, asc, count, desc, eq, inArray, isNull, lt, lte, min, or, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, lockedRowsOf } from '../../../../db/prepared.ts'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import type { Slice } from '../../../lib/page.ts'
 import type { Backlog, Health, WebhookDelivery, WebhookEndpoint } from './domain.ts'
 

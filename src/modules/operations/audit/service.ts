@@ -1,14 +1,14 @@
 import type { Writer } from '../../../../db/engine.ts'
+import type { Trail } from '../../../core/audit-fields.ts'
 import { type Actor, type Change, type Origin, system } from '../../../core/command-context.ts'
+import { type Days, windowOf } from '../../../core/date-range.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { aside } from '../../../core/request-context.ts'
-import type { Trail } from '../../../core/audit-fields.ts'
-import { type Days, windowOf } from '../../../core/date-range.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { addDays, dayOf, startOf } from '../../../lib/day.ts'
 import { limitKeyOf } from '../../../lib/networks.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { pick } from '../../../lib/objects.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { normalEmail } from '../../identity/auth/domain.ts'
 import {
   type AuditEntry,

@@ -1,6 +1,6 @@
 export { type Backup, isNameOfBackup, keysOf, type Manifest, rowProblems } from './domain.ts'
-export { type BackupDeps, type BackupState, backupParts, backupPlaces, backupsDirectory, readCopy } from './providers.ts'
+export { backUp, backupMetrics, checkQuickly, isBackupLate, tellOfSameDisk, watchBackups } from './maintenance.ts'
+export { type BackupDeps, type BackupState, backupPlaces, backupProviders, backupsDirectory, readCopy } from './providers.ts'
 export { type FoundBackup, fetchDatabase, findBackup, isSealedPlace, readKeys, withoutRecord } from './restore.ts'
 export { documentsOf, listBackups, type Made, makeBackup, stagedCopy, targetOf } from './service.ts'
 export { type BackupPlace, type BackupTarget, chunkOf, openTarget, textOf } from './targets.ts'
-export { backUp, backupMetrics, checkQuickly, isBackupLate, tellOfSameDisk, watchBackups } from './maintenance.ts'

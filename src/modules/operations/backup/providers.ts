@@ -1,11 +1,11 @@
-import { answering } from '../../../clients/backups/store-deadline.ts'
 import { createBucketStore } from '../../../clients/backups/bucket.ts'
 import { createFolderStore } from '../../../clients/backups/folder.ts'
+import { answering } from '../../../clients/backups/store-deadline.ts'
 import { deviceOf, readChunks } from '../../../clients/whole-files.ts'
 import type { Config } from '../../../config.ts'
 import type { Deps } from '../../../core/deps.ts'
-import type { LendingDocumentDeps } from '../../lending/lending-document/index.ts'
 import type { MediaDeps } from '../../catalog/media/index.ts'
+import type { LendingDocumentDeps } from '../../lending/lending-document/index.ts'
 import type { BackupPlace, BackupTarget } from './targets.ts'
 
 /** The bytes of a copy that was made. */
@@ -44,7 +44,7 @@ export type BackupState = {
   readonly running: Map<BackupPlace, Promise<void>>
 }
 
-export const backupParts = ({ config, log, sleep, clock }: Pick<Deps, 'config' | 'log' | 'sleep' | 'clock'>) => ({
+export const backupProviders = ({ config, log, sleep, clock }: Pick<Deps, 'config' | 'log' | 'sleep' | 'clock'>) => ({
   backupPlaces: backupPlaces(config, { log, sleep, now: clock.now }),
   /** Those that were opened: the passphrase is worked out once a process. */
   backupTargets: new Map<BackupPlace, BackupTarget>(),
@@ -58,4 +58,4 @@ export type BackupDeps = Pick<
 > &
   Pick<LendingDocumentDeps, 'documentStores' | 'lendingDocumentStore'> &
   Pick<MediaDeps, 'mediaStore'> &
-  ReturnType<typeof backupParts>
+  ReturnType<typeof backupProviders>

@@ -1,6 +1,6 @@
 import { openConsoleFiles } from '../../../clients/console/files.ts'
 
 /** What the console needs. Its files are the program's: every instance of a process has the same. */
-export const consoleParts = () => ({ consoleFiles: { open: openConsoleFiles } })
+export const consoleProviders = () => ({ consoleFiles: { open: openConsoleFiles } })
 
-export type ConsoleParts = ReturnType<typeof consoleParts>
+export type ConsoleProviders = ReturnType<typeof consoleProviders>

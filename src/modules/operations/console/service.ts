@@ -1,10 +1,10 @@
 import type { ConsoleFile, ConsoleFiles } from '../../../core/console-files.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import type { ConsoleParts } from './providers.ts'
+import type { ConsoleProviders } from './providers.ts'
 import { consoleHtml } from './view.ts'
 
-export type ConsoleDeps = Pick<Deps, 'log' | 'build'> & ConsoleParts
+export type ConsoleDeps = Pick<Deps, 'log' | 'build'> & ConsoleProviders
 
 /** A page each for what was bundled: by it the page's ETag is remembered. */
 const pages = new WeakMap<ConsoleFiles, { readonly body: string; readonly contentType: string }>()

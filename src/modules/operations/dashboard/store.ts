@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
+import { holdsWithin } from '../../../../db/deadline.ts'
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import { postgresMigrations, sqliteMigrations } from '../../../../db/migrations/index.ts'
-import { holdsWithin } from '../../../../db/deadline.ts'
 
 const migrations = engine === 'sqlite' ? sqliteMigrations : postgresMigrations
 

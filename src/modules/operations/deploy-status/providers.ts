@@ -1,12 +1,12 @@
-import { createProviders } from '../../../clients/operations/providers.ts'
 import { within } from '../../../clients/deadline.ts'
+import { createProviders } from '../../../clients/operations/providers.ts'
 import type { Deps } from '../../../core/deps.ts'
 import type { Provider } from '../../../core/operations.ts'
-import { createBoard } from './provider-cache.ts'
 import { ownDeploys, ownProjects, ownStatuses } from './own-status.ts'
+import { createBoard } from './provider-cache.ts'
 
 /** Whom the operations' pages ask, and what each last said. */
-export function platformParts(deps: Deps) {
+export function platformProviders(deps: Deps) {
   const { config, clock, safeFetch, randomBytes } = deps
   /** This process, among those of the instance. */
   const processId = Buffer.from(randomBytes(16)).toString('hex')
@@ -24,4 +24,4 @@ export function platformParts(deps: Deps) {
   }
 }
 
-export type PlatformDeps = Deps & ReturnType<typeof platformParts>
+export type PlatformDeps = Deps & ReturnType<typeof platformProviders>

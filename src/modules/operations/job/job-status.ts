@@ -2,12 +2,12 @@ import type { Deps } from '../../../core/deps.ts'
 import { idleBecause, isOfEach, type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../../../core/job-table.ts'
 import { aside } from '../../../core/request-context.ts'
 import { openSchedule, type Schedule } from '../../../core/schedule.ts'
-import { createTally } from '../../../lib/prometheus.ts'
 import { pick } from '../../../lib/objects.ts'
+import { createTally } from '../../../lib/prometheus.ts'
 import type { LiveDeps } from '../../messaging/live-events/index.ts'
 import { errorText, holdMs, type JobStatus, leaseMs, lostError, mergedRuns, rareMs, runsOf, stuckAfter, tellEveryMs } from './domain.ts'
-import type { JobRow, JobStore, Told } from './store.ts'
 import { ended, nothingTold, toldOf, withOthers } from './progress.ts'
+import type { JobRow, JobStore, Told } from './store.ts'
 
 /** What came of a run. SKIPPED: it was not one. */
 export type Outcome = { readonly result: 'OK' | 'SKIPPED' } | { readonly result: 'FAILED'; readonly error: unknown }

@@ -3,7 +3,7 @@ import type { LiveDeps } from '../../messaging/live-events/index.ts'
 import { createJobBoard } from './job-status.ts'
 import { createJobStore } from './store.ts'
 
-export function jobParts(deps: Deps & Pick<LiveDeps, 'liveNotes'>) {
+export function jobProviders(deps: Deps & Pick<LiveDeps, 'liveNotes'>) {
   const jobStore = createJobStore(deps.db)
   return {
     jobStore,
@@ -11,4 +11,4 @@ export function jobParts(deps: Deps & Pick<LiveDeps, 'liveNotes'>) {
     jobBoard: createJobBoard({ ...deps, jobStore }),
   }
 }
-export type JobDeps = ReturnType<typeof jobParts>
+export type JobDeps = ReturnType<typeof jobProviders>

@@ -1,4 +1,4 @@
-export { kpiFindings, type Rebuilt, rebuildKpis } from './verify.ts'
+export { fillKpis, recountShops } from './backfill.ts'
 export {
   type AskedRanking,
   type Figure,
@@ -8,6 +8,6 @@ export {
   readTopMerchants,
   readTopProducts,
 } from './dashboards.ts'
-export { fillKpis, recountShops } from './backfill.ts'
 export { foldKpis, isCounted, noteDeltas, noteErasure, noteProduct, noteSignUp, noteVerified, takeOutTestSales } from './service.ts'
 export { readShopFigures } from './shops.ts'
+export { kpiFindings, type Rebuilt, rebuildKpis } from './verify.ts'

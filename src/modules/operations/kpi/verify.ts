@@ -1,7 +1,7 @@
 import { type Aside, isDatabaseAway } from '../../../../db/engine.ts'
+import { fillKpis } from './backfill.ts'
 import { type Difference, dayText, type KpiPart, kpiParts } from './domain.ts'
 import { differencesOf, nextDay, type SpanDifference, spanDifferences } from './facts-store.ts'
-import { fillKpis } from './backfill.ts'
 import { type MendDeps, mendBlock, mendDay, problemsMax, shown } from './repair.ts'
 import { kpiStore as store } from './store.ts'
 

@@ -13,5 +13,5 @@ export {
 export { goesOn, headAndRest, type SegmentHead, type SnapshotHead, segmentHeadOf } from './file-headers.ts'
 export { logShippingMetrics } from './metrics.ts'
 export type { LogShippingDeps } from './providers.ts'
-export { backupsView } from './status-view.ts'
 export { shipLog } from './start.ts'
+export { backupsView } from './status-view.ts'

@@ -8,7 +8,7 @@ export type LogShipping = {
   failures: number
 }
 
-export const logShippingParts = () => ({
+export const logShippingProviders = () => ({
   logShipping: { isOn: false, shippedAt: undefined, snapshotAt: undefined, generations: 0, failures: 0 } as LogShipping,
 })
-export type LogShippingDeps = ReturnType<typeof logShippingParts>
+export type LogShippingDeps = ReturnType<typeof logShippingProviders>

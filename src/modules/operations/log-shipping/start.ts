@@ -1,7 +1,7 @@
 import type { Deps } from '../../../core/deps.ts'
 import { digestOf } from '../../../lib/digest.ts'
-import { type BackupDeps, targetOf } from '../backup/index.ts'
 import { firstVersion } from '../../identity/master-key/index.ts'
+import { type BackupDeps, targetOf } from '../backup/index.ts'
 import { type ShippingDeps, startShipping } from './service.ts'
 
 /** Ships the log of an embedded database to the first place that the settings name for backups, where they say so. */

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { CurrencyCode, dayForm, Instant, integer, nullable, oneOf, text } from '../../../http/schema.ts'
-import { windowDaysDefault, windowDaysMax } from '../kpi/domain.ts'
 import { kybStatuses } from '../../shop/kyb/domain.ts'
+import { windowDaysDefault, windowDaysMax } from '../kpi/domain.ts'
 import { disputesNamed, goLiveSteps, rankedProducts, waitingMax } from './domain.ts'
 
 const day = (description: string) => t.Optional(text(10, { ...dayForm, description }))

@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../../../../db/engine.ts'
 import { prepare } from '../../../../db/prepared.ts'
 import { isToFulfil } from '../../../../db/units-to-send.ts'
-import type { Side } from '../kpi/domain.ts'
 import { orderPaymentStatuses, orderStatuses } from '../../selling/order/domain.ts'
+import type { Side } from '../kpi/domain.ts'
 import { type Counted, countedOf, disputesNamed, waitingMax } from './domain.ts'
 
 type From = Pick<Reader, 'first' | 'all'>

@@ -3,13 +3,13 @@ import { AppError } from '../../../core/errors.ts'
 import type { Principal, ShopContext } from '../../../core/principal.ts'
 import { managers, owners, readers, type StaffRole } from '../../../core/roles.ts'
 import { type CatalogDeps, countLowStock } from '../../catalog/products/index.ts'
+import { failuresTolerated } from '../../messaging/webhook/domain.ts'
+import { hasAccount, type ProcessorAccountDeps } from '../../payments/processor-account/index.ts'
 import { countOpenDrafts, type DraftDeps } from '../../selling/draft-order/index.ts'
+import { type KybDeps, kybOf } from '../../shop/kyb/index.ts'
+import { type ShopDeps, shopOf } from '../../shop/shop/index.ts'
 import { type AskedWindow, type DaySums, dayText, type ProductSums, type Side, type Span } from '../kpi/domain.ts'
 import { readShopFigures } from '../kpi/index.ts'
-import { type KybDeps, kybOf } from '../../shop/kyb/index.ts'
-import { hasAccount, type ProcessorAccountDeps } from '../../payments/processor-account/index.ts'
-import { type ShopDeps, shopOf } from '../../shop/shop/index.ts'
-import { failuresTolerated } from '../../messaging/webhook/domain.ts'
 import {
   areCartsKept,
   changeSince,
@@ -22,8 +22,8 @@ import {
   requiredSteps,
   waitingMax,
 } from './domain.ts'
-import { overviewStore as store } from './store.ts'
 import { waitingStore } from './pending-work-store.ts'
+import { overviewStore as store } from './store.ts'
 
 export type OverviewDeps = Pick<Deps, 'db' | 'clock' | 'life' | 'config'> &
   Pick<CatalogDeps, 'catalogStore'> &

@@ -1,9 +1,9 @@
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { fixedRateOf, usdCentsOf } from '../fx/domain.ts'
-import { daysWithRate, rateNear } from '../fx/index.ts'
 import { deltasOfLines, deltasOfMovement, deltasOfPricing, deltasOfSale, type Sold } from '../../operations/kpi/domain.ts'
 import { noteDeltas } from '../../operations/kpi/index.ts'
+import { fixedRateOf, usdCentsOf } from '../fx/domain.ts'
+import { daysWithRate, rateNear } from '../fx/index.ts'
 import { signOf, sumOf, worthOnTop } from './domain.ts'
 import { type RateKey, ledgerStore as store, type Transaction } from './store.ts'
 

@@ -3,8 +3,8 @@ import { reach } from '../../../clients/processors/reachability.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { lets } from '../../../lib/breaker.ts'
 import { createTally } from '../../../lib/prometheus.ts'
-import type { KybDeps } from '../../shop/kyb/index.ts'
 import type { LiveDeps } from '../../messaging/live-events/index.ts'
+import type { KybDeps } from '../../shop/kyb/index.ts'
 import { apiHost, hostsIn, isComplete, modeIn, type ProcessorAccountDeps, settingsIn } from '../processor-account/index.ts'
 import { instanceAccountsOf } from './accounts.ts'
 import { type BreakerChanged, type BreakerOf, type Breakers, createBreakers } from './breakers.ts'
@@ -17,7 +17,7 @@ const probeTimeoutMs = 8_000
 
 type Given = Deps & Pick<ProcessorAccountDeps, 'processorClients'> & Pick<LiveDeps, 'liveNotes'>
 
-export function paymentMethodParts({ db, clock, config, shared, log, randomBytes, safeFetch, processorClients, liveNotes }: Given) {
+export function paymentMethodProviders({ db, clock, config, shared, log, randomBytes, safeFetch, processorClients, liveNotes }: Given) {
   const breakersOpened = createTally()
   const sharing = createBreakerSharing(shared, () => breakers)
   const changed: BreakerChanged = (at, before, after) => {
@@ -62,4 +62,4 @@ export function paymentMethodParts({ db, clock, config, shared, log, randomBytes
     instanceAccounts: { TEST: instanceAccountsOf(config, 'TEST'), LIVE: instanceAccountsOf(config, 'LIVE') },
   }
 }
-export type PaymentMethodDeps = KybDeps & ProcessorAccountDeps & ReturnType<typeof paymentMethodParts>
+export type PaymentMethodDeps = KybDeps & ProcessorAccountDeps & ReturnType<typeof paymentMethodProviders>

@@ -1,10 +1,10 @@
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { Money } from '../../../lib/money.ts'
-import { choosePayment, paymentsOffered } from './select-processor.ts'
 import { type Payment, processorDefault } from './domain.ts'
-import type { PaymentDeps } from './providers.ts'
 import { processorOf } from './processors.ts'
+import type { PaymentDeps } from './providers.ts'
+import { choosePayment, paymentsOffered } from './select-processor.ts'
 
 /** A way to pay without a script of the processor's on our page. */
 export type LinkWay = { readonly method: Exclude<Payment['method'], 'wallet'>; readonly processor: string; readonly isTrial: boolean }

@@ -9,8 +9,8 @@ import { isProcessorName } from '../payment-method/domain.ts'
 import { accountsHearing, type Hearing } from '../processor-account/index.ts'
 import { isInFlight, type Payment } from './domain.ts'
 import type { InboxMessage } from './inbox-store.ts'
-import type { PaymentDeps } from './providers.ts'
 import type { Bound } from './processors.ts'
+import type { PaymentDeps } from './providers.ts'
 
 /** How a message came: whose address it was sent to, and its bytes as they were signed. */
 export type Sent = {

@@ -2,8 +2,8 @@ import type { Writer } from '../../../../db/engine.ts'
 import type { Processor } from '../../../clients/processors/processor.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import { createTally } from '../../../lib/prometheus.ts'
 import { createTurns } from '../../../lib/fair-queue.ts'
+import { createTally } from '../../../lib/prometheus.ts'
 import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
 import type { PaymentMethodDeps } from '../payment-method/index.ts'
 import type { Payment } from './domain.ts'
@@ -28,7 +28,7 @@ const usualVerificationMs = 500
 const tooManyMessages = () => new AppError('UNAVAILABLE', 'Too many messages at once: send it again', { retryAfterSeconds: 5 })
 
 /** @param processors besides the sandbox */
-export function paymentParts({ db, clock, orderChanged, sandboxProcessor }: Given, processors: readonly Processor[]) {
+export function paymentProviders({ db, clock, orderChanged, sandboxProcessor }: Given, processors: readonly Processor[]) {
   const paymentCounts = createTally()
   /** Once the write is committed: what is run again is counted once. */
   const moved = (tx: Writer, { processor, method, mode, status, failureCode }: Payment) =>
@@ -54,4 +54,4 @@ export function paymentParts({ db, clock, orderChanged, sandboxProcessor }: Give
     >,
   }
 }
-export type PaymentDeps = InstanceKeyDeps & PaymentMethodDeps & ReturnType<typeof paymentParts>
+export type PaymentDeps = InstanceKeyDeps & PaymentMethodDeps & ReturnType<typeof paymentProviders>

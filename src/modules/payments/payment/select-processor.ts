@@ -4,8 +4,8 @@ import { decimalOf, decimalsOf, isCurrency, type Money } from '../../../lib/mone
 import { isProcessorName, type ProcessorName } from '../payment-method/domain.ts'
 import { type Offers, offersOf } from '../payment-method/index.ts'
 import { type Payment, type PaymentChoice, processorDefault } from './domain.ts'
-import type { PaymentDeps } from './providers.ts'
 import { type Taker, takerFor } from './processors.ts'
+import type { PaymentDeps } from './providers.ts'
 
 /** What a checkout says of how it is to be paid. */
 export type PaymentWish = {

@@ -13,11 +13,11 @@ import { locking } from '../../../core/command-context.ts'
 import { leaseMs, leaseOf } from '../../../core/leases.ts'
 import { defined } from '../../../lib/objects.ts'
 import { instanceId } from '../processor-account/domain.ts'
-import { beginningIn, beginningText, type Payer, shopperOf } from './create-payment.ts'
 import { callbackTokenOf } from './callbacks.ts'
+import { beginningIn, beginningText, type Payer, shopperOf } from './create-payment.ts'
 import { isNameless, type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
-import type { PaymentDeps } from './providers.ts'
 import { type Bound, calling, processorOf } from './processors.ts'
+import type { PaymentDeps } from './providers.ts'
 
 /** Where the processor's messages about a payment go, for those that are told with each request. */
 async function messagesUrlOf(

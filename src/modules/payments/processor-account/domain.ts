@@ -1,7 +1,7 @@
 /** Accounts with payment processors: what each one is made of, and whether its money is real. Names and tables, without a client. */
 import type { processorAccounts } from '../../../../db/schema/processor-accounts.ts'
-import { modeOf, modeOfKey } from '../../../lib/processor-keys.ts'
 import { isoTimes } from '../../../lib/objects.ts'
+import { modeOf, modeOfKey } from '../../../lib/processor-keys.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import type { Limit } from '../../identity/auth/domain.ts'
 import type { ProcessorName } from '../payment-method/domain.ts'

@@ -1,6 +1,6 @@
 export { accountById, accountFor, accountsHearing, accountsOfShop, clientOf, everyAccount, type Hearing, hasAccount } from './accounts.ts'
 export { apiHost, modeIn } from './domain.ts'
 export { hostsIn, isComplete, settingsIn } from './instance.ts'
-export type { ProcessorAccountDeps } from './providers.ts'
 export { type Probed, probeAccounts } from './probe.ts'
+export type { ProcessorAccountDeps } from './providers.ts'
 export { listAccounts, putAccount, readAccount, removeAccount } from './service.ts'

@@ -1,7 +1,7 @@
 /** The instance's own accounts with processors, and where the processors' APIs are, as the settings have both. */
 import type { Config } from '../../../config.ts'
-import { modeOfHost, modeOfKey } from '../../../lib/processor-keys.ts'
 import { defined } from '../../../lib/objects.ts'
+import { modeOfHost, modeOfKey } from '../../../lib/processor-keys.ts'
 import { type ProcessorName, processorNames } from '../payment-method/domain.ts'
 import { type AccountSettings, accountFields, apiHost, instanceId, type Mode, modeIn, type ProcessorAccount } from './domain.ts'
 

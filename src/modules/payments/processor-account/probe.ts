@@ -1,8 +1,8 @@
 /** Asks every processor of which an account is configured whether it knows the keys. */
 import { ProcessorRefused, ProcessorUnavailable } from '../../../clients/processors/processor.ts'
 import { inParallel } from '../../../lib/parallel.ts'
-import { processorNames } from '../payment-method/domain.ts'
 import { readShop } from '../../shop/shop/index.ts'
+import { processorNames } from '../payment-method/domain.ts'
 import { everyAccount } from './accounts.ts'
 import { accountFields, type Mode, type ProcessorAccount, type ProcessorName } from './domain.ts'
 import { missingIn } from './instance.ts'

@@ -25,7 +25,7 @@ const makers: Readonly<Record<ProcessorName, (account: Fields, port: Port) => Pr
   btcpay: createBtcpay,
 }
 
-export function processorAccountParts({ db, config, keyring, clock, safeFetch }: Deps) {
+export function processorAccountProviders({ db, config, keyring, clock, safeFetch }: Deps) {
   const open: OpenClient = ({ processor, mode, settings, apiUrl, trusted, timeoutMs, formerSecretKeys }) =>
     makers[processor]({ ...settings, apiUrl, mode, formerSecretKeys } as Fields, {
       fetch: safeFetch,
@@ -38,4 +38,4 @@ export function processorAccountParts({ db, config, keyring, clock, safeFetch }:
     processorClients: createClients({ config, keyring }, open),
   }
 }
-export type ProcessorAccountDeps = AuthDeps & ShopDeps & ReturnType<typeof processorAccountParts>
+export type ProcessorAccountDeps = AuthDeps & ShopDeps & ReturnType<typeof processorAccountProviders>

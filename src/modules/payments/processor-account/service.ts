@@ -4,9 +4,10 @@ import { AppError } from '../../../core/errors.ts'
 import { OutgoingError } from '../../../core/outgoing.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { assertExpected } from '../../../core/versions.ts'
-import { audited } from '../../operations/audit/index.ts'
 import { countAttempt } from '../../identity/auth/index.ts'
+import { audited } from '../../operations/audit/index.ts'
 import { processorNames } from '../payment-method/domain.ts'
+import { type AccountInput, type Given, givenOf } from './account-input.ts'
 import {
   type AccountRow,
   type AccountView,
@@ -20,7 +21,6 @@ import {
   putsByShop,
   takesUrl,
 } from './domain.ts'
-import { type AccountInput, type Given, givenOf } from './account-input.ts'
 import { instanceAccount, publishableOf } from './instance.ts'
 import type { ProcessorAccountDeps } from './providers.ts'
 import type { Which } from './store.ts'

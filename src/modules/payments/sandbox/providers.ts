@@ -7,7 +7,7 @@ import { sandboxReply, sandboxSignature } from './service.ts'
 import { createSandboxStore } from './store.ts'
 
 /** The processor of test shops: its books, its server, and what speaks with it. */
-export function sandboxParts(deps: InstanceKeyDeps) {
+export function sandboxProviders(deps: InstanceKeyDeps) {
   const sandboxStore = createSandboxStore(deps.db)
   const sign = (body: string | Uint8Array) => sandboxSignature(deps, body)
   const sandbox = createSandboxServer({

@@ -1,5 +1,5 @@
 import type { Deps } from '../../../core/deps.ts'
 import { createAffiliateStore } from './store.ts'
 
-export const affiliateParts = ({ db }: Deps) => ({ affiliateStore: createAffiliateStore(db) })
-export type AffiliateDeps = Deps & ReturnType<typeof affiliateParts>
+export const affiliateProviders = ({ db }: Deps) => ({ affiliateStore: createAffiliateStore(db) })
+export type AffiliateDeps = Deps & ReturnType<typeof affiliateProviders>

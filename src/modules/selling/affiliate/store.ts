@@ -1,8 +1,8 @@
 import { and, asc, count, desc, eq, gte, inArray, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { affiliateClicks, affiliates, commissions } from '../../../../db/schema/ledger.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import type { Slice } from '../../../lib/page.ts'
 import type { Affiliate, AffiliateInput, Commission, Earnings } from './domain.ts'
 

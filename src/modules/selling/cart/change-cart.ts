@@ -7,9 +7,9 @@ import type { Optional } from '../../../lib/objects.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../../catalog/products/domain.ts'
 import type { AddressFields } from '../../customers/customer/domain.ts'
 import { checkedAddress, emailOf } from '../../customers/customer/index.ts'
-import { noOffers } from '../discount/domain.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
 import { shopOf } from '../../shop/shop/index.ts'
+import { noOffers } from '../discount/domain.ts'
 import {
   assertLeftOpen,
   assertNoDraft,
@@ -21,8 +21,8 @@ import {
   linesMax,
   quantityMax,
 } from './domain.ts'
-import type { CartDeps } from './providers.ts'
 import { type CartItem, type CartSnapshot, offersFor } from './pricing.ts'
+import type { CartDeps } from './providers.ts'
 import { type CartCaller, openCart, provincesFor, withOffers } from './service.ts'
 import { assertProvinces } from './strict-provinces.ts'
 import { type CartView, cartView, shownBy } from './view.ts'

@@ -1,5 +1,5 @@
-import { tryDiscountCode } from '../discount/index.ts'
 import { shopOf } from '../../shop/shop/index.ts'
+import { tryDiscountCode } from '../discount/index.ts'
 import { changing } from './change-cart.ts'
 import { assertNoDraft } from './domain.ts'
 import type { CartDeps } from './providers.ts'

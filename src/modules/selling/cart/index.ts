@@ -2,8 +2,8 @@ export { addItem, type CartInput, changeCart, changeItem, createCart, removeItem
 export { changeDiscountCode } from './discount-code.ts'
 export { blankDraft, type DraftInput, drawnUp, insertDraftCart, removeDraftCart, saveDraftCart } from './draft-carts.ts'
 export { applyGiftCard, removeGiftCards } from './gift-cards.ts'
-export type { CartDeps } from './providers.ts'
 export { type CartSnapshot, changedSince, holdsLost, isSentAtAll, noticesIn, type Priced, priced } from './pricing.ts'
+export type { CartDeps } from './providers.ts'
 export {
   type CartCaller,
   cartOf,

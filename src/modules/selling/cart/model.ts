@@ -1,9 +1,9 @@
 import { t } from 'elysia'
 import { Email, fieldsOf, Instant, integer, MoneySchema, maybe, notBlank, nullable, oneOf, text } from '../../../http/schema.ts'
 import { AddressInput, PostalAddress } from '../../customers/customer/model.ts'
+import { noOfferReasons } from '../../shop/shipping/domain.ts'
 import { CountedDiscount, DiscountCode } from '../discount/model.ts'
 import { GiftCardCode } from '../gift-card/model.ts'
-import { noOfferReasons } from '../../shop/shipping/domain.ts'
 import { affiliateCodeMax, cartStatuses, noticeCodes, quantityMax } from './domain.ts'
 
 const Line = t.Object(

@@ -1,6 +1,8 @@
 /** What a cart comes to: pure functions of what it holds, the shop it is in, and the time. */
 import { availableCount, isSellable, labelOf, type Sellable, shortageOf } from '../../catalog/products/domain.ts'
 import type { Provinces } from '../../shop/countries/domain.ts'
+import { offerOf, offersOf, parcelOf, type Sending, type Offer as ShippingOffer } from '../../shop/shipping/domain.ts'
+import type { Shop } from '../../shop/shop/domain.ts'
 import {
   bestReduction,
   type Counted,
@@ -14,8 +16,6 @@ import {
   whyNotCounted,
 } from '../discount/domain.ts'
 import { type Draw, drawsOf, fitsCart, type GiftCard, isUsable } from '../gift-card/domain.ts'
-import { offerOf, offersOf, parcelOf, type Sending, type Offer as ShippingOffer } from '../../shop/shipping/domain.ts'
-import type { Shop } from '../../shop/shop/domain.ts'
 import {
   type Cart,
   type CartLine,

@@ -5,5 +5,5 @@ import type { DiscountDeps } from '../discount/index.ts'
 import type { GiftCardDeps } from '../gift-card/index.ts'
 import { createCartStore } from './store.ts'
 
-export const cartParts = ({ db }: Deps) => ({ cartStore: createCartStore(db) })
-export type CartDeps = CatalogDeps & CustomerDeps & GiftCardDeps & DiscountDeps & ReturnType<typeof cartParts>
+export const cartProviders = ({ db }: Deps) => ({ cartStore: createCartStore(db) })
+export type CartDeps = CatalogDeps & CustomerDeps & GiftCardDeps & DiscountDeps & ReturnType<typeof cartProviders>

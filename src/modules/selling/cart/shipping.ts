@@ -1,6 +1,6 @@
 import { type NoOfferReason, type Offer, reaches } from '../../shop/shipping/domain.ts'
-import type { CartDeps } from './providers.ts'
 import { type CartSnapshot, isSentAtAll, offersFor } from './pricing.ts'
+import type { CartDeps } from './providers.ts'
 import { type CartCaller, openCart, withOffers } from './service.ts'
 
 /** The ways that a cart may go; `reason`: why there is none. */

@@ -1,7 +1,7 @@
 import { t } from 'elysia'
 import { nullable, oneOf, text, Url } from '../../../http/schema.ts'
-import { OrderRecord } from '../order/model.ts'
 import { paymentMethods, paymentStatuses } from '../../payments/payment/domain.ts'
+import { OrderRecord } from '../order/model.ts'
 import { paymentTokenMax } from './domain.ts'
 
 export const CheckoutBody = t.Object({

@@ -5,6 +5,10 @@ import { holdsCardNumber } from '../../../lib/card-numbers.ts'
 import { type Money, moneyOf } from '../../../lib/money.ts'
 import { pick } from '../../../lib/objects.ts'
 import { hmac } from '../../../lib/seal.ts'
+import { isUnderWay, type Payment, type PaymentChoice } from '../../payments/payment/domain.ts'
+import { type Choices, choosePayment, type Offering, paymentsOffered } from '../../payments/payment/index.ts'
+import { isOpen, type Shop } from '../../shop/shop/domain.ts'
+import { readShop } from '../../shop/shop/index.ts'
 import {
   assertProvinces,
   type CartCaller,
@@ -40,10 +44,6 @@ import {
   takeOrderBack,
   withoutReasons,
 } from '../order/index.ts'
-import { isUnderWay, type Payment, type PaymentChoice } from '../../payments/payment/domain.ts'
-import { type Choices, choosePayment, type Offering, paymentsOffered } from '../../payments/payment/index.ts'
-import { isOpen, type Shop } from '../../shop/shop/domain.ts'
-import { readShop } from '../../shop/shop/index.ts'
 import { lacking } from './domain.ts'
 
 export type CheckoutRequest = {

@@ -1,5 +1,6 @@
 export { type Beside, offerOfCode, offersOfCart, offersWith, type Shopper, tryDiscountCode } from './offers.ts'
 export type { DiscountDeps } from './providers.ts'
+export { giveBackDiscounts, takeDiscounts, userOf } from './redemption.ts'
 export {
   changeDiscount,
   createDiscount,
@@ -10,4 +11,3 @@ export {
   readDiscount,
   removeDiscount,
 } from './service.ts'
-export { giveBackDiscounts, takeDiscounts, userOf } from './redemption.ts'

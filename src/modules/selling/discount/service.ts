@@ -7,11 +7,11 @@ import { assertExpected, unlessStale } from '../../../core/versions.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { firstUnknown } from '../../catalog/products/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
-import { firstUnknown } from '../../catalog/products/index.ts'
-import { automaticPerShopMax, type Discount, type DiscountView, discountsPerShopMax, discountView, isEnded } from './domain.ts'
 import { changedDiscount, type DiscountInput } from './discount-input.ts'
+import { automaticPerShopMax, type Discount, type DiscountView, discountsPerShopMax, discountView, isEnded } from './domain.ts'
 import type { DiscountDeps } from './providers.ts'
 
 type By = Change<Pick<ShopContext, 'id' | 'currency' | 'mode'>>

@@ -1,9 +1,9 @@
 import { t } from 'elysia'
 import { forManagers } from '../../../http/role-fields.ts'
 import { Email, fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../../http/schema.ts'
+import { AddressInput, PostalAddress } from '../../customers/customer/model.ts'
 import { linesMax, quantityMax } from '../cart/domain.ts'
 import { CartRecord } from '../cart/model.ts'
-import { AddressInput, PostalAddress } from '../../customers/customer/model.ts'
 import { DiscountCode } from '../discount/model.ts'
 import { draftStatuses, noteMax } from './domain.ts'
 

@@ -2,10 +2,10 @@
 import { escaped } from '../../../lib/markup.ts'
 import type { Money } from '../../../lib/money.ts'
 import { plainText } from '../../../lib/plain-text.ts'
-import type { CartView } from '../cart/index.ts'
 import { variantNamed } from '../../catalog/products/domain.ts'
 import { type Look, type WebPage, type Words, webPage } from '../../messaging/mail/index.ts'
 import type { LinkWay } from '../../payments/payment/index.ts'
+import type { CartView } from '../cart/index.ts'
 import { addressFields, addressNames, emailMax, type Fields } from './form.ts'
 
 /** What a page asks for before it can be paid. `isNeeded`: it cannot be paid without. */

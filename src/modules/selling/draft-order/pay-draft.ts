@@ -4,6 +4,11 @@ import type { Attempt } from '../../../core/idempotency.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { escaped } from '../../../lib/markup.ts'
 import { pick } from '../../../lib/objects.ts'
+import { type Look, linksOf, lookOfShop, type WebPage, webPage } from '../../messaging/mail/index.ts'
+import { linkIn, waysByLink } from '../../payments/payment/index.ts'
+import { servedCountries } from '../../shop/shipping/index.ts'
+import { isOpen, type Shop } from '../../shop/shop/domain.ts'
+import { readShop } from '../../shop/shop/index.ts'
 import {
   type CartCaller,
   changeCart,
@@ -16,11 +21,6 @@ import {
   strictlyUnknown,
 } from '../cart/index.ts'
 import { checkOut, returnToOrder, takeCheckoutBack } from '../checkout/index.ts'
-import { type Look, linksOf, lookOfShop, type WebPage, webPage } from '../../messaging/mail/index.ts'
-import { linkIn, waysByLink } from '../../payments/payment/index.ts'
-import { servedCountries } from '../../shop/shipping/index.ts'
-import { isOpen, type Shop } from '../../shop/shop/domain.ts'
-import { readShop } from '../../shop/shop/index.ts'
 import type { Draft } from './domain.ts'
 import { detailsIn, type Fields, shownIn } from './form.ts'
 import { type Asked, overPage, type ToPay, toPayPage, waitingPage } from './page.ts'

@@ -2,5 +2,5 @@ import type { Deps } from '../../../core/deps.ts'
 import type { OrderDeps } from '../order/index.ts'
 import { createDraftStore } from './store.ts'
 
-export const draftParts = ({ db }: Deps) => ({ draftStore: createDraftStore(db) })
-export type DraftDeps = OrderDeps & ReturnType<typeof draftParts>
+export const draftProviders = ({ db }: Deps) => ({ draftStore: createDraftStore(db) })
+export type DraftDeps = OrderDeps & ReturnType<typeof draftProviders>

@@ -5,6 +5,8 @@ import { AppError } from '../../../core/errors.ts'
 import { anonymous } from '../../../core/principal.ts'
 import { assertExpected, type Expected, unlessStale } from '../../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { variantNamed } from '../../catalog/products/domain.ts'
+import { queueMail, sendsMail } from '../../messaging/mail/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import {
@@ -20,12 +22,10 @@ import {
   removeDraftCart,
   saveDraftCart,
 } from '../cart/index.ts'
-import { variantNamed } from '../../catalog/products/domain.ts'
-import { queueMail, sendsMail } from '../../messaging/mail/index.ts'
 import { orderOfCart, requestDrive, takeOrderBack } from '../order/index.ts'
 import { type Draft, type DraftStatus, draftStatusOf, draftsPerShopMax, sendsMax, standingOf } from './domain.ts'
-import type { DraftDeps } from './providers.ts'
 import { type DraftView, draftView, type Whole } from './draft-view.ts'
+import type { DraftDeps } from './providers.ts'
 
 /** What a create or a change of a draft says; what is undefined stays as it is. */
 export type DraftOrderInput = DraftInput & { readonly note?: string | null | undefined }

@@ -1,9 +1,9 @@
 import { and, count, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, rowsOf } from '../../../../db/prepared.ts'
 import { draftOrders } from '../../../../db/schema/drafts.ts'
 import { carts, orders } from '../../../../db/schema/selling.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import type { Slice } from '../../../lib/page.ts'
 import type { Draft, DraftStatus } from './domain.ts'
 

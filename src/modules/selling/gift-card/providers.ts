@@ -2,5 +2,5 @@ import type { Deps } from '../../../core/deps.ts'
 import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
 import { createGiftCardStore } from './store.ts'
 
-export const giftCardParts = ({ db }: Deps) => ({ giftCardStore: createGiftCardStore(db) })
-export type GiftCardDeps = InstanceKeyDeps & ReturnType<typeof giftCardParts>
+export const giftCardProviders = ({ db }: Deps) => ({ giftCardStore: createGiftCardStore(db) })
+export type GiftCardDeps = InstanceKeyDeps & ReturnType<typeof giftCardProviders>

@@ -4,12 +4,12 @@ import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { assertExpected, unlessStale } from '../../../core/versions.ts'
 import type { Money } from '../../../lib/money.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { isoTimes, type Optional, pick } from '../../../lib/objects.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type CustomerDeps, readCustomer } from '../../customers/customer/index.ts'
+import { type AuthDeps, type CodeTrier, tryCode as tryingCode } from '../../identity/auth/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
-import { type AuthDeps, type CodeTrier, tryCode as tryingCode } from '../../identity/auth/index.ts'
-import { type CustomerDeps, readCustomer } from '../../customers/customer/index.ts'
 import {
   cardTries,
   codeBytes,

@@ -1,8 +1,8 @@
 import { and, desc, eq, gt, gte, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { rowsOf } from '../../../../db/prepared.ts'
 import { giftCards, giftCardTransactions } from '../../../../db/schema/selling.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import type { Slice } from '../../../lib/page.ts'
 import type { GiftCard } from './domain.ts'
 

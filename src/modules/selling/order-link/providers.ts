@@ -1,5 +1,5 @@
 import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
 import { createOrderLinks } from './links.ts'
 
-export const orderLinkParts = (deps: InstanceKeyDeps) => ({ orderLinks: createOrderLinks(deps) })
-export type OrderLinkDeps = InstanceKeyDeps & ReturnType<typeof orderLinkParts>
+export const orderLinkProviders = (deps: InstanceKeyDeps) => ({ orderLinks: createOrderLinks(deps) })
+export type OrderLinkDeps = InstanceKeyDeps & ReturnType<typeof orderLinkProviders>

@@ -1,2 +1,2 @@
-export { orderByLink, orderPage, receiptPage } from './service.ts'
 export type { PublicOrder } from './public-order.ts'
+export { orderByLink, orderPage, receiptPage } from './service.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/errors.ts'
 import { lookOfShop, type MailDeps, type WebPage, webPage } from '../../messaging/mail/index.ts'
-import { type OrderDeps, type WholeOrder, wholeOrder } from '../order/index.ts'
 import { readShop } from '../../shop/shop/index.ts'
+import { type OrderDeps, type WholeOrder, wholeOrder } from '../order/index.ts'
 import { orderHtml, receiptHtml, type Seller } from './html-pages.ts'
 import { type PublicOrder, publicOrderView } from './public-order.ts'
 

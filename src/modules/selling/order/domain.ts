@@ -5,8 +5,8 @@ import { windowOf } from '../../../core/date-range.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { storedMailAddress } from '../../../lib/mail-address.ts'
 import type { Optional } from '../../../lib/objects.ts'
-import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { wordsOf } from '../../../lib/search-terms.ts'
+import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { hasFailed, hasPaid, isLost, isNameless, isNowhere, isUnderWay, type Payment } from '../../payments/payment/domain.ts'
 
 export type Order = typeof orders.$inferSelect

@@ -2,10 +2,10 @@ import { t } from 'elysia'
 import { forManagers } from '../../../http/role-fields.ts'
 import { dayForm, fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../../http/schema.ts'
 import { amountMax } from '../../../lib/money.ts'
-import { linesMax, quantityMax } from '../cart/domain.ts'
 import { PostalAddress } from '../../customers/customer/model.ts'
-import { CountedDiscount } from '../discount/model.ts'
 import { paymentStatuses } from '../../payments/payment/domain.ts'
+import { linesMax, quantityMax } from '../cart/domain.ts'
+import { CountedDiscount } from '../discount/model.ts'
 import { disputeStatuses, fulfilmentStatuses, orderPaymentStatuses, orderStatuses, refundStatuses } from './domain.ts'
 
 export const PaymentRecord = t.Object(

@@ -1,23 +1,23 @@
 import type { Writer } from '../../../../db/engine.ts'
-import type { Deps } from '../../../core/deps.ts'
 import { createErrands } from '../../../core/background-tasks.ts'
+import type { Deps } from '../../../core/deps.ts'
 import type { LanesAtWork } from '../../../core/partitioned-queue.ts'
-import { createKept } from '../../../lib/stale-while-revalidate.ts'
 import { createTally } from '../../../lib/prometheus.ts'
-import type { AffiliateDeps } from '../affiliate/index.ts'
-import type { CartDeps } from '../cart/index.ts'
+import { createKept } from '../../../lib/stale-while-revalidate.ts'
 import type { CustomerDeps } from '../../customers/customer/index.ts'
 import type { MailDeps } from '../../messaging/mail/index.ts'
 import type { PaymentDeps } from '../../payments/payment/index.ts'
+import type { AffiliateDeps } from '../affiliate/index.ts'
+import type { CartDeps } from '../cart/index.ts'
 import { createOrderCache, createOrderDocuments, type OrderCache } from './documents.ts'
 import { createFulfilmentStore } from './fulfilment/fulfilments-store.ts'
-import { guestOrdersOf } from './placing/guest-orders.ts'
 import { orderPreparers } from './mails.ts'
+import { guestOrdersOf } from './placing/guest-orders.ts'
 import type { UnfinishedFigures } from './saga/backlog-store.ts'
 import { createOrderStore } from './store.ts'
 
 /** What this process remembers of orders, and what drops it. Payments are shown with their order: theirs begins with this. */
-export function orderCacheParts({ db }: Deps) {
+export function orderCacheProviders({ db }: Deps) {
   const orderCache: OrderCache = createOrderCache(db)
   return {
     orderCache,
@@ -26,7 +26,7 @@ export function orderCacheParts({ db }: Deps) {
   }
 }
 
-export function orderParts(deps: MailDeps & CustomerDeps & ReturnType<typeof orderCacheParts>) {
+export function orderProviders(deps: MailDeps & CustomerDeps & ReturnType<typeof orderCacheProviders>) {
   const { db, clock, log, orderCache, orderChanged, orderLinks } = deps
   const orderCounts = createTally()
   const refundCounts = createTally()
@@ -56,4 +56,4 @@ export function orderParts(deps: MailDeps & CustomerDeps & ReturnType<typeof ord
     errands: createErrands({ log }),
   }
 }
-export type OrderDeps = AffiliateDeps & CartDeps & PaymentDeps & MailDeps & ReturnType<typeof orderParts>
+export type OrderDeps = AffiliateDeps & CartDeps & PaymentDeps & MailDeps & ReturnType<typeof orderProviders>

@@ -4,7 +4,6 @@ import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
 import { type PageQuery, sliceOf } from '../../../lib/page.ts'
-import { orderTable } from './search/csv.ts'
 import type { OrderQuery, Refund } from './domain.ts'
 import {
   cancelOrder,
@@ -42,6 +41,7 @@ import {
   Refunds,
   SettledBody,
 } from './model.ts'
+import { orderTable } from './search/csv.ts'
 
 export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
   routes(deps, 'Orders')

@@ -1,15 +1,15 @@
 import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { insertAllOf, lockAsKnownOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
 import { fulfilments, orderNotes } from '../../../../db/schema/fulfilments.ts'
 import { disputes, payments, refunds } from '../../../../db/schema/payments.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders } from '../../../../db/schema/selling.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
-import { type Due, dueOf } from '../../../core/partitioned-queue.ts'
 import { leaseIsFree, leaseMs, leaseOf } from '../../../core/leases.ts'
+import { type Due, dueOf } from '../../../core/partitioned-queue.ts'
 import { movesOf } from '../../../core/state-machine.ts'
-import type { Slice } from '../../../lib/page.ts'
 import type { Optional } from '../../../lib/objects.ts'
+import type { Slice } from '../../../lib/page.ts'
 import type { Payment } from '../../payments/payment/domain.ts'
 import {
   type Dispute,

@@ -1,7 +1,7 @@
 import { type Money, moneyOf } from '../../../lib/money.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { orderDiscountView } from '../discount/domain.ts'
 import { type Payment, paymentView } from '../../payments/payment/domain.ts'
+import { orderDiscountView } from '../discount/domain.ts'
 import {
   type Dispute,
   type Fulfilment,

@@ -2,7 +2,7 @@ import type { Deps } from '../../../core/deps.ts'
 import type { ShopDeps } from '../shop/index.ts'
 import { createKybStore } from './store.ts'
 
-export function kybParts({ db }: Deps) {
+export function kybProviders({ db }: Deps) {
   const kybStore = createKybStore(db)
   return {
     kybStore,
@@ -10,4 +10,4 @@ export function kybParts({ db }: Deps) {
     isApproved: async (merchantId: string): Promise<boolean> => (await kybStore.approvedCohort(merchantId)) !== undefined,
   }
 }
-export type KybDeps = ShopDeps & ReturnType<typeof kybParts>
+export type KybDeps = ShopDeps & ReturnType<typeof kybProviders>

@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { kybEvents, kybRecords } from '../../../../db/schema/kyb.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import { movesOf } from '../../../core/state-machine.ts'
 import type { Slice } from '../../../lib/page.ts'
 import {

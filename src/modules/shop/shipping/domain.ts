@@ -6,7 +6,16 @@ import { defined, type Optional } from '../../../lib/objects.ts'
 import { isFlat, isRest, names, type Parcel, reachOf } from '../../../lib/shipping-offers.ts'
 import { assertCountry, type Provinces, provinceCodes } from '../countries/domain.ts'
 
-export { chargeOf, type Destination, type Offer, offerOf, offersOf, type Parcel, reaches, type Sending } from '../../../lib/shipping-offers.ts'
+export {
+  chargeOf,
+  type Destination,
+  type Offer,
+  offerOf,
+  offersOf,
+  type Parcel,
+  reaches,
+  type Sending,
+} from '../../../lib/shipping-offers.ts'
 
 export const methodsMax = 100
 export const zonesMax = 50

@@ -1,6 +1,6 @@
 import type { Change } from '../../../core/command-context.ts'
-import { audited } from '../../operations/audit/index.ts'
 import { type CatalogDeps, forgetDocumentsOf } from '../../catalog/products/index.ts'
+import { audited } from '../../operations/audit/index.ts'
 import type { Shop, ShopStatus } from '../shop/domain.ts'
 import { moveShop, type ShopDeps } from '../shop/index.ts'
 

@@ -1,8 +1,8 @@
 import { and, asc, count, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { shopHosts, shops } from '../../../../db/schema/shop.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import type { Slice } from '../../../lib/page.ts'
 import type { Shop, ShopHost } from './domain.ts'
 

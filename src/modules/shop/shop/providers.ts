@@ -3,8 +3,8 @@ import type { MemberDeps } from '../../identity/member/index.ts'
 import { createHostStore } from './hosts-store.ts'
 import { createShopStore } from './store.ts'
 
-export function shopParts(deps: MemberDeps) {
+export function shopProviders(deps: MemberDeps) {
   const shopStore = createShopStore(deps.db)
   return { shopStore, hostStore: createHostStore(deps.db), touchKey: createTouch(deps, 'key', shopStore.touchKey) }
 }
-export type ShopDeps = MemberDeps & ReturnType<typeof shopParts>
+export type ShopDeps = MemberDeps & ReturnType<typeof shopProviders>

@@ -11,10 +11,10 @@ import { inBatches } from '../../../lib/batches.ts'
 import { isCurrency } from '../../../lib/money.ts'
 import { defined, type Optional, pick } from '../../../lib/objects.ts'
 import { sha256 } from '../../../lib/seal.ts'
-import { audit, audited, nthLastTime } from '../../operations/audit/index.ts'
-import { assertCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
-import { noteVerified } from '../../operations/kpi/index.ts'
 import { addFirstOwner, placeOfMember } from '../../identity/member/index.ts'
+import { audit, audited, nthLastTime } from '../../operations/audit/index.ts'
+import { noteVerified } from '../../operations/kpi/index.ts'
+import { assertCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
 import { assertCurrencies, invalidRow, type MethodInput, methodsOf } from '../shipping/domain.ts'
 import {
   type ApiKey,

@@ -1,10 +1,11 @@
 /** Reads blocks that were passed already once more, for addresses that were registered, or moved back, after that. */
-import { again, ask, behind, filterOf, type Reading, registryNow, type Step, type SyncDeps, timed } from './rpc-reader.ts'
-import { type Backfill, Contradiction, nextOfBackfills } from './domain.ts'
+
 import { hasAll } from './consensus-check.ts'
+import { type Backfill, Contradiction, nextOfBackfills } from './domain.ts'
+import type { KnownNode } from './nodes.ts'
 import { onContradiction } from './reorg.ts'
 import { keep, keepLogs } from './retention.ts'
-import type { KnownNode } from './nodes.ts'
+import { again, ask, behind, filterOf, type Reading, registryNow, type Step, type SyncDeps, timed } from './rpc-reader.ts'
 
 /** Read together. */
 const addressesMax = 100

@@ -1,7 +1,7 @@
 /** Finds logs that a node has left out, by the blooms of its headers: where a block may hold some and none came, somebody else is asked. */
 import { type LogFilter, type NodeAnswer, NodeError } from '../../../core/chain.ts'
-import { ask, behind, type Reading, refused, type SyncDeps } from './rpc-reader.ts'
 import type { KnownNode } from './nodes.ts'
+import { ask, behind, type Reading, refused, type SyncDeps } from './rpc-reader.ts'
 
 /**
  * Whether the blocks of an answer that are doubted are empty: a bloom says too much of many a block. Another node is asked about these blocks, once;

@@ -1,7 +1,7 @@
-export type { Step, SyncDeps } from './rpc-reader.ts'
 export type { ChainStatus } from './domain.ts'
 export type { AttestationDeps } from './providers.ts'
 export { recordAttestedRepayments } from './repayments.ts'
 export { beginRescans } from './rescan.ts'
+export type { Step, SyncDeps } from './rpc-reader.ts'
 export { resync, runSync, syncChains } from './service.ts'
 export { chainMetrics, chainStatuses, chainView, listChains } from './status.ts'

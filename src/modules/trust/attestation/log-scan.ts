@@ -1,12 +1,12 @@
 /** Reads a chain on from where it is counted to: one step, one range of blocks, one write. */
 import { isUniqueViolation } from '../../../../db/engine.ts'
 import type { Block } from '../../../core/chain.ts'
-import { again, ask, behind, filterOf, note, type Reading, registryNow, type Step, type SyncDeps, timed } from './rpc-reader.ts'
-import { Contradiction } from './domain.ts'
 import { hasAll } from './consensus-check.ts'
+import { Contradiction } from './domain.ts'
+import type { KnownNode, Tip } from './nodes.ts'
 import { onContradiction, onOtherFork } from './reorg.ts'
 import { keep, keepLogs } from './retention.ts'
-import type { KnownNode, Tip } from './nodes.ts'
+import { again, ask, behind, filterOf, note, type Reading, registryNow, type Step, type SyncDeps, timed } from './rpc-reader.ts'
 
 /** So often at most is a range filtered anew because the registry has changed meanwhile. */
 const registryTries = 5

@@ -33,7 +33,7 @@ async function loadEas() {
   }
 }
 
-export function attestationParts({ db, config, clock, safeFetch, randomBytes, newId }: Deps) {
+export function attestationProviders({ db, config, clock, safeFetch, randomBytes, newId }: Deps) {
   const stopping = new AbortController()
   const random = () => (randomBytes(1)[0] ?? 0) / 255
   const nodes = new Map<number, Nodes>(
@@ -70,4 +70,4 @@ export function attestationParts({ db, config, clock, safeFetch, randomBytes, ne
     stopChains: () => stopping.abort(),
   }
 }
-export type AttestationDeps = Deps & TrustDeps & ReturnType<typeof attestationParts>
+export type AttestationDeps = Deps & TrustDeps & ReturnType<typeof attestationProviders>

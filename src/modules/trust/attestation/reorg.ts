@@ -1,9 +1,9 @@
 /** What is done where a node has another block than the one that is counted to: blocks are taken back, or nothing is read any more. */
 import { NodeError } from '../../../core/chain.ts'
-import { again, ask, behind, note, type Reading, refused, type Step, type SyncDeps } from './rpc-reader.ts'
 import type { Checkpoint, Contradiction } from './domain.ts'
-import { addDeltas, keep } from './retention.ts'
 import type { KnownNode } from './nodes.ts'
+import { addDeltas, keep } from './retention.ts'
+import { again, ask, behind, note, type Reading, refused, type Step, type SyncDeps } from './rpc-reader.ts'
 
 /** Checkpoints that a node is asked about at once. */
 const checkpointsAtOnce = 20

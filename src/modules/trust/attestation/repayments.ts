@@ -7,9 +7,9 @@ import type { ChainSetting } from '../../../lib/chain-settings.ts'
 import { breachOf, type Draft, outcomes } from '../../lending/repayment/domain.ts'
 import { type RepaymentDeps, recordAll, reverseRepayment } from '../../lending/repayment/index.ts'
 import { covers } from '../fabric/domain.ts'
-import { ask, type Reading, refused, type SyncDeps } from './rpc-reader.ts'
 import type { Attestation, ChainSync } from './domain.ts'
 import type { KnownNode } from './nodes.ts'
+import { ask, type Reading, refused, type SyncDeps } from './rpc-reader.ts'
 
 type Deps = SyncDeps & RepaymentDeps
 type Statement = { merchantRef: string; loanRef: string; outcome: number; amountUsdCents: bigint; dueAt: bigint; settledAt: bigint }

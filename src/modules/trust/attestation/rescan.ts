@@ -3,11 +3,11 @@ import type { ChainLog } from '../../../core/chain.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { schemaNames, schemaUids } from '../../../lib/eas.ts'
 import { isGranted } from '../fabric/domain.ts'
-import { again, ask, behind, filterOf, type Reading, registryNow, type Step, type SyncDeps, timed } from './rpc-reader.ts'
 import { type Attestation, Contradiction, type KnownLog, type Registry } from './domain.ts'
+import type { KnownNode } from './nodes.ts'
 import { onContradiction } from './reorg.ts'
 import { keep, keepLogs } from './retention.ts'
-import type { KnownNode } from './nodes.ts'
+import { again, ask, behind, filterOf, type Reading, registryNow, type Step, type SyncDeps, timed } from './rpc-reader.ts'
 
 /** Uids of a range that are named in the log. */
 const namedMax = 20

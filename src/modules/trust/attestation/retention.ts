@@ -3,9 +3,9 @@ import type { Writer } from '../../../../db/engine.ts'
 import { locking } from '../../../core/command-context.ts'
 import { leaseOf } from '../../../core/leases.ts'
 import { addCounts } from '../fabric/index.ts'
-import type { SyncDeps } from './rpc-reader.ts'
 import { applied, type ChainSync, type Deltas, type KnownLog, type Registry } from './domain.ts'
 import { knownOf, writeApplied } from './logs-store.ts'
+import type { SyncDeps } from './rpc-reader.ts'
 
 /** What kept a write from being made: the registry has changed since, or the chain is no longer this process's, or not where it was. */
 export type NotKept = 'REGISTRY' | 'LOST'

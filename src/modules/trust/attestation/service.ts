@@ -3,13 +3,13 @@ import { locking } from '../../../core/command-context.ts'
 import { OperatorError } from '../../../core/errors.ts'
 import { leaseOf, noLease } from '../../../core/leases.ts'
 import type { ChainSetting } from '../../../lib/chain-settings.ts'
-import type { Reading, Step, SyncDeps } from './rpc-reader.ts'
 import { backfillOn } from './backfill.ts'
 import type { ChainSync } from './domain.ts'
-import { halt, lastStanding } from './reorg.ts'
-import { addDeltas } from './retention.ts'
 import { readOn } from './log-scan.ts'
+import { halt, lastStanding } from './reorg.ts'
 import { rescanOn } from './rescan.ts'
+import { addDeltas } from './retention.ts'
+import type { Reading, Step, SyncDeps } from './rpc-reader.ts'
 
 /** How long a run of the job goes on while there is something to read: whoever else wants the chain gets it then. */
 const runMs = 29_500

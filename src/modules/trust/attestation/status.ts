@@ -1,7 +1,7 @@
 /** How the sync of every chain stands. */
 import { lets } from '../../../lib/breaker.ts'
-import { labelled } from '../../../lib/prometheus.ts'
 import { isoTimes } from '../../../lib/objects.ts'
+import { labelled } from '../../../lib/prometheus.ts'
 import { type ChainStatus, statusOf } from './domain.ts'
 import type { KnownNode } from './nodes.ts'
 import type { AttestationDeps } from './providers.ts'

@@ -1,5 +1,5 @@
-import { jsonForAMinute } from '../../../http/public-cache.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
+import { jsonForAMinute } from '../../../http/public-cache.ts'
 import { statsPath } from '../../../http/response-cache.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'

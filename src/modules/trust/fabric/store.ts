@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, prepare, rowsOf } from '../../../../db/prepared.ts'
 import { lenderStatusHistory } from '../../../../db/schema/lending.ts'
 import {
@@ -13,7 +14,6 @@ import {
   trustCounts,
   trustRegistry,
 } from '../../../../db/schema/trust.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import type { Slice } from '../../../lib/page.ts'
 import type { Attestation, CountName, Grant, Holder, Wallet } from './domain.ts'
 

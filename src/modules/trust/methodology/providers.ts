@@ -2,5 +2,5 @@ import type { Deps } from '../../../core/deps.ts'
 import type { LenderDeps } from '../../lending/lender/index.ts'
 import { createMethodologyStore } from './store.ts'
 
-export const methodologyParts = ({ db }: Deps) => ({ methodologyStore: createMethodologyStore(db) })
-export type MethodologyDeps = LenderDeps & ReturnType<typeof methodologyParts>
+export const methodologyProviders = ({ db }: Deps) => ({ methodologyStore: createMethodologyStore(db) })
+export type MethodologyDeps = LenderDeps & ReturnType<typeof methodologyProviders>

@@ -3,10 +3,10 @@ import { type Change, withLocks } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import { assertExpected } from '../../../core/versions.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { pick } from '../../../lib/objects.ts'
-import { audit, audited } from '../../operations/audit/index.ts'
+import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { findLender, lockLender } from '../../lending/lender/index.ts'
+import { audit, audited } from '../../operations/audit/index.ts'
 import { addCounts } from '../fabric/index.ts'
 import {
   type Methodology,

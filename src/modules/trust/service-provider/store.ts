@@ -1,8 +1,8 @@
 import { asc, desc, eq, inArray, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, lockedRowsOf, prepare, rowsOf } from '../../../../db/prepared.ts'
 import { ingestions, serviceProviderStatusHistory, serviceProviders } from '../../../../db/schema/trust.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
 import { movesOf } from '../../../core/state-machine.ts'
 import type { Slice } from '../../../lib/page.ts'
 import {

@@ -4,7 +4,12 @@ import fc from 'fast-check'
 import { AppError } from '../../../../src/core/errors.ts'
 import { csvLine } from '../../../../src/lib/csv-line.ts'
 import { type CsvSource, readProducts } from '../../../../src/modules/catalog/import-export/csv.ts'
-import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant } from '../../../../src/modules/catalog/import-export/csv-import-items.ts'
+import type {
+  CsvItem,
+  ImportedImage,
+  ImportedProduct,
+  ImportedVariant,
+} from '../../../../src/modules/catalog/import-export/csv-import-items.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

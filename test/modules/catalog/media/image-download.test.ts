@@ -1,8 +1,8 @@
 /** Pictures of other servers, taken into the shop's own. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { system } from '../../../../src/core/command-context.ts'
-import { fetchImages } from '../../../../src/modules/catalog/products/index.ts'
 import { pictureDifferences } from '../../../../src/modules/catalog/media/index.ts'
+import { fetchImages } from '../../../../src/modules/catalog/products/index.ts'
 import { testApp } from '../../../support/app.ts'
 import { shopIn } from '../../../support/catalog.ts'
 import * as make from '../../../support/pictures.ts'

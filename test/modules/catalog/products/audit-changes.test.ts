@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { changedProduct, createdProduct, type ProductInput, type Whole } from '../../../../src/modules/catalog/products/domain.ts'
 import { productDifference } from '../../../../src/modules/catalog/products/audit-changes.ts'
+import { changedProduct, createdProduct, type ProductInput, type Whole } from '../../../../src/modules/catalog/products/domain.ts'
 
 const usd = (amount: number) => ({ amount, currency: 'USD' })
 const given = (prefix: string, now = 0) => {

@@ -1,5 +1,11 @@
 import { expect, test } from 'bun:test'
-import { addressOf, addressView, type Customer, customerView, type KnownAddress } from '../../../../src/modules/customers/customer/domain.ts'
+import {
+  addressOf,
+  addressView,
+  type Customer,
+  customerView,
+  type KnownAddress,
+} from '../../../../src/modules/customers/customer/domain.ts'
 
 const needed = { name: 'Ann', line1: 'Here 1', city: 'Bonn', countryCode: 'DE' }
 const bare = { ...needed, company: null, line2: null, province: null, postalCode: null, phone: null }

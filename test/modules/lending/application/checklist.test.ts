@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { kybCohorts } from '../../../../src/modules/shop/kyb/domain.ts'
 import {
   type Asked,
   checklistOf,
@@ -15,6 +14,7 @@ import {
   partnerDocuments,
 } from '../../../../src/modules/lending/application/checklist.ts'
 import { tier1Partners } from '../../../../src/modules/lending/application/domain.ts'
+import { kybCohorts } from '../../../../src/modules/shop/kyb/domain.ts'
 
 /** As the contract has them, section 6. */
 const contract = {

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { AppError } from '../../../../src/core/errors.ts'
 import { reachable } from '../../../../src/lib/transitions.ts'
-import { kybCohorts } from '../../../../src/modules/shop/kyb/domain.ts'
 import {
   type ApplicationChange,
   allowedIn,
@@ -12,6 +11,7 @@ import {
   requestedCents,
   tierOf,
 } from '../../../../src/modules/lending/application/domain.ts'
+import { kybCohorts } from '../../../../src/modules/shop/kyb/domain.ts'
 
 test('an application changes as the contract says, and in no other way: what is decided or withdrawn stays so', () => {
   const allowed = lendingStatuses.flatMap((from) => lendingTransitions[from].map((to) => `${from} → ${to}`))

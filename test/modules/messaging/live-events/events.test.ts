@@ -11,9 +11,9 @@ import { paymentStatuses } from '../../../../src/modules/payments/payment/domain
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { following, type Stream, streamIn, type Told } from '../../../support/events.ts'
 import { approved } from '../../../support/kyb.ts'
-import { said, sellingBy } from '../../../support/test-processor.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { staffOf } from '../../../support/staff.ts'
+import { said, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

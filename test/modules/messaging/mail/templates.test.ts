@@ -5,12 +5,19 @@ import { isMailAddress, senderOf } from '../../../../src/lib/mail-address.ts'
 import { readableOn } from '../../../../src/lib/markup.ts'
 import { currencies, decimalsOf } from '../../../../src/lib/money.ts'
 import { plainText } from '../../../../src/lib/plain-text.ts'
-import { wordsOf } from '../../../../src/modules/messaging/mail/texts.ts'
-import { afterAttempt, mailLanguages, mailTemplates, shareOf, templateNames, withRoom } from '../../../../src/modules/messaging/mail/domain.ts'
-import { type Look, plainLook } from '../../../../src/modules/messaging/mail/layout.ts'
 import { pageOf } from '../../../../src/modules/messaging/mail/compose.ts'
+import {
+  afterAttempt,
+  mailLanguages,
+  mailTemplates,
+  shareOf,
+  templateNames,
+  withRoom,
+} from '../../../../src/modules/messaging/mail/domain.ts'
+import { type Look, plainLook } from '../../../../src/modules/messaging/mail/layout.ts'
 import { sampleData } from '../../../../src/modules/messaging/mail/samples.ts'
 import { type Links, rendered } from '../../../../src/modules/messaging/mail/templates.ts'
+import { wordsOf } from '../../../../src/modules/messaging/mail/texts.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

@@ -5,7 +5,16 @@ import { webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbo
 import { leaseMs, pausesMs } from '../../../../src/modules/messaging/webhook/domain.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { deliver, deliveriesOf, endpointOf, givenUpDelivery, loopbackAllowed, receiver, type Shop, tell } from '../../../support/webhooks.ts'
+import {
+  deliver,
+  deliveriesOf,
+  endpointOf,
+  givenUpDelivery,
+  loopbackAllowed,
+  receiver,
+  type Shop,
+  tell,
+} from '../../../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 

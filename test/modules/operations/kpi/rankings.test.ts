@@ -6,7 +6,13 @@ import { products } from '../../../../db/schema/catalog.ts'
 import { kpiDays, kpiDeltas } from '../../../../db/schema/kpi.ts'
 import { users } from '../../../../db/schema/people.ts'
 import { shops } from '../../../../db/schema/shop.ts'
-import { readFigure, readGmv, readRefundRate, readTopMerchants, readTopProducts } from '../../../../src/modules/operations/kpi/dashboards.ts'
+import {
+  readFigure,
+  readGmv,
+  readRefundRate,
+  readTopMerchants,
+  readTopProducts,
+} from '../../../../src/modules/operations/kpi/dashboards.ts'
 import { type Delta, dayNumberOf, foldedOf, type Span } from '../../../../src/modules/operations/kpi/domain.ts'
 import { rankingStore } from '../../../../src/modules/operations/kpi/ranking-store.ts'
 import { addSums, kpiStore } from '../../../../src/modules/operations/kpi/store.ts'

@@ -12,7 +12,7 @@ import { buildFromLog } from '../../../../src/cli/restore-log.ts'
 import { createFolderStore } from '../../../../src/clients/backups/folder.ts'
 import type { BackupStore } from '../../../../src/core/backup-store.ts'
 import { logShippingMetrics } from '../../../../src/modules/operations/log-shipping/index.ts'
-import { logShippingParts } from '../../../../src/modules/operations/log-shipping/providers.ts'
+import { logShippingProviders } from '../../../../src/modules/operations/log-shipping/providers.ts'
 import { type ShippingDeps, startShipping } from '../../../../src/modules/operations/log-shipping/service.ts'
 import { temporaryDir } from '../../../support/database.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -60,7 +60,7 @@ function shop({ before = (store) => store, followLog, diskFree, ahead = () => 0,
     log: { debug: note, info: note, warn: note, error: note },
     clock: { now: () => ++now + ahead(), monotonic: () => performance.now() + passed() },
     ...{ sleep: () => new Promise<void>((resume) => waiting.add(resume)), randomBytes, build: { version: 'test' } },
-    ...{ diskFree: diskFree ?? (() => undefined), config: { diskFreeMinBytes: 1_000, shipLogDays: 7 }, ...logShippingParts() },
+    ...{ diskFree: diskFree ?? (() => undefined), config: { diskFreeMinBytes: 1_000, shipLogDays: 7 }, ...logShippingProviders() },
   } as unknown as ShippingDeps
   const database = databaseFileAt(file)
   const { stop } = startShipping(deps, {

@@ -1,7 +1,12 @@
 /** What the settings say of the instance's own accounts, as far as anybody may know it. */
 import { describe, expect, test } from 'bun:test'
 import { parseConfig } from '../../../../src/config.ts'
-import { instanceAccountsOf, payableFor, publicAccountsOf, withShopAccounts } from '../../../../src/modules/payments/payment-method/accounts.ts'
+import {
+  instanceAccountsOf,
+  payableFor,
+  publicAccountsOf,
+  withShopAccounts,
+} from '../../../../src/modules/payments/payment-method/accounts.ts'
 import { hostsIn } from '../../../../src/modules/payments/processor-account/index.ts'
 import { everySetting } from '../../../support/processor-settings.ts'
 

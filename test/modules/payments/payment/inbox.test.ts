@@ -9,8 +9,8 @@ import { startQpayServer } from '../../../clients/processors/qpay-server.ts'
 import { signature, startStripe } from '../../../clients/processors/stripe-server.ts'
 import { startTapServer } from '../../../clients/processors/tap-server.ts'
 import { type Answer, type TestApp, type TestAppOptions, testApp } from '../../../support/app.ts'
-import { said, scripted, sellingBy } from '../../../support/test-processor.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { said, scripted, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

@@ -2,7 +2,13 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseConfig } from '../../../../src/config.ts'
 import { accountSeal, identityOf } from '../../../../src/modules/payments/processor-account/domain.ts'
-import { accountById, accountFor, accountsHearing, clientOf, everyAccount } from '../../../../src/modules/payments/processor-account/index.ts'
+import {
+  accountById,
+  accountFor,
+  accountsHearing,
+  clientOf,
+  everyAccount,
+} from '../../../../src/modules/payments/processor-account/index.ts'
 import { apiUrlFor } from '../../../../src/modules/payments/processor-account/instance.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { everySetting } from '../../../support/processor-settings.ts'

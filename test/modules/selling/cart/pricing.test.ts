@@ -1,8 +1,8 @@
 /** What checkout asks of a cart: its price now, what has changed, and that it is bought once. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Sellable } from '../../../../src/modules/catalog/products/domain.ts'
 import { type CartItem, type CartSnapshot, changedSince, priced, spentCards } from '../../../../src/modules/selling/cart/pricing.ts'
 import { cartOf, refreshPrices, snapshotOf } from '../../../../src/modules/selling/cart/service.ts'
-import type { Sellable } from '../../../../src/modules/catalog/products/domain.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { cartWith, home, storeIn } from '../../../support/carts.ts'
 import { usd } from '../../../support/catalog.ts'

@@ -3,8 +3,8 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { DatabaseFull, DatabaseUnavailable } from '../../../../db/engine.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
-import { said, sellingBy } from '../../../support/test-processor.ts'
 import { ok, type Selling } from '../../../support/selling.ts'
+import { said, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

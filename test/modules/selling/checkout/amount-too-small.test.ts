@@ -6,8 +6,8 @@ import type { TestApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
 import { browserOn, draftsOf, formOf } from '../../../support/drafts.ts'
 import { sellingThrough } from '../../../support/processor-shops.ts'
-import { capabilities, said, scripted } from '../../../support/test-processor.ts'
 import { address, ok } from '../../../support/selling.ts'
+import { capabilities, said, scripted } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

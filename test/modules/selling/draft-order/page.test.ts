@@ -1,8 +1,8 @@
 /** What a pay page does with what nobody should send it, how it looks while a payment is under way, and the mail that leads there. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { draftFindings } from '../../../../src/modules/selling/draft-order/index.ts'
 import { linkIn } from '../../../../src/modules/payments/payment/index.ts'
+import { draftFindings } from '../../../../src/modules/selling/draft-order/index.ts'
 import { testApp } from '../../../support/app.ts'
 import { browserOn, draftsOf, formOf, sent } from '../../../support/drafts.ts'
 import { mailServer } from '../../../support/mail-server.ts'

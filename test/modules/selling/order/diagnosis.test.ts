@@ -5,8 +5,8 @@ import { type Order, orderStatuses, type Refund } from '../../../../src/modules/
 import { diagnoseOrder, stuckOrders } from '../../../../src/modules/selling/order/index.ts'
 import { overdueMs, reasonOf, stepsOf } from '../../../../src/modules/selling/order/saga/saga-explanation.ts'
 import { startOfTime, testApp } from '../../../support/app.ts'
-import { said, sellingBy } from '../../../support/test-processor.ts'
 import { address, ok } from '../../../support/selling.ts'
+import { said, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
+  isUnderWay,
+  type Payment,
+  type PaymentStatus,
+  paymentStatuses,
+  paymentTransitions,
+} from '../../../../src/modules/payments/payment/domain.ts'
+import {
   backoffMs,
   isUnwanted,
   type Move,
@@ -18,7 +25,6 @@ import {
   refundWindowMs,
   unawaited,
 } from '../../../../src/modules/selling/order/domain.ts'
-import { isUnderWay, type Payment, type PaymentStatus, paymentStatuses, paymentTransitions } from '../../../../src/modules/payments/payment/domain.ts'
 
 test('an order waits an hour for its payment, one begun late has a quarter of an hour, and goods may come back for two weeks', () => {
   expect([pendingPaymentMs, paymentTimeMs, refundWindowMs]).toEqual([3_600_000, 900_000, 1_209_600_000])

@@ -10,8 +10,8 @@ import { settleRefund } from '../../../../src/modules/selling/order/refunds/refu
 import { resumeOrders } from '../../../../src/modules/selling/order/saga/resume-orders.ts'
 import { testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
-import { said, scripted, sellingBy } from '../../../support/test-processor.ts'
 import { ok } from '../../../support/selling.ts'
+import { said, scripted, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

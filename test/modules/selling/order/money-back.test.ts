@@ -10,14 +10,14 @@ import {
   type RefundAnswer,
 } from '../../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
-import { newDrive } from '../../../../src/modules/selling/order/saga/saga-context.ts'
-import { takeAnswer } from '../../../../src/modules/selling/order/saga/order-payments.ts'
 import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
+import { takeAnswer } from '../../../../src/modules/selling/order/saga/order-payments.ts'
+import { newDrive } from '../../../../src/modules/selling/order/saga/saga-context.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { forceOrder } from '../../../support/order-rows.ts'
-import { capabilities, said, sellingBy } from '../../../support/test-processor.ts'
 import { customerOf, ok } from '../../../support/selling.ts'
+import { capabilities, said, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

@@ -2,7 +2,15 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { OrderLine, Refund } from '../../../../src/modules/selling/order/domain.ts'
 import { refundable, refundParts } from '../../../../src/modules/selling/order/domain.ts'
-import { amountAsked, isOf, leftOf, linesBack, paidFor, type RefundedLine, shelvedBy } from '../../../../src/modules/selling/order/refunds/refund-lines.ts'
+import {
+  amountAsked,
+  isOf,
+  leftOf,
+  linesBack,
+  paidFor,
+  type RefundedLine,
+  shelvedBy,
+} from '../../../../src/modules/selling/order/refunds/refund-lines.ts'
 
 type Before = Pick<Refund, 'status' | 'lines'>
 const line = (fields: Partial<OrderLine>): OrderLine =>

@@ -2,15 +2,20 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { unifiedTransactions } from '../../../../db/schema/ledger.ts'
-import { type PaymentName, ProcessorRefused, ProcessorUnavailable, type RefundAnswer } from '../../../../src/clients/processors/processor.ts'
+import {
+  type PaymentName,
+  ProcessorRefused,
+  ProcessorUnavailable,
+  type RefundAnswer,
+} from '../../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
 import { completeOrder } from '../../../../src/modules/selling/order/index.ts'
 import { settleRefund } from '../../../../src/modules/selling/order/refunds/refunds.ts'
 import { testApp } from '../../../support/app.ts'
 import { booksOf } from '../../../support/books.ts'
 import { forceOrder } from '../../../support/order-rows.ts'
-import { capabilities, said, sellingBy } from '../../../support/test-processor.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
+import { capabilities, said, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

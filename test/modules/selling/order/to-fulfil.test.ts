@@ -12,8 +12,8 @@ import { orderFindings } from '../../../../src/modules/selling/order/index.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
 import { changeProcessor, lost } from '../../../support/sandbox.ts'
-import { said, sellingBy } from '../../../support/test-processor.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { said, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

@@ -3,8 +3,8 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
 import { completeOrder } from '../../../../src/modules/selling/order/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { capabilities, said, scripted, sellingBy } from '../../../support/test-processor.ts'
 import { ok } from '../../../support/selling.ts'
+import { capabilities, said, scripted, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

@@ -3,14 +3,14 @@ import { type Change, locking } from '../../../../core/command-context.ts'
 import { AppError } from '../../../../core/errors.ts'
 import { assertExpected, unlessStale } from '../../../../core/versions.ts'
 import { defined, pick } from '../../../../lib/objects.ts'
-import { audit } from '../../../operations/audit/index.ts'
 import { enqueueMessage } from '../../../messaging/webhook/index.ts'
+import { audit } from '../../../operations/audit/index.ts'
 import { correctionsMax, type Fulfilment, notesMax, type Order, parcelsMax, trackingOf } from '../domain.ts'
 import { appendEvent } from '../events.ts'
-import { reindexOrder } from '../search/search-index.ts'
 import type { OrderDeps } from '../providers.ts'
-import { type SentLine, type Units, unitsOf } from './units.ts'
+import { reindexOrder } from '../search/search-index.ts'
 import { type FulfilmentView, fulfilmentView, type NoteView, noteView } from '../view.ts'
+import { type SentLine, type Units, unitsOf } from './units.ts'
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 

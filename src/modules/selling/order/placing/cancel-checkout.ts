@@ -1,16 +1,16 @@
 import { locking } from '../../../../core/command-context.ts'
 import { AppError } from '../../../../core/errors.ts'
-import { lockCart, reopenCart } from '../../cart/index.ts'
 import { hasFailed } from '../../../payments/payment/domain.ts'
 import { paymentsWithin } from '../../../payments/payment/index.ts'
-import { release } from '../saga/confirm-order.ts'
+import { lockCart, reopenCart } from '../../cart/index.ts'
 import { cameToNothing, endedUnpaidAs, type Order } from '../domain.ts'
-import type { Drive } from '../saga/saga-context.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
 import { tellCancelled } from '../refunds/refund-effects.ts'
 import { returnUnawaited, settleRefund } from '../refunds/refunds.ts'
+import { release } from '../saga/confirm-order.ts'
 import { giveUpPayment, returnToSaga } from '../saga/saga.ts'
+import type { Drive } from '../saga/saga-context.ts'
 
 const stillPayable = () => new AppError('CONFLICT', 'A payment for this order may still succeed: look again in a moment')
 const isBought = () => new AppError('CONFLICT', 'The cart was bought')

@@ -1,7 +1,7 @@
 import type { Writer } from '../../../../../db/engine.ts'
 import type { Deps } from '../../../../core/deps.ts'
-import { audit } from '../../../operations/audit/index.ts'
 import { countJoined, type GuestOrders } from '../../../customers/customer/index.ts'
+import { audit } from '../../../operations/audit/index.ts'
 import type { Order } from '../domain.ts'
 import { guestsStore as store } from './guest-orders-store.ts'
 

@@ -2,15 +2,14 @@ import { isNullViolation, NothingChanged, type Writer } from '../../../../../db/
 import { inLine, locking } from '../../../../core/command-context.ts'
 import { AppError } from '../../../../core/errors.ts'
 import { pick } from '../../../../lib/objects.ts'
-import { type CartSnapshot, convertCart, convertCartSurely, type Priced } from '../../cart/index.ts'
 import { reserveKnownStock, reserveStock } from '../../../catalog/products/index.ts'
 import { countOrder } from '../../../customers/customer/index.ts'
+import { isUnderWay, type PaymentChoice } from '../../../payments/payment/domain.ts'
+import { beginPayment, paymentsWithin } from '../../../payments/payment/index.ts'
+import { type CartSnapshot, convertCart, convertCartSurely, type Priced } from '../../cart/index.ts'
 import { orderDiscount } from '../../discount/domain.ts'
 import { takeDiscounts, userOf } from '../../discount/index.ts'
 import { holdGiftCards } from '../../gift-card/index.ts'
-import { isUnderWay, type PaymentChoice } from '../../../payments/payment/domain.ts'
-import { beginPayment, paymentsWithin } from '../../../payments/payment/index.ts'
-import { boundsStore, type Holding } from './open-order-limits-store.ts'
 import {
   type Order,
   type OrderEvent,
@@ -24,10 +23,11 @@ import {
   type Saga,
   wordingOf,
 } from '../domain.ts'
-import type { Drive } from '../saga/saga-context.ts'
 import { appendEvent } from '../events.ts'
-import { findingStore } from '../search/search-store.ts'
 import type { OrderDeps } from '../providers.ts'
+import type { Drive } from '../saga/saga-context.ts'
+import { findingStore } from '../search/search-store.ts'
+import { boundsStore, type Holding } from './open-order-limits-store.ts'
 
 /** Some of them will be paid, or over, by then. */
 const unpaidRetrySeconds = 60

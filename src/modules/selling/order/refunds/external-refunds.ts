@@ -5,8 +5,8 @@ import type { Payment } from '../../../payments/payment/domain.ts'
 import { type PaymentAnswer, paymentsWithin } from '../../../payments/payment/index.ts'
 import { cameToNothing, type Order, type Refund } from '../domain.ts'
 import type { OrderDeps } from '../providers.ts'
-import { unaccounted } from './refund-responses.ts'
 import { noteMoved } from './refund-effects.ts'
+import { unaccounted } from './refund-responses.ts'
 import { askedStatuses, beginMoneyBack } from './refunds.ts'
 
 // What a processor tells of refunds when it is asked about their payment, and what the shop has done at the processor's own page.

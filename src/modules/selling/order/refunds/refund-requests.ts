@@ -7,10 +7,10 @@ import { canBeAsked, capturedPayment } from '../../../payments/payment/index.ts'
 import { isRefundable, type Refund, refundable, refundableTotal, refundParts } from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
+import { type RefundView, refundView } from '../view.ts'
 import { cancelAtOnce, noteMoved } from './refund-effects.ts'
 import { type Asked, amountAsked, isOf, linesBack } from './refund-lines.ts'
 import { beginMoneyBack } from './refunds.ts'
-import { type RefundView, refundView } from '../view.ts'
 
 export type RefundRequest = {
   shopId: string

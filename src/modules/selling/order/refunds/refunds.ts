@@ -6,12 +6,12 @@ import { dayMs } from '../../../../lib/day.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
 import { askRefund, paymentsOf, paymentsWithin, whatBecameOf } from '../../../payments/payment/index.ts'
 import { cameToNothing, isOwed, type Order, type Refund, type RefundParts, resumeAfterMs, type Saga, unawaited } from '../domain.ts'
-import type { Drive } from '../saga/saga-context.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
-import { type Outcome, outcomeOf, type Said, unaccounted, waitingAs, watchAt } from './refund-responses.ts'
+import type { Drive } from '../saga/saga-context.ts'
 import { noteMoved } from './refund-effects.ts'
 import type { RefundedLine } from './refund-lines.ts'
+import { type Outcome, outcomeOf, type Said, unaccounted, waitingAs, watchAt } from './refund-responses.ts'
 
 type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
   order: Order

@@ -5,11 +5,11 @@ import { isOver } from '../../../../core/leases.ts'
 import { type Money, moneyOf } from '../../../../lib/money.ts'
 import { isoTimes, pick } from '../../../../lib/objects.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
-import { diagnosisStore } from './diagnosis-store.ts'
 import type { OrderEvent, Refund } from '../domain.ts'
-import { reasonOf, type Step, stepsOf } from './saga-explanation.ts'
 import { createOrderStore } from '../store.ts'
 import type { WholeOrder } from '../view.ts'
+import { diagnosisStore } from './diagnosis-store.ts'
+import { reasonOf, type Step, stepsOf } from './saga-explanation.ts'
 
 type DiagnosisDeps = Pick<Deps, 'db' | 'clock'>
 const storeOf = ({ db }: DiagnosisDeps) => createOrderStore(db, () => undefined, { order: () => undefined, refund: () => undefined })

@@ -2,10 +2,10 @@ import { locking } from '../../../../core/command-context.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
 import { abandonPayment, beginPayment, paymentsWithin, promisesOf } from '../../../payments/payment/index.ts'
 import { resumeAfterMs, type Saga } from '../domain.ts'
-import type { Drive } from './saga-context.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
 import { mayFallBack } from './order-payments.ts'
+import type { Drive } from './saga-context.ts'
 
 /**
  * Begins the payment at the next processor, once the one before did not say whether it has begun it. Only where that one can take no money

@@ -14,7 +14,6 @@ import {
   type Question,
   takenBy,
 } from '../../../payments/payment/index.ts'
-import { confirm, paidAs, soldParts } from './confirm-order.ts'
 import {
   cameToNothing,
   isUnwanted,
@@ -27,13 +26,14 @@ import {
   resumeAfterMs,
   type Saga,
 } from '../domain.ts'
-import type { Drive, Made, SoldParts } from './saga-context.ts'
-import { followRefunds } from '../refunds/external-refunds.ts'
 import { appendEvent, appendEvents } from '../events.ts'
 import { mailPaymentFailed } from '../mails.ts'
 import type { OrderDeps } from '../providers.ts'
+import { followRefunds } from '../refunds/external-refunds.ts'
 import { refundedAs } from '../refunds/refund-effects.ts'
 import { returnUnawaited, settleRefund } from '../refunds/refunds.ts'
+import { confirm, paidAs, soldParts } from './confirm-order.ts'
+import type { Drive, Made, SoldParts } from './saga-context.ts'
 
 /**
  * Asks a payment's processor, and notes what it says on the payment and its order.

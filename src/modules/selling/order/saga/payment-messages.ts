@@ -18,8 +18,8 @@ import {
   takeMessage,
   whatBecameOf,
 } from '../../../payments/payment/index.ts'
-import { noteDispute } from './disputes.ts'
 import type { OrderDeps } from '../providers.ts'
+import { noteDispute } from './disputes.ts'
 import { takeUpAnswer, takeUpPayment } from './resume-orders.ts'
 
 type Message = NonNullable<Awaited<ReturnType<typeof takeMessage>>>

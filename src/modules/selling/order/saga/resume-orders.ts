@@ -4,12 +4,12 @@ import { inLanes } from '../../../../core/partitioned-queue.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
 import { type PaymentAnswer, whatBecameOf } from '../../../payments/payment/index.ts'
 import { orderStatuses, paymentOf } from '../domain.ts'
-import { newDrive } from './saga-context.ts'
 import type { OrderDeps } from '../providers.ts'
-import { takeAnswer } from './order-payments.ts'
 import { askedStatuses, settleRefund } from '../refunds/refunds.ts'
-import { completeOrder, returnToSaga } from './saga.ts'
 import { endUnpaid } from '../service.ts'
+import { takeAnswer } from './order-payments.ts'
+import { completeOrder, returnToSaga } from './saga.ts'
+import { newDrive } from './saga-context.ts'
 
 /** Of one run and one lane. */
 const laneBatch = 100

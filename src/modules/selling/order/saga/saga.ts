@@ -5,15 +5,25 @@ import { leaseMs, noLease } from '../../../../core/leases.ts'
 import { audit } from '../../../operations/audit/index.ts'
 import { hasFailed, isLost, isNowhere, isUnderWay } from '../../../payments/payment/domain.ts'
 import { endLeases, paymentsWithin, takeAskingTurn } from '../../../payments/payment/index.ts'
-import { confirm, release, soldParts } from './confirm-order.ts'
-import { backoffMs, confirmAttemptsMax, type Move, nextMove, type Order, paymentOf, pollAt, type Saga, undecidedAsksMax } from '../domain.ts'
-import { type Drive, newDrive } from './saga-context.ts'
+import {
+  backoffMs,
+  confirmAttemptsMax,
+  type Move,
+  nextMove,
+  type Order,
+  paymentOf,
+  pollAt,
+  type Saga,
+  undecidedAsksMax,
+} from '../domain.ts'
 import { appendEvent } from '../events.ts'
-import { payElsewhere } from './fail-over.ts'
 import type { OrderDeps } from '../providers.ts'
-import { acceptPayment, askPayment, giveUpAsking } from './order-payments.ts'
 import { tellCancelled } from '../refunds/refund-effects.ts'
 import { returnUnawaited, settleRefund } from '../refunds/refunds.ts'
+import { confirm, release, soldParts } from './confirm-order.ts'
+import { payElsewhere } from './fail-over.ts'
+import { acceptPayment, askPayment, giveUpAsking } from './order-payments.ts'
+import { type Drive, newDrive } from './saga-context.ts'
 
 /** Far more than any saga makes: a loop that does not end is a mistake of ours. */
 const movesMax = 20

@@ -1,10 +1,10 @@
 import type { Piece } from '../../../../core/csv-list.ts'
 import type { Slice } from '../../../../lib/page.ts'
-import type { OrderRow } from './csv.ts'
 import { filterOf, type OrderQuery } from '../domain.ts'
-import { findingStore } from './search-store.ts'
 import type { OrderDeps } from '../providers.ts'
+import type { OrderRow } from './csv.ts'
 import { orderRowsOf } from './order-rows-store.ts'
+import { findingStore } from './search-store.ts'
 
 /** A piece of a shop's orders that a query finds, for a list that is told whole. @throws AppError INVALID, as `filterOf` */
 export async function orderRows(

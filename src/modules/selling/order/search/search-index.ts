@@ -1,8 +1,8 @@
 import type { Writer } from '../../../../../db/engine.ts'
 import { type Filling, fillSearch, fillUnknown } from '../../../../core/backfill.ts'
 import { wordingOf } from '../domain.ts'
-import { findingStore } from './search-store.ts'
 import type { OrderDeps } from '../providers.ts'
+import { findingStore } from './search-store.ts'
 
 /**
  * Makes anew what an order is found by, from what its rows say now: for whoever changes its addresses, its e-mail address or its tracking, in that

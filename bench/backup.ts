@@ -5,7 +5,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { searchFills } from '../db/schema/finding.ts'
+import { searchFills } from '../db/schema/search-index.ts'
 import { fillSearch } from '../jobs/fill-search.ts'
 import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'

@@ -5,7 +5,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from './columns.ts'
 import type { Database, Reader, Writer } from './engine.ts'
-import type { listBlocks } from './schema/finding.ts'
+import type { listBlocks } from './schema/search-index.ts'
 
 type ListName = (typeof listBlocks.$inferSelect)['list']
 const tables = { PRODUCTS: sql.raw('products'), CUSTOMERS: sql.raw('customers') } as const satisfies Record<ListName, SQL>

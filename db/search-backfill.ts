@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Reader, Writer } from './engine.ts'
 import { prepare } from './prepared.ts'
-import { searchFills } from './schema/finding.ts'
+import { searchFills } from './schema/search-index.ts'
 
 export type Fill = Pick<typeof searchFills.$inferSelect, 'below' | 'done'>
 

@@ -1,7 +1,7 @@
 /** Products as their shop's own people find them. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { searchFills } from '../../../../db/schema/finding.ts'
+import { searchFills } from '../../../../db/schema/search-index.ts'
 import { fillProductSearch } from '../../../../src/modules/catalog/products/index.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { shopIn, usd } from '../../../support/catalog.ts'

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { blogs, collections, products } from '../../../../db/schema/catalog.ts'
-import { searchFills } from '../../../../db/schema/finding.ts'
+import { searchFills } from '../../../../db/schema/search-index.ts'
 import { productSearch } from '../../../../db/search.ts'
 import { fillSearch } from '../../../../jobs/fill-search.ts'
 import { type Json, testApp } from '../../../support/app.ts'

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { productDocuments, productSummaries } from '../../../../db/schema/catalog.ts'
-import { searchFills } from '../../../../db/schema/finding.ts'
+import { searchFills } from '../../../../db/schema/search-index.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { publicAnswerBytesMax } from '../../../../src/lib/shorten-texts.ts'
 import { createCollection, fillProductSummaries, setCollectionProducts } from '../../../../src/modules/catalog/products/index.ts'

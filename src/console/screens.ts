@@ -1,6 +1,6 @@
 /** Every screen of the console: the menu, the palette and the addresses come from here, and the tests go through it. */
 import { exec } from 'preact-iso/router'
-import { type Screen, screen } from './lib/screen.tsx'
+import { type Screen, screen } from './lib/navigation/screen.tsx'
 import Home, { readsFirst } from './screens/home/index.tsx'
 
 const owners = ['OWNER'] as const

@@ -1,7 +1,7 @@
 /** Amounts as somebody types them: none is guessed. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { exampleOf, moneyText, parseMoney } from '../../src/console/lib/amounts.ts'
+import { exampleOf, moneyText, parseMoney } from '../../src/console/lib/forms/amounts.ts'
 
 test('an amount is read in major units, with a point or a comma', () => {
   expect(parseMoney(' 10.50 ', 'USD')).toEqual({ amount: 1_050, currency: 'USD' })

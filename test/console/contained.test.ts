@@ -1,6 +1,6 @@
 /** What people wrote, inside a sentence of the console. */
 import { expect, test } from 'bun:test'
-import { contained } from '../../src/console/lib/contained.ts'
+import { contained } from '../../src/console/lib/format/bidi-isolate.ts'
 
 const sentence = (name: string) => `Suspend ${contained(name)}?`
 

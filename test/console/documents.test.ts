@@ -1,8 +1,8 @@
 /** What documents of a checklist are called in other languages than souk's own, and what files that are taken along are. */
 import { expect, test } from 'bun:test'
-import { nameIn } from '../../src/console/lib/file-name.ts'
-import ar from '../../src/console/lib/words/documents/ar.ts'
-import mn from '../../src/console/lib/words/documents/mn.ts'
+import { nameIn } from '../../src/console/lib/api/file-name.ts'
+import ar from '../../src/console/lib/i18n/documents/ar.ts'
+import mn from '../../src/console/lib/i18n/documents/mn.ts'
 import { documentKinds } from '../../src/modules/lending/application/checklist.ts'
 
 test('every document that may be asked for has its name and its description in each language, and nothing else has', () => {

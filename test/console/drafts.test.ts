@@ -1,8 +1,8 @@
 /** A draft order as it is typed, and as it is sent; the days of the home page, and what waits there. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { windowOf } from '../../src/console/lib/window.ts'
+import { windowOf } from '../../src/console/lib/navigation/date-range.ts'
 import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, wrongIn } from '../../src/console/screens/drafts/draft.domain.ts'
-import { waitingOf } from '../../src/console/screens/home/waiting.domain.ts'
+import { waitingOf } from '../../src/console/screens/home/needs-attention.domain.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

@@ -1,9 +1,9 @@
 /** What is said in Mongolian where the browser does not know it: held against the `Intl` of a runtime that does. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { agoText, dayText, momentText, moneyInParts, shortDayText, units } from '../../src/console/lib/mongolian.ts'
-import { countries, currencies } from '../../src/console/lib/mongolian-names.ts'
-import { wallOf } from '../../src/console/lib/zoned.ts'
+import { agoText, dayText, momentText, moneyInParts, shortDayText, units } from '../../src/console/lib/format/mongolian.ts'
+import { countries, currencies } from '../../src/console/lib/format/mongolian-names.ts'
+import { wallOf } from '../../src/console/lib/format/zoned-time.ts'
 import { currencies as known } from '../../src/lib/money.ts'
 
 const zones = ['UTC', 'Asia/Ulaanbaatar', 'America/St_Johns', 'Pacific/Apia'] as const

@@ -1,7 +1,7 @@
 /** Keys of what is to happen once. */
 import { describe, expect, test } from 'bun:test'
-import { once, type Sent } from '../../src/console/lib/once.ts'
-import { Refused, unanswered } from '../../src/console/lib/refused.ts'
+import { Refused, unanswered } from '../../src/console/lib/api/api-error.ts'
+import { once, type Sent } from '../../src/console/lib/api/idempotent-send.ts'
 
 /** Sends by a form of its own: what came of each, and the keys that were sent. */
 function form() {

@@ -1,6 +1,7 @@
 /** What the pages of orders reckon by themselves: what a refund would come to, what is sent, and in which order things happened. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { parcelOf, unitsIn } from '../../src/console/screens/orders/fulfilment.domain.ts'
 import {
   amountOf,
   bodyOf,
@@ -12,7 +13,6 @@ import {
   unitsLeft,
   unsent,
 } from '../../src/console/screens/orders/refund.domain.ts'
-import { parcelOf, unitsIn } from '../../src/console/screens/orders/sending.domain.ts'
 import { timelineOf } from '../../src/console/screens/orders/timeline.domain.ts'
 import { linesBack } from '../../src/modules/selling/order/refunds/refund-lines.ts'
 

@@ -49,7 +49,8 @@ describe('the page', () => {
     expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">')
     expect(page).toMatch(/<link rel="stylesheet" href="\/console\/assets\/index-[a-z0-9]+\.css">/)
     const at = (name: string) => `"/console/assets/${name}-[a-z0-9]+\\.js"`
-    for (const ahead of ['begin', 'late']) expect(page).toMatch(new RegExp(`<script async src=${at(ahead)} data-then=${at('index')}`))
+    for (const ahead of ['bootstrap', 'bootstrap-fallback'])
+      expect(page).toMatch(new RegExp(`<script async src=${at(ahead)} data-then=${at('index')}`))
     expect(page).toMatch(new RegExp(`<link rel="modulepreload" href=${at('index')}>`))
     expect(page).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/i)
   })
@@ -219,18 +220,18 @@ describe('what is bundled', () => {
   /** A console of a few lines. */
   const bundleOf = (source: string) => {
     writeFileSync(join(folder, 'index.tsx'), source)
-    writeFileSync(join(folder, 'late.ts'), 'export const late = 1')
-    for (const ahead of ['begin', 'late']) writeFileSync(join(folder, `${ahead}.ts`), `document.title = "${ahead}"`)
+    writeFileSync(join(folder, 'on-demand.ts'), 'export const onDemand = 1')
+    for (const ahead of ['bootstrap', 'bootstrap-fallback']) writeFileSync(join(folder, `${ahead}.ts`), `document.title = "${ahead}"`)
     return bundleConsole(join(folder, 'index.tsx'))
   }
 
   test('is named by what it holds', async () => {
-    const one = await bundleOf('document.title = "one"; import("./late.ts")')
-    const same = await bundleOf('document.title = "one"; import("./late.ts")')
-    const other = await bundleOf('document.title = "two"; import("./late.ts")')
+    const one = await bundleOf('document.title = "one"; import("./on-demand.ts")')
+    const same = await bundleOf('document.title = "one"; import("./on-demand.ts")')
+    const other = await bundleOf('document.title = "two"; import("./on-demand.ts")')
     expect([...same.files.keys()].sort()).toEqual([...one.files.keys()].sort())
     expect(other.entry.script).not.toBe(one.entry.script)
-    expect(one.files.size).toBe(3)
+    expect(one.files.size).toBe(4)
   })
 
   test('draws by what Preact has for those who use the page, not for those who write it', async () => {
@@ -270,7 +271,7 @@ describe('what is bundled', () => {
   })
 
   test('is not made of what does not compile', async () => {
-    await expect(bundleOf('import "./late.ts"\nconst a = (')).rejects.toThrow(/index\.tsx:2:\d+: Unexpected end of file/)
+    await expect(bundleOf('import "./on-demand.ts"\nconst a = (')).rejects.toThrow(/index\.tsx:2:\d+: Unexpected end of file/)
     await expect(bundleOf('import "./gone.ts"')).rejects.toThrow(/index\.tsx:1:\d+: Could not resolve: "\.\/gone\.ts"/)
   })
 })

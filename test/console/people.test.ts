@@ -1,8 +1,8 @@
 /** What is typed about discounts, gift cards and articles, and what of it the API is sent. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { changesOf, givenOf } from '../../src/console/lib/changes.ts'
-import { parsePercent, percentText } from '../../src/console/lib/percent.ts'
+import { changesOf, givenOf } from '../../src/console/lib/api/changed-fields.ts'
+import { parsePercent, percentText } from '../../src/console/lib/forms/percent.ts'
 import { bodyOf as blogBodyOf, blogState, typedOf as blogTypedOf } from '../../src/console/screens/blog/blog.domain.ts'
 import { bodyOf, discountState, nothingTyped, typedOf } from '../../src/console/screens/discounts/discount.domain.ts'
 import { cardBody, cardState, readable } from '../../src/console/screens/gift-cards/card.domain.ts'

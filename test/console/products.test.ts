@@ -1,7 +1,7 @@
 /** What the console makes of what is typed about products, without a browser. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { wholeNumber } from '../../src/console/lib/digits.ts'
+import { wholeNumber } from '../../src/console/lib/forms/number-input.ts'
 import {
   besideBody,
   blankBase,

@@ -1,7 +1,7 @@
 /** What souk refuses of a form, in the words of the form. */
 import { describe, expect, test } from 'bun:test'
-import { Refused } from '../../src/console/lib/refused.ts'
-import { formFields, noteRefusal } from '../../src/console/lib/refused-field.ts'
+import { Refused } from '../../src/console/lib/api/api-error.ts'
+import { formFields, noteRefusal } from '../../src/console/lib/api/field-errors.ts'
 
 const refusal = (message: string) => new Refused(400, message, undefined, 'req_1', null)
 const formOf = (...fields: readonly (readonly [name: string, label: string])[]) => {

@@ -1,6 +1,6 @@
 /** Long texts where there is room for a line. */
 import { describe, expect, test } from 'bun:test'
-import { differing, short } from '../../src/console/lib/short.ts'
+import { differing, short } from '../../src/console/lib/format/truncate.ts'
 
 describe('a name', () => {
   test('that fits stands whole, and a longer one says that it goes on', () => {

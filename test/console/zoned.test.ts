@@ -1,7 +1,7 @@
 /** Moments on the clock of a time zone. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { wallMoment, wallText } from '../../src/console/lib/zoned.ts'
+import { wallMoment, wallText } from '../../src/console/lib/format/zoned-time.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

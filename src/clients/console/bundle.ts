@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type ConsoleEntry, type ConsoleFile, type ConsoleFiles, consoleFileName, contentTypeOf } from '../../core/console-files.ts'
 
 /** Beside the first file: what the page runs before that, and what runs that in its place. */
-const ahead = ['begin.ts', 'late.ts'] as const
+const ahead = ['bootstrap.ts', 'bootstrap-fallback.ts'] as const
 const entryPoint = join(import.meta.dir, '../../console/index.tsx')
 
 const inBrotli = promisify(brotliCompress)
@@ -30,7 +30,7 @@ type Metafile = {
 
 /**
  * Bundles, names by content and compresses.
- * @param from where else than in src/console the first file is, with a `begin.ts` and a `late.ts` beside it; tests bundle what they wrote
+ * @param from where else than in src/console the first file is, with a `bootstrap.ts` and a `bootstrap-fallback.ts` beside it; tests bundle what they wrote
  * @throws where a source is wrong, and says in which line
  */
 export async function bundleConsole(from = entryPoint, { effort = 'some' }: { effort?: keyof typeof efforts } = {}): Promise<ConsoleFiles> {
@@ -104,7 +104,7 @@ function oneCore(first: string): Bun.BunPlugin {
       build.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
         const contents = await Bun.file(path).text()
         // Catalogs of words share nothing: they stay what they are.
-        const usesCore = onDemand.has(path) && !path.includes('/words/')
+        const usesCore = onDemand.has(path) && !/\/i18n\/|\/i18n\.\w+\.ts$/.test(path)
         return { contents: usesCore ? `import ${JSON.stringify(coreModule)}\n${contents}` : contents, loader: loaderOf(path) }
       })
     },

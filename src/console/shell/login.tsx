@@ -1,14 +1,14 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { keepsSession } from '../lib/kept.ts'
-import { patienceMs, Refused, refusalOf, unanswered } from '../lib/refused.ts'
-import { leftBecause, logIn, setUp, standing } from '../lib/session.ts'
-import { chooseLanguage, type Language, language, languages } from '../lib/words.ts'
+import { patienceMs, Refused, refusalOf, unanswered } from '../lib/api/api-error.ts'
+import { chooseLanguage, type Language, language, languages } from '../lib/i18n/catalog.ts'
+import { keepsSession } from '../lib/session/browser-storage.ts'
+import { leftBecause, logIn, setUp, standing } from '../lib/session/session.ts'
 import { Note } from '../ui/bits.tsx'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/fields.tsx'
 import { Form } from '../ui/form.tsx'
-import { s } from './words.ts'
+import { s } from './i18n.ts'
 
 /** What whoever is not in sees: the login, or the first run. */
 export function Door() {

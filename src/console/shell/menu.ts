@@ -1,8 +1,8 @@
-import type { Screen } from '../lib/screen.tsx'
-import { isOperator } from '../lib/session.ts'
-import { role, shop } from '../lib/shop.ts'
+import type { Screen } from '../lib/navigation/screen.tsx'
+import { role, shop } from '../lib/session/current-shop.ts'
+import { isOperator } from '../lib/session/session.ts'
 import { screens } from '../screens.ts'
-import { s } from './words.ts'
+import { s } from './i18n.ts'
 
 /** The screens of the menu for whoever is logged in, where they are. */
 export const menu = (): readonly Screen[] =>

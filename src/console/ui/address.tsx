@@ -1,9 +1,9 @@
 /** Postal addresses, as they are shown and typed. */
 import { type Signal, signal } from '@preact/signals'
-import type { Schema } from '../lib/api.ts'
-import { country } from '../lib/names.ts'
-import { countryOptions } from '../lib/places.ts'
-import { c } from '../lib/words/common.ts'
+import type { Schema } from '../lib/api/api.ts'
+import { countryOptions } from '../lib/format/locale-lists.ts'
+import { country } from '../lib/format/names.ts'
+import { c } from '../lib/i18n/common.ts'
 import { SelectField, TextField } from './fields.tsx'
 
 type Postal = Schema<'PostalAddress'>

@@ -1,9 +1,9 @@
 /** Small things that many screens show. */
 import type { ComponentChildren } from 'preact'
-import { passing } from '../lib/clock.ts'
-import { type Money as Amount, ago, moment, money, percentChange } from '../lib/format.ts'
-import { notify } from '../lib/notices.ts'
-import { c, stateName } from '../lib/words/common.ts'
+import { type Money as Amount, ago, moment, money, percentChange } from '../lib/format/format.ts'
+import { passing } from '../lib/format/server-clock.ts'
+import { c, stateName } from '../lib/i18n/common.ts'
+import { notify } from '../lib/live/toasts.ts'
 import { Button } from './button.tsx'
 
 type Tone = 'good' | 'warn' | 'bad' | 'info' | 'plain'

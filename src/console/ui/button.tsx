@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { showProblem } from '../lib/notices.ts'
+import { showProblem } from '../lib/live/toasts.ts'
 import { Icon, type IconName } from './icon.tsx'
 
 type Kind = 'primary' | 'plain' | 'danger' | 'quiet'

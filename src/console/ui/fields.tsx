@@ -2,11 +2,11 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
-import { directionOf } from '../lib/direction.ts'
-import { useRefusal } from '../lib/refused-field.ts'
-import { standing } from '../lib/session.ts'
-import { useCut } from '../lib/use-cut.ts'
-import { c } from '../lib/words/common.ts'
+import { useRefusal } from '../lib/api/field-errors.ts'
+import { directionOf } from '../lib/format/direction.ts'
+import { useCut } from '../lib/forms/use-length-limit.ts'
+import { c } from '../lib/i18n/common.ts'
+import { standing } from '../lib/session/session.ts'
 import { Icon } from './icon.tsx'
 
 type Named = {

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { latinOf } from '../lib/digits.ts'
-import { directionOf } from '../lib/direction.ts'
-import { number } from '../lib/format.ts'
-import type { Query } from '../lib/query.ts'
-import { c } from '../lib/words/common.ts'
+import { directionOf } from '../lib/format/direction.ts'
+import { number } from '../lib/format/format.ts'
+import { latinOf } from '../lib/forms/number-input.ts'
+import { c } from '../lib/i18n/common.ts'
+import type { Query } from '../lib/navigation/query.ts'
 import { Icon } from './icon.tsx'
 
 export type Filter = {

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Resource } from '../lib/resource.ts'
-import { lastVisit } from '../lib/visited.ts'
-import { c } from '../lib/words/common.ts'
+import type { Resource } from '../lib/api/resource.ts'
+import { c } from '../lib/i18n/common.ts'
+import { lastVisit } from '../lib/session/list-position.ts'
+import { Problem } from './error-message.tsx'
 import { Icon, type IconName } from './icon.tsx'
-import { Problem } from './problem.tsx'
 
 /**
  * A page: its heading is what is read first after one came here.

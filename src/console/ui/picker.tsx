@@ -2,12 +2,12 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { Choice } from '../lib/choice.ts'
-import { directionOf } from '../lib/direction.ts'
-import { short } from '../lib/short.ts'
-import { c } from '../lib/words/common.ts'
+import { directionOf } from '../lib/format/direction.ts'
+import { short } from '../lib/format/truncate.ts'
+import type { Choice } from '../lib/forms/choice.ts'
+import { c } from '../lib/i18n/common.ts'
+import { ProblemText } from './error-message.tsx'
 import { Icon } from './icon.tsx'
-import { ProblemText } from './problem.tsx'
 
 /** Records for what is typed; for nothing, the first ones. */
 export type Find<Found extends Choice> = (q: string, signal: AbortSignal) => Promise<readonly Found[]>

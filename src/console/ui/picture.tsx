@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ownPicture } from '../lib/picture.ts'
+import { ownPicture } from '../lib/format/media-url.ts'
 import { Icon } from './icon.tsx'
 
 /**

@@ -1,7 +1,7 @@
 import type { ComponentChildren, Key } from 'preact'
-import { number } from '../lib/format.ts'
-import type { Query } from '../lib/query.ts'
-import { c } from '../lib/words/common.ts'
+import { number } from '../lib/format/format.ts'
+import { c } from '../lib/i18n/common.ts'
+import type { Query } from '../lib/navigation/query.ts'
 import { Icon } from './icon.tsx'
 
 export type Column<Row> = {

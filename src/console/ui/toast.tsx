@@ -1,7 +1,7 @@
-import { dismiss, toasts } from '../lib/notices.ts'
-import { c } from '../lib/words/common.ts'
+import { c } from '../lib/i18n/common.ts'
+import { dismiss, toasts } from '../lib/live/toasts.ts'
 import { Button } from './button.tsx'
-import { ProblemText } from './problem.tsx'
+import { ProblemText } from './error-message.tsx'
 
 /** Where that is shown: once, in the shell. */
 export const Toasts = () => (

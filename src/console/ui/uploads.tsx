@@ -1,15 +1,15 @@
 /** Hands pictures in: several at once, each with how far it is, what went wrong, and another try. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Schema } from '../lib/api.ts'
-import { bytes, percent } from '../lib/format.ts'
-import { Refused } from '../lib/refused.ts'
-import { short } from '../lib/short.ts'
-import { upload } from '../lib/upload.ts'
-import { useDirty } from '../lib/use-dirty.ts'
-import { c } from '../lib/words/common.ts'
+import type { Schema } from '../lib/api/api.ts'
+import { Refused } from '../lib/api/api-error.ts'
+import { upload } from '../lib/api/upload.ts'
+import { bytes, percent } from '../lib/format/format.ts'
+import { short } from '../lib/format/truncate.ts'
+import { c } from '../lib/i18n/common.ts'
+import { useDirty } from '../lib/session/use-unsaved-changes.ts'
 import { Button } from './button.tsx'
+import { ProblemText } from './error-message.tsx'
 import { FileField } from './fields.tsx'
-import { ProblemText } from './problem.tsx'
 
 type Media = Schema<'Media'>
 type Job = {

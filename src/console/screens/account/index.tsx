@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals'
-import { api, ok } from '../../lib/api.ts'
-import { useQuery } from '../../lib/query.ts'
-import { useResource } from '../../lib/resource.ts'
-import { session } from '../../lib/session.ts'
-import { chooseLanguage, type Language, language, languages } from '../../lib/words.ts'
+import { api, ok } from '../../lib/api/api.ts'
+import { useResource } from '../../lib/api/resource.ts'
+import { chooseLanguage, type Language, language, languages } from '../../lib/i18n/catalog.ts'
+import { useQuery } from '../../lib/navigation/query.ts'
+import { session } from '../../lib/session/session.ts'
 import { SelectField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { SecondFactor } from './factor.tsx'
+import { w } from './i18n.ts'
 import { Password } from './password.tsx'
 import { Sessions } from './sessions.tsx'
-import { w } from './words.ts'
 
 /** What a merchant's account says of itself; an operator's says nothing. */
 async function readMe(signal: AbortSignal): Promise<{ email?: string }> {

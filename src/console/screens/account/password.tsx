@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
-import { api, fetchedOnce } from '../../lib/api.ts'
-import { notify } from '../../lib/notices.ts'
+import { api, fetchedOnce } from '../../lib/api/api.ts'
+import { notify } from '../../lib/live/toasts.ts'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 /**
  * Changes one's own password.

@@ -1,14 +1,14 @@
-import { api, type Schema } from '../../lib/api.ts'
-import { notify } from '../../lib/notices.ts'
-import type { Query } from '../../lib/query.ts'
-import type { Resource } from '../../lib/resource.ts'
-import { c } from '../../lib/words/common.ts'
+import { api, type Schema } from '../../lib/api/api.ts'
+import type { Resource } from '../../lib/api/resource.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { notify } from '../../lib/live/toasts.ts'
+import type { Query } from '../../lib/navigation/query.ts'
 import { When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
 import { type Column, Pager, Table } from '../../ui/table.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 type Session = Schema<'Session'>
 type List = { data: Session[]; page: number; pages: number; total: number }

@@ -1,6 +1,6 @@
-import type { Schema } from '../../lib/api.ts'
+import type { Schema } from '../../lib/api/api.ts'
 import { differencesOf } from './audit.domain.ts'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 /** The API's word for what is a person's, or a secret: that it changed is told, and no more. */
 const redacted = '[redacted]'

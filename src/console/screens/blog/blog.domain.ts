@@ -1,5 +1,5 @@
-import type { Schema } from '../../lib/api.ts'
-import { wallKept, wallText } from '../../lib/zoned.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { wallKept, wallText } from '../../lib/format/zoned-time.ts'
 
 type Blog = Schema<'Blog'>
 export type BlogState = 'DRAFT' | 'SCHEDULED' | 'PUBLISHED'

@@ -1,4 +1,4 @@
-import { api, type Schema, versioned } from '../../lib/api.ts'
+import { api, type Schema, versioned } from '../../lib/api/api.ts'
 
 /** An article with its version. */
 export type Held = { readonly data: Schema<'Blog'>; readonly etag: string }

@@ -1,15 +1,15 @@
-import { api, ok, type Schema } from '../../lib/api.ts'
-import { moment, number } from '../../lib/format.ts'
-import { useLive } from '../../lib/live.ts'
-import { notify } from '../../lib/notices.ts'
-import { processorName } from '../../lib/processors.ts'
-import { useResource } from '../../lib/resource.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { useResource } from '../../lib/api/resource.ts'
+import { moment, number } from '../../lib/format/format.ts'
+import { processorName } from '../../lib/format/processor-names.ts'
+import { useLive } from '../../lib/live/live-events.ts'
+import { notify } from '../../lib/live/toasts.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 type Breaker = Schema<'Breaker'>
 

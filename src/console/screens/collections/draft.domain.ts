@@ -1,7 +1,7 @@
 /** What is typed about a collection, and what is sent of it. */
-import type { Schema } from '../../lib/api.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { wallMoment, wallText } from '../../lib/format/zoned-time.ts'
 import type { paths } from '../../lib/schema.d.ts'
-import { wallMoment, wallText } from '../../lib/zoned.ts'
 
 type Collection = Schema<'Collection'>
 export type CreateBody = NonNullable<paths['/collection-v2']['post']['requestBody']>['content']['application/json']

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks'
-import type { Draft } from '../../lib/draft.ts'
-import { timeZone } from '../../lib/format.ts'
-import { c } from '../../lib/words/common.ts'
+import { timeZone } from '../../lib/format/format.ts'
+import type { Draft } from '../../lib/forms/draft.ts'
+import { c } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { AreaField, SelectField, TextField } from '../../ui/fields.tsx'
+import { Preview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { Preview } from '../../ui/preview.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { MediaDialog } from '../pictures/dialog.tsx'
 import type { CollectionText, Wrong } from './draft.domain.ts'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 /** All of a collection but its products. */
 export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<CollectionText>; wrong: Wrong; isKnown?: boolean }) {

@@ -1,7 +1,7 @@
-import { serverNow } from '../../lib/clock.ts'
-import { moment } from '../../lib/format.ts'
+import { moment } from '../../lib/format/format.ts'
+import { serverNow } from '../../lib/format/server-clock.ts'
 import { State } from '../../ui/bits.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 /** Whether the public sees it, or from when on. */
 export function Published({ at }: { at: string | null }) {

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals'
-import type { Schema } from '../../lib/api.ts'
-import { at } from '../../lib/shop.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { at } from '../../lib/session/current-shop.ts'
 import { Facts } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Preview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { Preview } from '../../ui/preview.tsx'
+import { w } from './i18n.ts'
 import { useProducts } from './ordered-products.tsx'
-import { w } from './words.ts'
 
 const step = 30
 

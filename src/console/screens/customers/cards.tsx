@@ -1,11 +1,11 @@
-import { api, ok } from '../../lib/api.ts'
-import { useResource } from '../../lib/resource.ts'
-import { at } from '../../lib/shop.ts'
+import { api, ok } from '../../lib/api/api.ts'
+import { useResource } from '../../lib/api/resource.ts'
+import { at } from '../../lib/session/current-shop.ts'
 import { Money } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 const shownMax = 10
 

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals'
-import { api, ok, Refused, type Schema } from '../../lib/api.ts'
-import { notify } from '../../lib/notices.ts'
-import { at } from '../../lib/shop.ts'
+import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
+import { notify } from '../../lib/live/toasts.ts'
+import { at } from '../../lib/session/current-shop.ts'
 import { Note } from '../../ui/bits.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 const goes = ['goesName', 'goesAddresses', 'goesOrders', 'goesLogin', 'goesGuest'] as const
 const stays = ['staysNumbers', 'staysCountry', 'staysCards'] as const

@@ -1,11 +1,11 @@
-import { api, ok, type Schema } from '../../lib/api.ts'
-import { useIntention } from '../../lib/intention.ts'
-import { notify } from '../../lib/notices.ts'
-import { useDraft } from '../../lib/use-draft.ts'
-import { c } from '../../lib/words/common.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useDraft } from '../../lib/forms/use-draft.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { notify } from '../../lib/live/toasts.ts'
 import { CheckField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 /** A customer made by hand: nobody is sent anything, and they have no password until they ask for one. */
 export function NewCustomer({ onMade }: { onMade: (made: Schema<'Customer'>) => void }) {

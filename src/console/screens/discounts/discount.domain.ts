@@ -1,9 +1,9 @@
-import { moneyText, parseMoney } from '../../lib/amounts.ts'
-import type { Schema } from '../../lib/api.ts'
-import type { Choice } from '../../lib/choice.ts'
-import { wholeNumber } from '../../lib/digits.ts'
-import { parsePercent, percentText } from '../../lib/percent.ts'
-import { wallKept, wallText } from '../../lib/zoned.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { wallKept, wallText } from '../../lib/format/zoned-time.ts'
+import { moneyText, parseMoney } from '../../lib/forms/amounts.ts'
+import type { Choice } from '../../lib/forms/choice.ts'
+import { wholeNumber } from '../../lib/forms/number-input.ts'
+import { parsePercent, percentText } from '../../lib/forms/percent.ts'
 
 type Discount = Schema<'Discount'>
 export type DiscountState = 'DISABLED' | 'ENDED' | 'USED_UP' | 'SCHEDULED' | 'ACTIVE'

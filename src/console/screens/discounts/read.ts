@@ -1,6 +1,6 @@
-import { api, ok, type Schema, versioned } from '../../lib/api.ts'
-import type { Choice } from '../../lib/choice.ts'
-import { collectionChoice, namedChoices, productChoice } from '../../lib/find.ts'
+import { api, ok, type Schema, versioned } from '../../lib/api/api.ts'
+import { collectionChoice, namedChoices, productChoice } from '../../lib/api/record-search.ts'
+import type { Choice } from '../../lib/forms/choice.ts'
 
 /** A discount with its version, and what the products and collections are called that it is for. */
 export type Held = {

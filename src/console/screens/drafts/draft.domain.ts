@@ -1,8 +1,8 @@
 /** A draft order as it is typed, and as the API takes it. */
 
-import { type Money, moneyText, parseMoney } from '../../lib/amounts.ts'
-import type { Schema } from '../../lib/api.ts'
-import { wholeNumber } from '../../lib/digits.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { type Money, moneyText, parseMoney } from '../../lib/forms/amounts.ts'
+import { wholeNumber } from '../../lib/forms/number-input.ts'
 
 type Draft = Schema<'DraftOrder'>
 type Postal = Schema<'PostalAddress'>

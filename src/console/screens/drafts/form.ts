@@ -1,9 +1,9 @@
 /** The fields of a draft order, as signals. */
 import { type Signal, signal } from '@preact/signals'
-import type { Schema } from '../../lib/api.ts'
-import type { Choice } from '../../lib/choice.ts'
-import { fill, textsOf } from '../../lib/draft.ts'
-import { customerChoice, type Found } from '../../lib/find.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { customerChoice, type Found } from '../../lib/api/record-search.ts'
+import type { Choice } from '../../lib/forms/choice.ts'
+import { fill, textsOf } from '../../lib/forms/draft.ts'
 import { type AddressForm, addressForm, addressOf } from '../../ui/address.tsx'
 import type { Typed, TypedLine } from './draft.domain.ts'
 

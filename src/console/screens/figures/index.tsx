@@ -1,15 +1,15 @@
-import { moment } from '../../lib/format.ts'
-import { type Query, useQuery } from '../../lib/query.ts'
-import { net } from '../../lib/shop.ts'
-import { windowQuery } from '../../lib/window.ts'
-import { c } from '../../lib/words/common.ts'
+import { moment } from '../../lib/format/format.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { windowQuery } from '../../lib/navigation/date-range.ts'
+import { type Query, useQuery } from '../../lib/navigation/query.ts'
+import { net } from '../../lib/session/current-shop.ts'
 import { Change } from '../../ui/bits.tsx'
+import { Windows } from '../../ui/date-range.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
-import { Spark } from '../../ui/spark.tsx'
-import { Windows } from '../../ui/window.tsx'
+import { Spark } from '../../ui/sparkline.tsx'
+import { w } from './i18n.ts'
 import { firstParts, type KpiName, kpiNames } from './kpi.domain.ts'
 import { KpiNotes, kpiTitle, offered, partName, type ReadKpi, shownValue, useKpi, windowIn } from './kpi.tsx'
-import { w } from './words.ts'
 
 const partsShown = 4
 

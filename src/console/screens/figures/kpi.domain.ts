@@ -1,5 +1,5 @@
 /** The figures of the network, each in one shape, whatever its route answers. */
-import type { Schema } from '../../lib/api.ts'
+import type { Schema } from '../../lib/api/api.ts'
 
 export const kpiNames = ['gmv', 'confirmed-orders', 'registered-users', 'verified-shops', 'created-products', 'refund-rate'] as const
 export type KpiName = (typeof kpiNames)[number]

@@ -1,17 +1,17 @@
 /** What both pages of figures say and read alike. */
-import { api, ok } from '../../lib/api.ts'
-import { serverNow } from '../../lib/clock.ts'
-import { day, moment, number, percent, usd } from '../../lib/format.ts'
-import { useLive, useLooking } from '../../lib/live.ts'
-import { processorName } from '../../lib/processors.ts'
-import type { Query } from '../../lib/query.ts'
-import { type Resource, useResource } from '../../lib/resource.ts'
-import { type SalesMode, salesMode } from '../../lib/sales-mode.ts'
-import { datesOf, type Window, windowBefore, windowOf, windowQuery } from '../../lib/window.ts'
-import { c } from '../../lib/words/common.ts'
+import { api, ok } from '../../lib/api/api.ts'
+import { type Resource, useResource } from '../../lib/api/resource.ts'
+import { day, moment, number, percent, usd } from '../../lib/format/format.ts'
+import { processorName } from '../../lib/format/processor-names.ts'
+import { serverNow } from '../../lib/format/server-clock.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { useLive, useLooking } from '../../lib/live/live-events.ts'
+import { datesOf, type Window, windowBefore, windowOf, windowQuery } from '../../lib/navigation/date-range.ts'
+import type { Query } from '../../lib/navigation/query.ts'
+import { type SalesMode, salesMode } from '../../lib/session/sales-mode.ts'
 import { Note } from '../../ui/bits.tsx'
+import { w } from './i18n.ts'
 import { countedKpi, type Kpi, type KpiName, type Part, rateKpi, unitOf } from './kpi.domain.ts'
-import { w } from './words.ts'
 
 /** What the API takes in one question. */
 export const offered = [7, 30, 90, 365] as const

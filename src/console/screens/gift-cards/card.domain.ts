@@ -1,6 +1,6 @@
-import { parseMoney } from '../../lib/amounts.ts'
-import type { Schema } from '../../lib/api.ts'
-import { wallMoment } from '../../lib/zoned.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { wallMoment } from '../../lib/format/zoned-time.ts'
+import { parseMoney } from '../../lib/forms/amounts.ts'
 
 type Card = Pick<Schema<'GiftCard'>, 'status' | 'expired' | 'usedUp'>
 export type CardState = 'DISABLED' | 'EXPIRED' | 'USED_UP' | 'ACTIVE'

@@ -1,11 +1,11 @@
-import type { Schema } from '../../lib/api.ts'
-import { number } from '../../lib/format.ts'
-import type { Query } from '../../lib/query.ts'
-import { at } from '../../lib/shop.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { number } from '../../lib/format/format.ts'
+import type { Query } from '../../lib/navigation/query.ts'
+import { at } from '../../lib/session/current-shop.ts'
 import { Money, Tabs } from '../../ui/bits.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 type Seller = Schema<'TopSeller'>
 

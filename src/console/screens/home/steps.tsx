@@ -1,11 +1,11 @@
-import type { Schema } from '../../lib/api.ts'
-import { at } from '../../lib/shop.ts'
-import { c } from '../../lib/words/common.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { at } from '../../lib/session/current-shop.ts'
 import { Note } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Section } from '../../ui/page.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']
 type Step = Steps[number]['step']

@@ -1,4 +1,4 @@
-import type { Schema } from '../../lib/api.ts'
+import type { Schema } from '../../lib/api/api.ts'
 
 type Decided = Pick<Schema<'AdminKybRecord'>, 'events'>
 

@@ -1,13 +1,13 @@
-import { api, ok, type Schema } from '../../lib/api.ts'
-import { number } from '../../lib/format.ts'
-import { useQuery } from '../../lib/query.ts'
-import { net } from '../../lib/shop.ts'
-import { c } from '../../lib/words/common.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { number } from '../../lib/format/format.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { useQuery } from '../../lib/navigation/query.ts'
+import { net } from '../../lib/session/current-shop.ts'
 import { State, When } from '../../ui/bits.tsx'
 import type { Column } from '../../ui/table.tsx'
+import { w } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
 import { moves, type StatusOf } from '../registries/registry.domain.ts'
-import { w } from '../registries/words.ts'
 
 const columns = (): readonly Column<Schema<'AdminLender'>>[] => [
   { key: 'name', title: w('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },

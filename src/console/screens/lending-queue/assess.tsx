@@ -1,18 +1,18 @@
 /** Figures of a business, and what souk's rules would lend on them. */
 import { type Signal, useSignal } from '@preact/signals'
-import { api, ok, type Schema } from '../../lib/api.ts'
-import { type Draft, textsOf } from '../../lib/draft.ts'
-import { usd } from '../../lib/format.ts'
-import { cohortName, cohortOptions, l } from '../../lib/lending.ts'
-import { useDirty } from '../../lib/use-dirty.ts'
-import { useDraft } from '../../lib/use-draft.ts'
-import { notAmount } from '../../lib/words/common.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { usd } from '../../lib/format/format.ts'
+import { cohortName, cohortOptions, l } from '../../lib/format/lending-names.ts'
+import { type Draft, textsOf } from '../../lib/forms/draft.ts'
+import { useDraft } from '../../lib/forms/use-draft.ts'
+import { notAmount } from '../../lib/i18n/common.ts'
+import { useDirty } from '../../lib/session/use-unsaved-changes.ts'
 import { Facts } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { MoneyField, SelectField, TagsField } from '../../ui/fields.tsx'
+import { w } from './i18n.ts'
 import { type Assessment, assessmentOf, type Figures, risks } from './review.domain.ts'
-import { w } from './words.ts'
 
 type Envelope = Schema<'CreditEnvelope'>
 

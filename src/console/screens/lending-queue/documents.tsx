@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'preact/hooks'
-import { fetched, type Schema } from '../../lib/api.ts'
-import { download } from '../../lib/download.ts'
-import { bytes } from '../../lib/format.ts'
-import { documentName } from '../../lib/lending.ts'
+import { fetched, type Schema } from '../../lib/api/api.ts'
+import { download } from '../../lib/api/download.ts'
+import { bytes } from '../../lib/format/format.ts'
+import { documentName } from '../../lib/format/lending-names.ts'
 import { When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Problem } from '../../ui/error-message.tsx'
 import { Empty, Section } from '../../ui/page.tsx'
-import { Problem } from '../../ui/problem.tsx'
 import { Table } from '../../ui/table.tsx'
+import { w } from './i18n.ts'
 import { isPicture, withoutFile } from './review.domain.ts'
-import { w } from './words.ts'
 
 type Application = Schema<'AdminLendingApplication'>
 type File = Application['documents'][number]

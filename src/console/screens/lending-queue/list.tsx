@@ -1,20 +1,30 @@
-import { api, ok, Refused, type Schema } from '../../lib/api.ts'
-import { usd } from '../../lib/format.ts'
-import { cohortName, cohortOptions, cohorts, type LendingStatus, l, lendingStateName, spoken, tierName, tiers } from '../../lib/lending.ts'
-import { useLive } from '../../lib/live.ts'
-import { useQuery } from '../../lib/query.ts'
-import { useResource } from '../../lib/resource.ts'
-import { net } from '../../lib/shop.ts'
-import { c } from '../../lib/words/common.ts'
+import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
+import { useResource } from '../../lib/api/resource.ts'
+import { usd } from '../../lib/format/format.ts'
+import {
+  cohortName,
+  cohortOptions,
+  cohorts,
+  type LendingStatus,
+  l,
+  lendingStateName,
+  spoken,
+  tierName,
+  tiers,
+} from '../../lib/format/lending-names.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { useLive } from '../../lib/live/live-events.ts'
+import { useQuery } from '../../lib/navigation/query.ts'
+import { net } from '../../lib/session/current-shop.ts'
+import { WhoIs } from '../../ui/account-name.tsx'
 import { State, Tabs, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { WhoIs } from '../../ui/who.tsx'
 import { AssessDialog } from './assess.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 type Application = Schema<'QueuedLendingApplication'>
 

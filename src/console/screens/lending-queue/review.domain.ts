@@ -1,7 +1,8 @@
 /** What an operator types of an application, and what of it the API is sent. */
-import { parseMoney } from '../../lib/amounts.ts'
-import type { Schema } from '../../lib/api.ts'
-import type { LendingStatus } from '../../lib/lending.ts'
+
+import type { Schema } from '../../lib/api/api.ts'
+import type { LendingStatus } from '../../lib/format/lending-names.ts'
+import { parseMoney } from '../../lib/forms/amounts.ts'
 
 export type Assessment = Schema<'CreditAssessment'>
 export type Decision = Schema<'AdminLendingApplication'>['decisions'][number]['decision']

@@ -1,6 +1,6 @@
 /** An application: what is typed of it, what its documents are, and which files they take. */
-import type { Schema } from '../../lib/api.ts'
-import { latinOf, wholeNumber } from '../../lib/digits.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { latinOf, wholeNumber } from '../../lib/forms/number-input.ts'
 
 type Application = Schema<'LendingApplication'>
 export type Item = Schema<'LendingChecklist'>['items'][number]

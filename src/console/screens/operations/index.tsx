@@ -1,12 +1,12 @@
-import { api, ok } from '../../lib/api.ts'
-import { number } from '../../lib/format.ts'
-import { useLive, useLooking } from '../../lib/live.ts'
-import { useResource } from '../../lib/resource.ts'
-import { c } from '../../lib/words/common.ts'
+import { api, ok } from '../../lib/api/api.ts'
+import { useResource } from '../../lib/api/resource.ts'
+import { number } from '../../lib/format/format.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { useLive, useLooking } from '../../lib/live/live-events.ts'
 import { AsOf, State, When } from '../../ui/bits.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 const tones = { steady: 'good', rolling: 'info', degraded: 'bad', unknown: 'plain' } as const
 

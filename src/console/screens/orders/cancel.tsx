@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals'
-import { api, ok } from '../../lib/api.ts'
-import { money } from '../../lib/format.ts'
-import { useIntention } from '../../lib/intention.ts'
-import { notify } from '../../lib/notices.ts'
+import { api, ok } from '../../lib/api/api.ts'
+import { useIntention } from '../../lib/api/pending-sends.ts'
+import { money } from '../../lib/format/format.ts'
+import { notify } from '../../lib/live/toasts.ts'
 import { Note } from '../../ui/bits.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { w } from './i18n.ts'
 import type { Doing } from './kit.tsx'
 import { isCancellable, leftOf } from './refund.domain.ts'
-import { w } from './words.ts'
 
 /** Calls an order off: this window is the question, since it cannot be undone. */
 export function CancelDialog({ of, onClose, onDone }: Doing) {

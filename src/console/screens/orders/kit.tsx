@@ -1,5 +1,5 @@
 /** What the parts of an order's page share. */
-import type { Schema } from '../../lib/api.ts'
+import type { Schema } from '../../lib/api/api.ts'
 
 export type Order = Schema<'Order'>
 export type Line = Order['lines'][number]

@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact'
-import type { Schema } from '../../lib/api.ts'
-import { serverNow } from '../../lib/clock.ts'
-import { number } from '../../lib/format.ts'
-import { processorName } from '../../lib/processors.ts'
-import type { Query } from '../../lib/query.ts'
-import { mayManage } from '../../lib/shop.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { number } from '../../lib/format/format.ts'
+import { processorName } from '../../lib/format/processor-names.ts'
+import { serverNow } from '../../lib/format/server-clock.ts'
+import type { Query } from '../../lib/navigation/query.ts'
+import { mayManage } from '../../lib/session/current-shop.ts'
 import { Copyable, Money, State, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
+import { w } from './i18n.ts'
 import type { Order } from './kit.tsx'
 import { maySettle } from './refund.domain.ts'
-import { w } from './words.ts'
 
 /** The money of an order: what came, what went back, and what a bank has taken. */
 export const Movements = ({ of, query }: { of: Order; query: Query }) => (

@@ -1,9 +1,9 @@
-import { at, role } from '../../lib/shop.ts'
+import { at, role } from '../../lib/session/current-shop.ts'
 import { Address } from '../../ui/address.tsx'
 import { Facts } from '../../ui/bits.tsx'
 import { Section } from '../../ui/page.tsx'
+import { w } from './i18n.ts'
 import type { Order } from './kit.tsx'
-import { w } from './words.ts'
 
 /** Who ordered, and where it goes. */
 export function People({ of }: { of: Order }) {

@@ -1,7 +1,7 @@
 /** What a refund would come to. souk decides it; this is what one is shown before. */
 import { shareOf } from '../../../lib/rounding.ts'
-import type { Money } from '../../lib/amounts.ts'
-import type { Schema } from '../../lib/api.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import type { Money } from '../../lib/forms/amounts.ts'
 
 type Order = Schema<'Order'>
 type Line = Order['lines'][number]

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals'
-import { api, ok, type Schema } from '../../lib/api.ts'
-import { money } from '../../lib/format.ts'
-import { useIntention } from '../../lib/intention.ts'
-import { notify } from '../../lib/notices.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { useIntention } from '../../lib/api/pending-sends.ts'
+import { money } from '../../lib/format/format.ts'
+import { notify } from '../../lib/live/toasts.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 /** Notes that a refund was paid by hand: this window is the question, since it cannot be undone. */
 export function SettleDialog({ refund, onClose, onDone }: { refund: Schema<'Refund'>; onClose: () => void; onDone: () => Promise<void> }) {

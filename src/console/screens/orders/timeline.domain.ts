@@ -1,8 +1,8 @@
 /** What happened to an order and what was noted of it, as one story. */
 
-import type { Money } from '../../lib/amounts.ts'
-import type { Schema } from '../../lib/api.ts'
-import { processorName } from '../../lib/processors.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { processorName } from '../../lib/format/processor-names.ts'
+import type { Money } from '../../lib/forms/amounts.ts'
 
 type Order = Schema<'Order'>
 

@@ -1,4 +1,4 @@
-import type { Money as Amount } from '../../lib/format.ts'
+import type { Money as Amount } from '../../lib/format/format.ts'
 import { Money } from '../../ui/bits.tsx'
 
 /** Amounts that come to a sum, one under the other. */

@@ -1,6 +1,6 @@
 /** Partnerships as they are typed. They are replaced as a whole. */
-import type { Schema } from '../../lib/api.ts'
-import type { Choice } from '../../lib/choice.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import type { Choice } from '../../lib/forms/choice.ts'
 
 export type Partnership = Schema<'Partnership'>
 export type Typed = { readonly name: string; readonly processor: Partnership['defaultCardProcessor']; readonly shops: readonly Choice[] }

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
-import { api, ok, type Schema } from '../../lib/api.ts'
-import { moment, number } from '../../lib/format.ts'
-import { useResource } from '../../lib/resource.ts'
-import { c } from '../../lib/words/common.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { useResource } from '../../lib/api/resource.ts'
+import { moment, number } from '../../lib/format/format.ts'
+import { c } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Empty, Loaded } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 type Media = Schema<'Media'>
 const limit = 24

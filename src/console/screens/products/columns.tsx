@@ -1,11 +1,11 @@
-import type { Schema } from '../../lib/api.ts'
-import { money, number } from '../../lib/format.ts'
-import { c } from '../../lib/words/common.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { money, number } from '../../lib/format/format.ts'
+import { c } from '../../lib/i18n/common.ts'
 import { State } from '../../ui/bits.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import type { Column } from '../../ui/table.tsx'
+import { w } from './i18n.ts'
 import { stockOf } from './stock.domain.ts'
-import { w } from './words.ts'
 
 export type Product = Schema<'Product'>
 export const productStatuses = ['ACTIVE', 'DRAFT', 'ARCHIVED'] as const

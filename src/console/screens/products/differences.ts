@@ -1,6 +1,6 @@
-import type { Schema } from '../../lib/api.ts'
-import { money, parseMoney } from '../../lib/format.ts'
-import { c, stateName } from '../../lib/words/common.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { money, parseMoney } from '../../lib/format/format.ts'
+import { c, stateName } from '../../lib/i18n/common.ts'
 import {
   type BaseText,
   type PictureText,
@@ -10,8 +10,8 @@ import {
   textOf,
   type VariantText,
 } from './draft.domain.ts'
+import { w } from './i18n.ts'
 import { rowName, valuesOf } from './options.domain.ts'
-import { w } from './words.ts'
 
 type Difference = readonly [name: string, yours: string, theirs: string]
 /** With what it was before; undefined where there was none. */

@@ -1,9 +1,10 @@
 /** What is typed about a product, and what is sent of it. Nothing here knows a browser. */
-import { moneyText, parseMoney } from '../../lib/amounts.ts'
-import type { Schema } from '../../lib/api.ts'
-import { wholeNumber } from '../../lib/digits.ts'
+
+import type { Schema } from '../../lib/api/api.ts'
+import { wallMoment, wallText } from '../../lib/format/zoned-time.ts'
+import { moneyText, parseMoney } from '../../lib/forms/amounts.ts'
+import { wholeNumber } from '../../lib/forms/number-input.ts'
 import type { paths } from '../../lib/schema.d.ts'
-import { wallMoment, wallText } from '../../lib/zoned.ts'
 import { type OptionText, optionsOf, type Placed, placesOf, rowName, textsAt, valuesOf } from './options.domain.ts'
 
 type Product = Schema<'Product'>

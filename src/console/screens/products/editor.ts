@@ -1,7 +1,7 @@
 /** What is typed about a product while it is edited: signals, and what changes them together. */
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
-import type { Schema } from '../../lib/api.ts'
-import { type Draft, draftOf, fill, textsOf } from '../../lib/draft.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { type Draft, draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
 import {
   type BaseText,
   blankBase,

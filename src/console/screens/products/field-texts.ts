@@ -1,6 +1,6 @@
-import { c, notAmount } from '../../lib/words/common.ts'
+import { c, notAmount } from '../../lib/i18n/common.ts'
 import type { Editor } from './editor.ts'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 /** Stock as it is by now, by the ids of variants. */
 export type Figures = ReadonlyMap<string, { readonly onHand: number; readonly reserved: number }>

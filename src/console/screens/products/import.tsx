@@ -1,10 +1,10 @@
-import type { Schema } from '../../lib/api.ts'
-import { number } from '../../lib/format.ts'
-import { at } from '../../lib/shop.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { number } from '../../lib/format/format.ts'
+import { at } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { ImportCsv } from '../../ui/import-csv/index.tsx'
 import { Page } from '../../ui/page.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 type Report = Schema<'ImportReport'>
 

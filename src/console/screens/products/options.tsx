@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks'
-import { short } from '../../lib/short.ts'
-import { c } from '../../lib/words/common.ts'
+import { short } from '../../lib/format/truncate.ts'
+import { c } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
 import type { Editor } from './editor.ts'
 import { wrongOf } from './field-texts.ts'
+import { w } from './i18n.ts'
 import { type OptionText, optionsMax, variantsMax } from './options.domain.ts'
-import { w } from './words.ts'
 
 /** Options with their values. Whatever changes here, the variants follow. */
 export function Options({ editor }: { editor: Editor }) {

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks'
-import { notify } from '../../lib/notices.ts'
-import { short } from '../../lib/short.ts'
-import { c } from '../../lib/words/common.ts'
+import { short } from '../../lib/format/truncate.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { notify } from '../../lib/live/toasts.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
-import { moved, Ordered } from '../../ui/ordered.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
+import { moved, Ordered } from '../../ui/sortable-list.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { MediaDialog } from '../pictures/dialog.tsx'
 import type { Editor } from './editor.ts'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 /** The pictures of a product: handed in or chosen, in their order, each with what it shows. */
 export function PicturesField({ editor }: { editor: Editor }) {

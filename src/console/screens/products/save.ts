@@ -1,6 +1,6 @@
 /** Sends what was typed about a product: the variants that go, what changes, and pictures that variants show anew. */
-import { api, ifMatch, Refused, type Schema, versioned } from '../../lib/api.ts'
-import type { Once } from '../../lib/once.ts'
+import { api, ifMatch, Refused, type Schema, versioned } from '../../lib/api/api.ts'
+import type { Once } from '../../lib/api/idempotent-send.ts'
 import {
   besideBody,
   type ChangeBody,

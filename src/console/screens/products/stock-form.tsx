@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks'
-import { api, newKey, ok } from '../../lib/api.ts'
-import { draftOf, fill, textsOf } from '../../lib/draft.ts'
-import { number } from '../../lib/format.ts'
-import { useIntention } from '../../lib/intention.ts'
-import { notify } from '../../lib/notices.ts'
-import { c } from '../../lib/words/common.ts'
+import { api, newKey, ok } from '../../lib/api/api.ts'
+import { useIntention } from '../../lib/api/pending-sends.ts'
+import { number } from '../../lib/format/format.ts'
+import { draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { notify } from '../../lib/live/toasts.ts'
 import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { w } from './i18n.ts'
 import { type StockBody, type StockText, stockBody } from './stock.domain.ts'
-import { w } from './words.ts'
 
 const blank: StockText = { way: 'counted', quantity: '', reason: '' }
 

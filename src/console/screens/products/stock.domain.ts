@@ -1,5 +1,5 @@
-import type { Schema } from '../../lib/api.ts'
-import { wholeNumber } from '../../lib/digits.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { wholeNumber } from '../../lib/forms/number-input.ts'
 
 type Counted = Pick<Schema<'Variant'>, 'trackInventory' | 'onHand' | 'reserved'>
 

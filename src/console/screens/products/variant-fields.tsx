@@ -1,9 +1,9 @@
-import { short } from '../../lib/short.ts'
+import { short } from '../../lib/format/truncate.ts'
 import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import type { Editor, Row } from './editor.ts'
 import { wrongOf } from './field-texts.ts'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 /** What of a variant is not in every row. */
 export function VariantFields({ row, editor, currency }: { row: Row; editor: Editor; currency: string }) {

@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals'
-import { number } from '../../lib/format.ts'
-import { at } from '../../lib/shop.ts'
-import { short } from '../../lib/short.ts'
+import { number } from '../../lib/format/format.ts'
+import { short } from '../../lib/format/truncate.ts'
+import { at } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
 import type { Editor, Row } from './editor.ts'
 import { type Figures, wrongOf } from './field-texts.ts'
+import { w } from './i18n.ts'
 import { missing, rowName, variantsMax } from './options.domain.ts'
 import { VariantFields } from './variant-fields.tsx'
-import { w } from './words.ts'
 
 export type VariantsProps = {
   readonly editor: Editor

@@ -1,14 +1,14 @@
-import type { Schema } from '../../lib/api.ts'
-import { money, number } from '../../lib/format.ts'
-import { at } from '../../lib/shop.ts'
-import { c } from '../../lib/words/common.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { money, number } from '../../lib/format/format.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { at } from '../../lib/session/current-shop.ts'
 import { Facts, Money, State, When } from '../../ui/bits.tsx'
+import { Preview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { Preview } from '../../ui/preview.tsx'
 import { Table } from '../../ui/table.tsx'
 import type { Figures } from './field-texts.ts'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 /** A product, for whoever may read it and not change it. */
 export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: { readonly value: Figures } }) {

@@ -1,5 +1,5 @@
 /** What the registries of the trust fabric have in common: wallets as they are typed, and the moves of a status that are offered. */
-import { wallMoment, wallText } from '../../lib/zoned.ts'
+import { wallMoment, wallText } from '../../lib/format/zoned-time.ts'
 
 export type Wallet = { readonly address: string; readonly from: string; readonly to: string | null }
 /** Moments as fields have them, by UTC. `was`: the wallet that it is of, whose moments are exacter than a field shows them. */

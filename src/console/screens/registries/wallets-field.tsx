@@ -1,9 +1,9 @@
 import type { Signal } from '@preact/signals'
 import { useId } from 'preact/hooks'
-import { c } from '../../lib/words/common.ts'
+import { c } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
+import { w } from './i18n.ts'
 import { noWallet, type WalletRow } from './registry.domain.ts'
-import { w } from './words.ts'
 
 /** The wallets by which somebody attests, each with its time. */
 export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {

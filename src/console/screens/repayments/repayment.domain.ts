@@ -1,6 +1,6 @@
 /** What an operator types of a repayment, and what the API is sent. */
-import type { Schema } from '../../lib/api.ts'
-import type { Outcome } from '../../lib/lending.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import type { Outcome } from '../../lib/format/lending-names.ts'
 import { usdOf } from '../lending-queue/review.domain.ts'
 
 export type Repayment = Schema<'Repayment'>

@@ -1,6 +1,6 @@
 /** The form of how a shop's mails look. */
-import type { Schema } from '../../lib/api.ts'
-import type { Language } from '../../lib/words.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import type { Language } from '../../lib/i18n/catalog.ts'
 
 type Settings = Schema<'MailSettings'>
 

@@ -1,12 +1,12 @@
-import { api, ok } from '../../lib/api.ts'
-import { useQuery } from '../../lib/query.ts'
-import { useResource } from '../../lib/resource.ts'
+import { api, ok } from '../../lib/api/api.ts'
+import { useResource } from '../../lib/api/resource.ts'
+import { type Language, languages } from '../../lib/i18n/catalog.ts'
+import { useQuery } from '../../lib/navigation/query.ts'
 import type { paths } from '../../lib/schema.d.ts'
-import { type Language, languages } from '../../lib/words.ts'
 import { Tabs } from '../../ui/bits.tsx'
+import { Preview } from '../../ui/html-preview.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
-import { Preview } from '../../ui/preview.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 type Template = paths['/shops/v2/mail/preview/{template}']['get']['parameters']['path']['template']
 

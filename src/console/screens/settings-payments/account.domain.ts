@@ -1,6 +1,6 @@
 /** The form of a processor's account. */
 import { modeOfKey } from '../../../lib/processor-keys.ts'
-import type { Schema } from '../../lib/api.ts'
+import type { Schema } from '../../lib/api/api.ts'
 
 type Kind = Pick<Schema<'ProcessorFields'>, 'fields' | 'takesMode'>
 export type Mode = Schema<'ProcessorAccount'>['mode']

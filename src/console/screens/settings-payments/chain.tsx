@@ -1,8 +1,8 @@
-import { processorName } from '../../lib/processors.ts'
-import { shop } from '../../lib/shop.ts'
+import { processorName } from '../../lib/format/processor-names.ts'
+import { shop } from '../../lib/session/current-shop.ts'
 import { Icon, type IconName } from '../../ui/icon.tsx'
+import { w } from './i18n.ts'
 import type { Link, Way } from './methods.domain.ts'
-import { w } from './words.ts'
 
 const icons: Readonly<Record<Link['outcome'], IconName>> = {
   SELECTED: 'check',

@@ -1,5 +1,5 @@
 /** What a shop says of its ways to pay, as the fields of a form; and the resolver's steps, as they are drawn. */
-import type { Schema } from '../../lib/api.ts'
+import type { Schema } from '../../lib/api/api.ts'
 
 type Methods = Omit<Schema<'PaymentMethods'>, 'warnings'>
 type Resolved = Schema<'ResolvedPaymentMethods'>

@@ -1,9 +1,9 @@
 /** Methods in words. */
-import { money, number } from '../../lib/format.ts'
-import { country } from '../../lib/names.ts'
-import { isKnown, locale } from '../../lib/words.ts'
+import { money, number } from '../../lib/format/format.ts'
+import { country } from '../../lib/format/names.ts'
+import { isKnown, locale } from '../../lib/i18n/catalog.ts'
+import { w } from './i18n.ts'
 import type { Method } from './methods.domain.ts'
-import { w } from './words.ts'
 
 const named = 4
 // Where the browser does not know the language it is Mongolian, which has a comma before the last one, too.

@@ -1,8 +1,8 @@
 /** The form of a method, as signals: a list of zones and a list of bands, each with fields of its own. */
 import { type Signal, signal } from '@preact/signals'
-import type { Choice } from '../../lib/choice.ts'
-import { type Draft, draftOf, textsOf } from '../../lib/draft.ts'
-import { countryChoice } from '../../lib/places.ts'
+import { countryChoice } from '../../lib/format/locale-lists.ts'
+import type { Choice } from '../../lib/forms/choice.ts'
+import { type Draft, draftOf, textsOf } from '../../lib/forms/draft.ts'
 import type { BandTexts, MethodTexts, ZoneTexts } from './methods.domain.ts'
 
 type Chosen = { countries: Signal<readonly Choice[]> }

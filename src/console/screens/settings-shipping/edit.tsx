@@ -1,16 +1,16 @@
 import { useMemo } from 'preact/hooks'
-import { parseMoney } from '../../lib/amounts.ts'
-import { findCountries } from '../../lib/places.ts'
-import { c, notAmount } from '../../lib/words/common.ts'
+import { findCountries } from '../../lib/format/locale-lists.ts'
+import { parseMoney } from '../../lib/forms/amounts.ts'
+import { c, notAmount } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
 import { bandDraft, type MethodDraft, methodDraft, typedIn, type ZoneDraft, zoneDraft } from './draft.ts'
+import { w } from './i18n.ts'
 import { type Method, type MethodTexts, methodOf, newMethod, textsOfMethod } from './methods.domain.ts'
 import { Preview } from './preview.tsx'
-import { w } from './words.ts'
 
 const countriesMax = 249
 

@@ -2,9 +2,9 @@
 import type { Money } from '../../../lib/money.ts'
 import { type Province, type Provinces, provincesOf } from '../../../lib/provinces.ts'
 import { chargeOf, type Destination, reaches } from '../../../lib/shipping-offers.ts'
-import { moneyText, parseMoney } from '../../lib/amounts.ts'
-import type { Schema } from '../../lib/api.ts'
-import { wholeNumber } from '../../lib/digits.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { moneyText, parseMoney } from '../../lib/forms/amounts.ts'
+import { wholeNumber } from '../../lib/forms/number-input.ts'
 
 export type Method = Schema<'ShippingMethod'>
 

@@ -1,6 +1,6 @@
 /** Tax rates: as the fields of a form, back as the API takes them, and which of them say the same place twice. */
-import type { Schema } from '../../lib/api.ts'
-import { parsePercent, percentText } from '../../lib/percent.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { parsePercent, percentText } from '../../lib/forms/percent.ts'
 
 export type Rate = Schema<'TaxRate'>
 export type RateTexts = { country: string; region: string; rate: string; class: string; inclusive: boolean }

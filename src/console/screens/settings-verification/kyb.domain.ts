@@ -1,7 +1,7 @@
 /** What is typed about a business, and what of it the API takes. */
-import type { Schema } from '../../lib/api.ts'
-import { latinOf } from '../../lib/digits.ts'
-import type { Cohort } from '../../lib/lending.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import type { Cohort } from '../../lib/format/lending-names.ts'
+import { latinOf } from '../../lib/forms/number-input.ts'
 
 export type OwnerTexts = { readonly name: string; readonly share: string }
 export type KybTexts = {

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks'
-import { api, ok, type Schema } from '../../lib/api.ts'
-import { useIntention } from '../../lib/intention.ts'
-import { notify } from '../../lib/notices.ts'
-import { useResource } from '../../lib/resource.ts'
-import { at, shop, shopChanged } from '../../lib/shop.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useResource } from '../../lib/api/resource.ts'
+import { notify } from '../../lib/live/toasts.ts'
+import { at, shop, shopChanged } from '../../lib/session/current-shop.ts'
 import { Copyable, Note, State } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
+import { Problem } from '../../ui/error-message.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
-import { Problem } from '../../ui/problem.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']
 type Step = Steps[number]['step']

@@ -1,4 +1,4 @@
-import type { Schema } from '../../lib/api.ts'
+import type { Schema } from '../../lib/api/api.ts'
 
 export type EventName = Schema<'WebhookEndpoint'>['events'][number]
 

@@ -1,7 +1,7 @@
-import type { Schema } from '../../lib/api.ts'
-import { ago } from '../../lib/format.ts'
+import type { Schema } from '../../lib/api/api.ts'
+import { ago } from '../../lib/format/format.ts'
 import { State } from '../../ui/bits.tsx'
-import { w } from './words.ts'
+import { w } from './i18n.ts'
 
 /** How an endpoint is, in a word. */
 export function Health({ of: { disabledAt, failingSince } }: { of: Schema<'WebhookEndpoint'> }) {

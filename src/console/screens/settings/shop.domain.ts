@@ -1,5 +1,5 @@
 /** The form of a shop's own settings: what stands in its fields, and what of it changes. */
-import type { Schema } from '../../lib/api.ts'
+import type { Schema } from '../../lib/api/api.ts'
 
 type Shop = Schema<'Shop'>
 

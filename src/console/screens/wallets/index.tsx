@@ -1,10 +1,10 @@
-import { api, ok, type Schema } from '../../lib/api.ts'
-import { useQuery } from '../../lib/query.ts'
-import { net } from '../../lib/shop.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { useQuery } from '../../lib/navigation/query.ts'
+import { net } from '../../lib/session/current-shop.ts'
 import { When } from '../../ui/bits.tsx'
 import type { Column } from '../../ui/table.tsx'
+import { w } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
-import { w } from '../registries/words.ts'
 
 const columns = (): readonly Column<Schema<'PlatformWallet'>>[] => [
   { key: 'address', title: w('address'), main: true, cell: ({ address }) => <code>{address}</code> },

@@ -1,0 +1,26 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { standing } from '../session/session.ts'
+
+const firstPauseMs = 1_500
+const longestPauseMs = 30_000
+
+/**
+ * Reads again and again, ever more seldom, while something is under way of which no event tells and while somebody looks.
+ * @param isUnderWay ends it; another `true` after that begins anew
+ */
+export function usePolling(isUnderWay: boolean, reload: () => unknown): void {
+  const latest = useRef(reload)
+  latest.current = reload
+  useEffect(() => {
+    if (!isUnderWay) return
+    let pause = firstPauseMs
+    let waiting: ReturnType<typeof setTimeout> | undefined
+    const look = () => {
+      if (document.visibilityState === 'visible' && standing.value === 'in') void latest.current()
+      pause = Math.min(pause * 1.5, longestPauseMs)
+      waiting = setTimeout(look, pause)
+    }
+    waiting = setTimeout(look, pause)
+    return () => clearTimeout(waiting)
+  }, [isUnderWay])
+}

@@ -1,0 +1,106 @@
+/** Sends a file, and says how far it is: `fetch` cannot say that. */
+
+import { shop } from '../session/current-shop.ts'
+import { accessToken, renew } from '../session/session.ts'
+import { patienceMs, Refused, unanswered } from './api-error.ts'
+
+export type Uploading = {
+  readonly method?: 'POST' | 'PUT'
+  readonly type: string
+  /** Of the bytes that have left, from 0 to 1. */
+  readonly onProgress?: (part: number) => void
+  readonly signal?: AbortSignal
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** For so long a file may stand still on its way, in milliseconds: then it has broken off. However long the whole takes does not count. */
+const silenceMs = 60_000
+
+/**
+ * Sends one raw body and answers what came back as JSON. One that stands still for a minute has broken off, as one without an answer.
+ * @throws Refused
+ */
+export async function upload<T>(path: string, body: Blob, options: Uploading): Promise<T> {
+  const first = await once<T>(path, body, options, await accessToken())
+  if (!(first instanceof Refused)) return first
+  if (first.status !== 401) throw first
+  await renew()
+  const second = await once<T>(path, body, options, await accessToken())
+  if (second instanceof Refused) throw second
+  return second
+}
+
+function once<T>(
+  path: string,
+  body: Blob,
+  { method = 'POST', type, onProgress, signal, headers = {} }: Uploading,
+  token: string,
+): Promise<T | Refused> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open(method, path)
+    request.setRequestHeader('content-type', type)
+    request.setRequestHeader('authorization', `Bearer ${token}`)
+    if (shop.value) request.setRequestHeader('x-shop-id', shop.value.id)
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
+    let [sent, hasStalled] = [-1, false]
+    let silence: ReturnType<typeof setTimeout> | undefined
+    const heard = () => {
+      clearTimeout(silence)
+      silence = setTimeout(() => {
+        hasStalled = true
+        request.abort()
+      }, silenceMs)
+    }
+    request.upload.onprogress = ({ loaded, total }) => {
+      if (loaded !== sent) heard()
+      sent = loaded
+      onProgress?.(total === 0 ? 1 : loaded / total)
+    }
+    // From here on the answer is waited for.
+    request.upload.onload = () => {
+      clearTimeout(silence)
+      request.timeout = performance.now() - begun + patienceMs * 3
+    }
+    const begun = performance.now()
+    request.onload = () => {
+      const ok = request.status >= 200 && request.status < 300
+      const said = jsonIn(request.responseText)
+      if (ok) return resolve(said as T)
+      const { message, error } = (said ?? {}) as { message?: string; error?: string }
+      // Somebody in between had none from souk in time.
+      if (request.status >= 502 && request.status <= 504 && message === undefined) return reject(unanswered(true))
+      const retryAfter = Number(request.getResponseHeader('retry-after') ?? Number.NaN)
+      resolve(
+        new Refused(
+          request.status,
+          message ?? request.statusText,
+          error,
+          request.getResponseHeader('x-request-id'),
+          Number.isFinite(retryAfter) ? retryAfter : null,
+        ),
+      )
+    }
+    request.onerror = () => reject(unanswered(true))
+    request.ontimeout = () => reject(unanswered(true))
+    request.onabort = () => reject(hasStalled ? unanswered(true) : new DOMException('stopped', 'AbortError'))
+    const stop = () => request.abort()
+    // It may have been stopped while there was no token yet.
+    if (signal?.aborted) return reject(new DOMException('stopped', 'AbortError'))
+    signal?.addEventListener('abort', stop, { once: true })
+    request.onloadend = () => {
+      clearTimeout(silence)
+      signal?.removeEventListener('abort', stop)
+    }
+    heard()
+    request.send(body)
+  })
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

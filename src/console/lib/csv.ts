@@ -1,6 +1,0 @@
-import { csvOf } from './csv-text.ts'
-import { save } from './download.ts'
-
-/** Hands rows to the browser to keep as CSV. */
-export const saveCsv = (name: string, head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): void =>
-  save(new Blob([csvOf(head, rows)], { type: 'text/csv;charset=utf-8' }), name)

@@ -1,0 +1,121 @@
+/**
+ * HTML that people wrote, shown and never run: it is parsed apart, where scripts do nothing and nothing is loaded, and copied by an allowlist
+ * into a shadow root, where it looks as it does and touches nothing of the page.
+ */
+import { ownPicture } from './media-url.ts'
+
+type Policy = { createHTML(html: string): string }
+type Policies = { createPolicy(name: string, rules: Policy): Policy }
+
+/** The one policy that the page's own rules allow. It is for the parser alone, whose document is inert. */
+const policy: Policy =
+  (globalThis as { trustedTypes?: Policies }).trustedTypes?.createPolicy('souk', { createHTML: (html) => html }) ??
+  ({ createHTML: (html) => html } satisfies Policy)
+
+const shown = new Set(
+  [
+    'h1 h2 h3 h4 h5 h6 p br hr div span blockquote pre code ul ol li dl dt dd b strong i em u s bdi small sub sup mark a img figure figcaption',
+    'table thead tbody tfoot tr th td caption colgroup col center font main section article header footer',
+  ].flatMap((names) => names.split(' ')),
+)
+/** With all that is in them. */
+const hidden = new Set(
+  'script style souk-sheet template noscript iframe object embed svg math title textarea select audio video head'.split(' '),
+)
+const kept = 'dir lang title alt width height colspan rowspan scope span align valign bgcolor border cellpadding cellspacing role'.split(
+  ' ',
+)
+
+/** What would act on events does nothing there, but the browser reports each as a breach of the page's rules: they are named otherwise. */
+const quiet = (html: string): string => html.replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/([\s/"'])on(?=[a-z]+\s*=)/gi, '$1data-on'))
+
+/**
+ * What styles are called while it is parsed: the page's rules forbid those that stand in HTML, and a browser complains of each, though none
+ * would count in what is parsed apart.
+ */
+const lookName = 'data-souk-look'
+const sheetName = 'souk-sheet'
+const withoutLook = (html: string): string =>
+  html
+    .replace(/<[a-z][^<>]*>/gi, (tag) => tag.replace(/([\s"'/])style(?=\s*=)/gi, `$1${lookName}`))
+    .replace(/<(\/?)style(?=[\s>/])/gi, `<$1${sheetName}`)
+
+const roots = new WeakMap<Element, ShadowRoot>()
+
+const plainLook = `
+  :host { display: block; overflow-wrap: anywhere; }
+  img, table { max-width: 100%; }
+  img { height: auto; }
+  a { text-decoration: underline; color: inherit; }
+  pre { white-space: pre-wrap; }
+  .picture { padding: .1em .4em; border: 1px dashed currentColor; }
+`
+
+/**
+ * Shows HTML in an element, in the place of what it showed before. Links lead nowhere; pictures of others are shown as their addresses.
+ * @param options.styles whether its own styles count, such as those of a mail
+ */
+export function showHtml(host: Element, html: string, { styles = false }: { styles?: boolean } = {}): void {
+  const parsed = new DOMParser().parseFromString(policy.createHTML(quiet(withoutLook(html))), 'text/html')
+  const root = roots.get(host) ?? host.attachShadow({ mode: 'closed' })
+  roots.set(host, root)
+  const texts = styles ? [...parsed.querySelectorAll(sheetName)].map(({ textContent }) => textContent ?? '') : []
+  root.adoptedStyleSheets = [plainLook, ...texts].map(sheetOf)
+  const all = document.createElement('div')
+  if (styles) copyLook(parsed.body, all)
+  append(all, parsed.body, styles)
+  root.replaceChildren(all)
+}
+
+function sheetOf(text: string): CSSStyleSheet {
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(text)
+  return sheet
+}
+
+function append(to: Element, from: Element, styles: boolean): void {
+  for (const node of from.childNodes) {
+    if (node.nodeType === Node.TEXT_NODE) to.append(node.textContent ?? '')
+    else if (node instanceof Element) appendElement(to, node, styles)
+  }
+}
+
+function appendElement(to: Element, from: Element, styles: boolean): void {
+  const name = from.localName
+  if (hidden.has(name)) return
+  // What is not known is not shown, but what is in it is.
+  if (!shown.has(name)) append(to, from, styles)
+  else if (name === 'img' && ownPicture(from.getAttribute('src')) === undefined) to.append(addressOf(from))
+  else to.append(copyOf(from, styles))
+}
+
+function copyOf(from: Element, styles: boolean): HTMLElement {
+  const name = from.localName
+  const copy = document.createElement(name)
+  for (const attribute of kept) {
+    const value = from.getAttribute(attribute)
+    if (value !== null) copy.setAttribute(attribute, value)
+  }
+  if (copy instanceof HTMLImageElement) {
+    copy.loading = 'lazy'
+    copy.src = ownPicture(from.getAttribute('src')) ?? ''
+  }
+  if (name === 'a') copy.title = from.getAttribute('href') ?? ''
+  if (styles) copyLook(from, copy)
+  append(copy, from, styles)
+  return copy
+}
+
+function copyLook(from: Element, to: HTMLElement): void {
+  const look = from.getAttribute(lookName)
+  if (look !== null) to.style.cssText = look
+  to.className = from.getAttribute('class') ?? ''
+}
+
+/** Pictures come from souk alone: of another its address is shown. */
+function addressOf(picture: Element): HTMLElement {
+  const text = document.createElement('span')
+  text.className = 'picture'
+  text.textContent = [picture.getAttribute('alt'), picture.getAttribute('src')].filter(Boolean).join(': ')
+  return text
+}

@@ -1,0 +1,84 @@
+/** What KYB and lending call their kinds, in the reader's language: merchants and operators read the same names. */
+import type { Schema } from '../api/api.ts'
+import { catalog, language, type Message } from '../i18n/catalog.ts'
+import { stateName } from '../i18n/common.ts'
+
+/** Words that the screens of KYB and lending share. */
+export const l = catalog({
+  en: () => import('../i18n/lending/en.ts'),
+  ar: () => import('../i18n/lending/ar.ts'),
+  mn: () => import('../i18n/lending/mn.ts'),
+})
+
+/** What documents are called and are, by their keys. English is what souk says itself, so that there is nothing here. */
+const documents = catalog<Readonly<Record<string, Message>>>({
+  en: () => Promise.resolve({ default: {} }),
+  ar: () => import('../i18n/documents/ar.ts'),
+  mn: () => import('../i18n/documents/mn.ts'),
+})
+
+type Application = Schema<'QueuedLendingApplication'>
+export type Cohort = Application['cohort']
+export type LendingStatus = Application['status']
+export type Outcome = Schema<'Repayment'>['outcome']
+
+export const cohorts = [
+  'UAE_MAINLAND',
+  'UAE_FREEZONE',
+  'KSA_COMPANY',
+  'KUWAIT_WLL',
+  'MN_LLC',
+  'MN_SOLE',
+  'US_COMPANY',
+  'US_SOLE_PROP',
+  'UK_LTD',
+  'EU_COMPANY',
+  'SG_PTE',
+  'INTL_OTHER',
+] as const satisfies readonly Cohort[]
+export const tiers = ['TIER_1_REFERRAL', 'TIER_2_PARTNER'] as const satisfies readonly Application['tier'][]
+export const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const satisfies readonly Outcome[]
+
+/** The word of a kind; of one that is new here, itself. */
+const wordOf = (of: string, one: string): string => {
+  const key = `${of}.${one}`
+  return l.has(key) ? l(key) : one
+}
+export const cohortName = (cohort: string): string => wordOf('cohort', cohort)
+export const tierName = (tier: string): string => wordOf('tier', tier)
+export const purposeName = (purpose: string): string => wordOf('purpose', purpose)
+export const outcomeName = (outcome: string): string => wordOf('outcome', outcome)
+/** A state of an application. */
+export function lendingStateName(status: string): string {
+  const key = `status.${status}`
+  return l.has(key) ? l(key) : stateName(status)
+}
+
+export const cohortOptions = (): readonly (readonly [Cohort, string])[] => cohorts.map((one) => [one, cohortName(one)])
+
+type Gap = Pick<Schema<'TierGap'>, 'targetTier' | 'blockingDefaultCount' | 'guidance'>
+/** What keeps a merchant from a tier, beside the counts: in English in souk's words, else what is known of the tier, if anything. */
+export function guidanceOf({ targetTier, blockingDefaultCount, guidance }: Gap): string | undefined {
+  if (language === 'en') return guidance
+  const key = `blocked.${targetTier}`
+  return blockingDefaultCount > 0 && l.has(key) ? l(key) : undefined
+}
+
+/** A document by its key alone. */
+export const documentName = (key: string): string => (documents.has(key) ? documents(key) : spoken(key))
+
+/** What a checklist asks for, in the reader's language; what is new here is in souk's words. */
+export function translated<Item extends { readonly key: string; readonly label: string; readonly description: string }>(item: Item): Item {
+  const text = `${item.key}.text`
+  return {
+    ...item,
+    ...(documents.has(item.key) && { label: documents(item.key) }),
+    ...(documents.has(text) && { description: documents(text) }),
+  }
+}
+
+/** A name of a kind that has no word, readable: `bank_statements_12m`, `HARBOR_INVENTORY`. It is as free as the API makes it. */
+export const spoken = (key: string): string => {
+  const text = key.replaceAll('_', ' ').toLowerCase()
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,40 @@
+/** Whose accounts ids are, for operators: asked for together as they are drawn, and known for as long as the same person is in. */
+import { type Signal, signal } from '@preact/signals'
+import { api, ok } from '../api/api.ts'
+import { myId } from './session.ts'
+
+/** Of operators, and of merchants and their staff. */
+const ofAccount = /^(usr|mer)_/
+/** So many are asked for by one request. */
+const askedMax = 100
+let known = new Map<string, Signal<string | undefined>>()
+let knownTo: string | undefined
+let wanted: string[] = []
+
+async function ask(): Promise<void> {
+  const [ids, mine] = [wanted, known]
+  wanted = []
+  for (let from = 0; from < ids.length; from += askedMax) {
+    const some = ids.slice(from, from + askedMax)
+    const found = await ok(api.GET('/admin/accounts', { params: { query: { ids: some.join() } } })).catch(() => undefined)
+    for (const { id, email } of found?.data ?? []) {
+      const one = mine.get(id)
+      if (one) one.value = email
+    }
+    // Whoever is drawn later asks again.
+    if (!found) for (const id of some) mine.delete(id)
+  }
+}
+
+/** The e-mail address of an account. @returns undefined until it is known, and of whatever is no account */
+export function emailOf(id: string): string | undefined {
+  if (!ofAccount.test(id)) return undefined
+  if (knownTo !== myId()) [known, knownTo] = [new Map(), myId()]
+  let one = known.get(id)
+  if (!one) {
+    one = signal(undefined)
+    known.set(id, one)
+    if (wanted.push(id) === 1) queueMicrotask(() => void ask())
+  }
+  return one.value
+}

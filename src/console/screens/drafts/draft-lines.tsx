@@ -1,0 +1,82 @@
+import type { Signal } from '@preact/signals'
+import { moneyText } from '../../lib/format/format.ts'
+import { short } from '../../lib/format/truncate.ts'
+import { c, notAmount } from '../../lib/i18n/common.ts'
+import { Button } from '../../ui/button.tsx'
+import { MoneyField, NumberField } from '../../ui/fields.tsx'
+import { Picker } from '../../ui/picker.tsx'
+import { priceIn, quantityIn } from './draft.domain.ts'
+import { type LineForm, lineForm } from './form.ts'
+import { w } from './i18n.ts'
+import { type FoundVariant, findVariants } from './record-search.ts'
+
+const linesMax = 100
+
+/** What somebody is to pay for: found by search, with quantities and prices of the shopkeeper's own. */
+export function LinesField({ bind, currency }: { bind: Signal<readonly LineForm[]>; currency: string }) {
+  const has = ({ id }: { id: string }) => bind.value.some(({ variantId }) => variantId === id)
+  function add(found: FoundVariant): void {
+    const there = bind.value.find(({ variantId }) => variantId === found.id)
+    // Chosen again, it is one more.
+    if (there) {
+      const units = quantityIn(there.quantity.value)
+      if (units !== undefined) there.quantity.value = String(units + 1)
+      return
+    }
+    if (bind.value.length >= linesMax) return
+    const { id, title, named, price } = found
+    bind.value = [...bind.value, lineForm({ variantId: id, title, detail: named, quantity: '1', price: moneyText(price) })]
+  }
+  return (
+    <>
+      <Picker
+        label={w('add')}
+        hint={w('addHint')}
+        find={findVariants}
+        taken={has}
+        onPick={add}
+        error={bind.value.length >= linesMax ? c('pickMax', { n: linesMax }) : undefined}
+      />
+      {bind.value.length > 0 && (
+        <ul class="picked-lines priced" aria-label={w('lines')}>
+          {bind.value.map((line) => (
+            <LineField
+              key={line.variantId}
+              of={line}
+              currency={currency}
+              onRemove={() => {
+                bind.value = bind.value.filter((one) => one !== line)
+              }}
+            />
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+const LineField = ({ of, currency, onRemove }: { of: LineForm; currency: string; onRemove: () => void }) => (
+  <li>
+    <span>
+      <bdi class="cut">{of.title}</bdi>
+      {of.detail && (
+        <small class="faint">
+          <bdi>{of.detail}</bdi>
+        </small>
+      )}
+    </span>
+    <NumberField
+      label={w('quantity')}
+      bind={of.quantity}
+      error={quantityIn(of.quantity.value) === undefined ? w('wrong.quantity') : undefined}
+    />
+    <MoneyField
+      label={w('price')}
+      currency={currency}
+      bind={of.price}
+      placeholder={w('priceNow')}
+      error={priceIn(of.price.value, currency) === undefined ? notAmount(currency) : undefined}
+    />
+    <Button kind="quiet" icon="close" label={`${c('remove')}: ${short(of.title)}`} onPress={onRemove} />
+  </li>
+)

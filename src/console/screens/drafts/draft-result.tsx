@@ -1,0 +1,43 @@
+import type { Schema } from '../../lib/api/api.ts'
+import { number } from '../../lib/format/format.ts'
+import { at } from '../../lib/session/current-shop.ts'
+import { Money, Note } from '../../ui/bits.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { detailOf } from './draft.domain.ts'
+import { w } from './i18n.ts'
+
+/** A draft that is being paid, or is over, of which nothing can be changed any more; and any for whoever may only read. */
+export const Done = ({ of }: { of: Schema<'DraftOrder'> }) => (
+  <Section title={w('lines')}>
+    {of.status !== 'OPEN' && <Note tone={of.status === 'COMPLETED' ? 'good' : 'info'}>{w(`became.${of.status}`)}</Note>}
+    {of.orderId && (
+      <div class="row">
+        <ButtonLink kind="primary" icon="orders" href={at('orders', of.orderId)}>
+          {w('toOrder')}
+        </ButtonLink>
+      </div>
+    )}
+    <Table
+      caption={w('linesTable')}
+      rows={of.lines}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          key: 'product',
+          title: w('product'),
+          main: true,
+          cell: ({ title, variantTitle, sku, variantId }) => (
+            <>
+              <bdi>{title ?? variantId}</bdi> <small class="faint">{detailOf({ variantTitle, sku })}</small>
+            </>
+          ),
+        },
+        { key: 'quantity', title: w('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
+        { key: 'price', title: w('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
+        { key: 'total', title: w('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+      ]}
+    />
+  </Section>
+)

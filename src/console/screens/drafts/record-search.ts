@@ -1,0 +1,29 @@
+import { api, ok } from '../../lib/api/api.ts'
+import { type Money, money, number } from '../../lib/format/format.ts'
+import type { Choice } from '../../lib/forms/choice.ts'
+import { detailOf } from './draft.domain.ts'
+import { w } from './i18n.ts'
+
+export type FoundVariant = Choice & { readonly title: string; readonly named: string; readonly price: Money }
+
+const productsMax = 8
+const shownMax = 40
+
+/** Variants of the shop's products, in every status but ARCHIVED, by words of the product or the variant; the fitting variants first. */
+export async function findVariants(q: string, signal: AbortSignal): Promise<readonly FoundVariant[]> {
+  const { data } = await ok(api.GET('/product-v2', { params: { query: { ...(q && { q }), limit: productsMax } }, signal }))
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean)
+  const fits = (text: string) => words.filter((word) => text.toLowerCase().includes(word)).length
+  return data
+    .filter(({ status }) => status !== 'ARCHIVED')
+    .flatMap(({ title, variants }) =>
+      variants
+        .map(({ id, title: variantTitle, sku, price, trackInventory, onHand, reserved }) => {
+          const named = detailOf({ variantTitle, sku })
+          const stock = trackInventory ? w('available', { n: number(onHand - reserved) }) : undefined
+          return { id, text: title, title, named, price, detail: [named, money(price), stock].filter(Boolean).join(' · ') }
+        })
+        .sort((a, b) => fits(b.named) - fits(a.named)),
+    )
+    .slice(0, shownMax)
+}

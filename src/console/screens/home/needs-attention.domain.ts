@@ -1,0 +1,63 @@
+/** What of an overview waits for somebody, and where that is seen to. */
+import type { Schema } from '../../lib/api/api.ts'
+
+type Counts = Schema<'Overview'>['waiting']
+type Name = Exclude<keyof Counts, 'webhooks'> | 'webhooksDisabled' | 'webhooksFailing' | 'undelivered'
+/** @property text what it is called beside others */
+type Link = { readonly path: readonly string[]; readonly query: string; readonly state?: string; readonly text?: string }
+
+export type Waiting = {
+  readonly name: Name
+  readonly n: number
+  /** There are more than `n`. */
+  readonly capped: boolean
+  readonly tone: 'bad' | 'warn' | 'plain'
+  readonly links: readonly Link[]
+}
+
+const orders = (name: 'status' | 'paymentStatus', state: string): Link => ({ path: ['orders'], query: `?${name}=${state}`, state })
+const ordersToSend: Link = { path: ['orders'], query: '?toFulfil=true', state: 'CONFIRMED' }
+const refunds = (state: string): Link => ({ path: ['orders', 'refunds'], query: `?status=${state}`, state })
+const orderLink = ({ id, number }: Counts['disputes']['orders'][number]): Link => ({ path: ['orders', id], query: '', text: `#${number}` })
+const webhooks: Link = { path: ['settings', 'webhooks'], query: '' }
+
+/** What is urgent first. Disputes lead to the orders that they are of: no list of orders filters by them. */
+const kinds: readonly {
+  readonly name: Exclude<keyof Counts, 'webhooks'>
+  readonly tone: Waiting['tone']
+  readonly links: readonly Link[]
+}[] = [
+  { name: 'disputes', tone: 'bad', links: [] },
+  { name: 'refundsManual', tone: 'bad', links: [refunds('MANUAL')] },
+  { name: 'ordersStuck', tone: 'bad', links: [orders('status', 'PAID'), orders('status', 'COMPENSATING')] },
+  { name: 'ordersToSend', tone: 'plain', links: [ordersToSend] },
+  { name: 'paymentsProcessing', tone: 'warn', links: [orders('paymentStatus', 'PROCESSING')] },
+  { name: 'refundsClaimable', tone: 'warn', links: [refunds('CLAIMABLE')] },
+  { name: 'lowStock', tone: 'warn', links: [{ path: ['products', 'low-stock'], query: '' }] },
+  { name: 'drafts', tone: 'plain', links: [{ path: ['orders', 'drafts'], query: '?status=OPEN' }] },
+]
+
+/** Of those that the role may read, those of which there is any. */
+export function waitingOf(counts: Counts): readonly Waiting[] {
+  const ofOrders = kinds.map(({ name, tone, links }) => {
+    const count = counts[name]
+    const led = name === 'disputes' ? counts.disputes.orders.map(orderLink) : links
+    return { name, tone, links: led, n: count?.total ?? 0, capped: count?.totalCapped ?? false }
+  })
+  const hooks = counts.webhooks
+  const ofHooks: readonly Waiting[] =
+    hooks === null
+      ? []
+      : [
+          { name: 'webhooksDisabled', tone: 'bad', links: [webhooks], n: hooks.disabled, capped: false },
+          { name: 'webhooksFailing', tone: 'warn', links: [webhooks], n: hooks.failing, capped: false },
+          {
+            name: 'undelivered',
+            tone: 'warn',
+            links: [webhooks],
+            n: hooks.undelivered.total,
+            capped: hooks.undelivered.totalCapped ?? false,
+          },
+        ]
+  return [...ofOrders, ...ofHooks].filter(({ n }) => n > 0)
+}

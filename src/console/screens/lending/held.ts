@@ -1,4 +1,0 @@
-import type { Schema } from '../../lib/api.ts'
-
-/** An application with its version. */
-export type Held = { data: Schema<'LendingApplication'>; etag: string }

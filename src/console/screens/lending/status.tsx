@@ -1,0 +1,70 @@
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { Refused } from '../../lib/api/api-error.ts'
+import { useResource } from '../../lib/api/resource.ts'
+import { number } from '../../lib/format/format.ts'
+import { guidanceOf } from '../../lib/format/lending-names.ts'
+import { shop } from '../../lib/session/current-shop.ts'
+import { Facts, Note, State } from '../../ui/bits.tsx'
+import { Loaded, Section } from '../../ui/page.tsx'
+import { w } from './i18n.ts'
+
+type Preview = Schema<'CreditTierUpgradePreview'>
+type Gap = NonNullable<Preview['nextTierGap']>
+
+/** By the merchant of the shop's business; undefined before it has filed one, since nobody can have reported anything of it. */
+async function read(signal: AbortSignal): Promise<{ preview: Preview | undefined }> {
+  try {
+    const { merchantId } = await ok(api.GET('/kyb', { signal }))
+    return {
+      preview: await ok(api.GET('/v2/merchant/credit-tier/upgrade-preview/{merchantId}', { params: { path: { merchantId } }, signal })),
+    }
+  } catch (refusal) {
+    if (refusal instanceof Refused && refusal.status === 404) return { preview: undefined }
+    throw refusal
+  }
+}
+
+/** The tier that repayments have earned, and what is missing to the next one. */
+export function Standing() {
+  const found = useResource(shop.value?.id ?? '', read)
+  return <Loaded of={found}>{({ preview }) => preview && <Ladder of={preview} />}</Loaded>
+}
+
+function Ladder({ of: { observedTier, signals, nextTierGap, topTierGap } }: { of: Preview }) {
+  const isTopFurther = topTierGap !== null && topTierGap.targetTier !== nextTierGap?.targetTier
+  return (
+    <Section title={w('standing')} hint={w('standingHint')} actions={<State of={observedTier} tone="info" />}>
+      <Facts
+        of={[
+          [w('observed'), observedTier],
+          [w('onTime'), number(signals.totalSettledOnTime)],
+          [w('late'), number(signals.totalLate)],
+          [w('defaults'), number(signals.totalDefaults)],
+          [w('lenders'), number(signals.lenderCount)],
+        ]}
+      />
+      {nextTierGap === null && <Note tone="good">{w('top')}</Note>}
+      {nextTierGap && <Missing of={nextTierGap} />}
+      {isTopFurther && topTierGap && <Missing of={topTierGap} />}
+    </Section>
+  )
+}
+
+function Missing({ of }: { of: Gap }) {
+  const { targetTier, onTimeSettlementsNeeded: needed, blockingDefaultCount: blocking } = of
+  const guidance = guidanceOf(of)
+  return (
+    <>
+      <h3>{w('nextTier', { tier: targetTier })}</h3>
+      <ul class="bullets">
+        {needed > 0 && <li>{w('needed', { n: needed })}</li>}
+        {blocking > 0 && <li>{w('blocking', { n: blocking })}</li>}
+        {guidance && (
+          <li class="faint">
+            <bdi>{guidance}</bdi>
+          </li>
+        )}
+      </ul>
+    </>
+  )
+}

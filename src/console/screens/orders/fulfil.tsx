@@ -1,0 +1,91 @@
+import { useSignal } from '@preact/signals'
+import { api, ok } from '../../lib/api/api.ts'
+import { useIntention } from '../../lib/api/pending-sends.ts'
+import { number } from '../../lib/format/format.ts'
+import { notify } from '../../lib/live/toasts.ts'
+import { Address } from '../../ui/address.tsx'
+import { Note } from '../../ui/bits.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { NumberField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { parcelOf, unitsIn } from './fulfilment.domain.ts'
+import { w } from './i18n.ts'
+import { type Doing, LineName } from './kit.tsx'
+import { useUnits } from './units.ts'
+
+type Parcel = NonNullable<ReturnType<typeof parcelOf>>
+
+/** Notes what was sent: all that is left, unless one says less. */
+export function SendDialog({ of, onClose, onDone }: Doing) {
+  const left = of.lines.filter(({ unfulfilledQuantity = 0 }) => unfulfilledQuantity > 0)
+  const units = useUnits(left, ({ unfulfilledQuantity = 0 }) => String(unfulfilledQuantity))
+  const trackingNumber = useSignal('')
+  const carrier = useSignal('')
+  const once = useIntention()
+  const typed = left.map((line) => ({ line, n: unitsIn(units.of(line).value, line.unfulfilledQuantity ?? 0) }))
+  const isWrong = typed.some(({ n }) => n === undefined)
+  function typedParcel(): Parcel {
+    if (isWrong) throw new Error(w('quantityWrong'))
+    const parcel = parcelOf(of, Object.fromEntries(typed.map(({ line, n = 0 }) => [line.id, n])), {
+      trackingNumber: trackingNumber.value,
+      carrier: carrier.value,
+    })
+    if (!parcel) throw new Error(w('parcelEmpty'))
+    return parcel
+  }
+  async function send(): Promise<void> {
+    // Where nobody knows what became of it, less may be left by now than was sent.
+    await once(
+      [units.typed(), trackingNumber.value, carrier.value],
+      (key, body) =>
+        ok(
+          api.POST('/v2/orders/{orderId}/fulfilments', {
+            params: { path: { orderId: of.id }, header: { 'idempotency-key': key } },
+            body,
+          }),
+        ),
+      typedParcel,
+    )
+    notify(w('sent'))
+    await onDone()
+  }
+  return (
+    <FormDialog title={w('sendTitle', { number: `#${of.number}` })} onClose={onClose} wide>
+      {left.length === 0 ? (
+        <Note>{w('nothingToSend')}</Note>
+      ) : (
+        <Form
+          onSubmit={send}
+          submit={w('sendNow')}
+          label={w('sendTitle', { number: `#${of.number}` })}
+          dirty={units.isDirty() || trackingNumber.value !== '' || carrier.value !== ''}
+        >
+          <ul class="picked-lines">
+            {typed.map(({ line, n }) => (
+              <li key={line.id}>
+                <LineName of={line} />
+                <NumberField
+                  label={w('quantity')}
+                  of={line.title}
+                  bind={units.of(line)}
+                  error={n === undefined ? w('atMost', { n: line.unfulfilledQuantity ?? 0 }) : undefined}
+                />
+                <span class="faint">{w('ofLeft', { n: number(line.unfulfilledQuantity ?? 0) })}</span>
+              </li>
+            ))}
+          </ul>
+          <div class="fields">
+            <TextField label={w('trackingNumber')} bind={trackingNumber} max={100} code hint={w('trackingHint')} />
+            <TextField label={w('carrier')} bind={carrier} max={100} />
+          </div>
+          {of.shippingAddress && (
+            <div>
+              <strong>{w('shippingAddress')}</strong>
+              <Address of={of.shippingAddress} />
+            </div>
+          )}
+        </Form>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,174 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api/api.ts'
+import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useResource } from '../../lib/api/resource.ts'
+import { number } from '../../lib/format/format.ts'
+import { useRecordDraft } from '../../lib/forms/use-draft.ts'
+import { c } from '../../lib/i18n/common.ts'
+import { notify } from '../../lib/live/toasts.ts'
+import type { Query } from '../../lib/navigation/query.ts'
+import { mayFulfil } from '../../lib/session/current-shop.ts'
+import { Copyable, When } from '../../ui/bits.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Loaded, Section } from '../../ui/page.tsx'
+import { textOrNull } from './fulfilment.domain.ts'
+import { w } from './i18n.ts'
+import type { Order } from './kit.tsx'
+import { unsent } from './refund.domain.ts'
+
+type Parcel = Schema<'Fulfilment'>
+
+/** What was sent, and what is left to send. */
+export function Parcels({ of, onChange, query }: { of: Order; onChange: () => Promise<void>; query: Query }) {
+  const { fulfilments = [] } = of
+  const left = unsent(of)
+  const corrected = query.of['do'] === 'tracking' ? fulfilments.find(({ id }) => id === query.of['parcel']) : undefined
+  if (fulfilments.length === 0 && left === 0) return null
+  const close = () => query.set({ do: undefined, parcel: undefined }, { replace: true })
+  return (
+    <Section
+      title={w('parcels')}
+      actions={
+        mayFulfil.value &&
+        left > 0 && (
+          <ButtonLink icon="truck" href={query.href({ do: 'send' })}>
+            {w('send')}
+          </ButtonLink>
+        )
+      }
+    >
+      {left > 0 && <p class="faint">{w('parcelsLeft', { n: left })}</p>}
+      <ol class="plain">
+        {fulfilments.map((parcel, place) => (
+          <li key={parcel.id} class="parcel">
+            <header>
+              <strong>{w('parcel', { n: place + 1 })}</strong>
+              <When at={parcel.createdAt} />
+              {mayFulfil.value && (
+                <ButtonLink
+                  kind="quiet"
+                  href={query.href({ do: 'tracking', parcel: parcel.id })}
+                  label={`${w('correct')}: ${w('parcel', { n: place + 1 })}`}
+                >
+                  {w('correct')}
+                </ButtonLink>
+              )}
+            </header>
+            <p>
+              {parcel.carrier && <bdi>{parcel.carrier}</bdi>}{' '}
+              {parcel.trackingNumber ? (
+                <Copyable text={parcel.trackingNumber} label={w('trackingNumber')} />
+              ) : (
+                <span class="faint">{w('noTracking')}</span>
+              )}
+            </p>
+            <ul>
+              {parcel.lines.map(({ lineId, quantity }) => (
+                <li key={lineId}>
+                  {number(quantity)} × <bdi>{of.lines.find(({ id }) => id === lineId)?.title ?? lineId}</bdi>
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ol>
+      {corrected && mayFulfil.value && (
+        <TrackingDialog
+          orderId={of.id}
+          parcel={corrected}
+          onClose={close}
+          onDone={async () => {
+            close()
+            await onChange()
+          }}
+        />
+      )}
+    </Section>
+  )
+}
+
+type Held = { data: Parcel; etag: string }
+
+/** Corrects what a parcel is tracked by. */
+function TrackingDialog({
+  orderId,
+  parcel,
+  onClose,
+  onDone,
+}: {
+  orderId: string
+  parcel: Parcel
+  onClose: () => void
+  onDone: () => Promise<void>
+}) {
+  const path = { orderId, fulfilmentId: parcel.id }
+  const read = (signal?: AbortSignal): Promise<Held> =>
+    versioned(api.GET('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', { params: { path }, ...(signal && { signal }) }))
+  // The order tells no version of its parcels.
+  const held = useResource(parcel.id, read)
+  return (
+    <FormDialog title={w('correctTitle')} onClose={onClose}>
+      <Loaded of={held}>{(of) => <Tracking of={of} path={path} read={read} onTheirs={held.put} onDone={onDone} />}</Loaded>
+    </FormDialog>
+  )
+}
+
+const typedOf = ({ trackingNumber, carrier }: Parcel) => ({ trackingNumber: trackingNumber ?? '', carrier: carrier ?? '' })
+
+function Tracking({
+  of,
+  path,
+  read,
+  onTheirs,
+  onDone,
+}: {
+  of: Held
+  path: { orderId: string; fulfilmentId: string }
+  read: () => Promise<Held>
+  onTheirs: (held: Held) => void
+  onDone: () => Promise<void>
+}) {
+  const draft = useRecordDraft(of, typedOf)
+  const once = useIntention()
+  const first = useRef<HTMLDivElement>(null)
+  // The dialog was open before there was anything to type into.
+  useEffect(() => first.current?.querySelector('input')?.focus(), [])
+  async function send(): Promise<void> {
+    const { trackingNumber, carrier } = draft.now()
+    const body = { trackingNumber: textOrNull(trackingNumber), carrier: textOrNull(carrier) }
+    const saved = await saveVersioned(draft.begun().etag, {
+      save: (version) =>
+        once([body, version], (key) =>
+          ok(
+            api.PATCH('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', {
+              params: { path, header: { 'idempotency-key': key, ...ifMatch(version) } },
+              body,
+            }),
+          ),
+        ),
+      theirs: read,
+      differences: (theirs) => [
+        [w('trackingNumber'), body.trackingNumber ?? '–', theirs.trackingNumber ?? '–'],
+        [w('carrier'), body.carrier ?? '–', theirs.carrier ?? '–'],
+      ],
+      onTheirs(held) {
+        draft.take(held)
+        onTheirs(held)
+      },
+    })
+    if (!saved) return
+    notify(c('saved'))
+    await onDone()
+  }
+  return (
+    <Form onSubmit={send} dirty={draft.dirty} label={w('correctTitle')}>
+      <div ref={first}>
+        <TextField label={w('trackingNumber')} bind={draft.of.trackingNumber} max={100} code />
+      </div>
+      <TextField label={w('carrier')} bind={draft.of.carrier} max={100} />
+    </Form>
+  )
+}

@@ -1,0 +1,73 @@
+import type { Schema } from '../../lib/api/api.ts'
+import { short } from '../../lib/format/truncate.ts'
+import { stateName } from '../../lib/i18n/common.ts'
+import { notify } from '../../lib/live/toasts.ts'
+import { Who } from '../../ui/account-name.tsx'
+import { State, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { Section } from '../../ui/page.tsx'
+import { w } from './i18n.ts'
+import { isEnd, movesFrom, type Registry, type StatusOf } from './registry.domain.ts'
+
+const verbOf = (to: string): string => {
+  const key = `move.${to}`
+  return w.has(key) ? w(key) : to
+}
+
+/** What a record may become, each asked about with what comes of it. @param onMove answers whether it was done */
+export function Moves<Of extends Registry>({
+  of,
+  status,
+  name,
+  onMove,
+}: {
+  of: Of
+  status: StatusOf<Of>
+  name: string
+  onMove: (to: StatusOf<Of>) => Promise<boolean>
+}) {
+  async function move(to: StatusOf<Of>): Promise<void> {
+    const key = `${of}.${to}`
+    const verb = verbOf(to)
+    const sure = await confirm({
+      title: w('moveOf', { move: verb, name: short(name) }),
+      body: (
+        <>
+          {w.has(key) && <p>{w(key)}</p>}
+          {isEnd(to) && <p>{w('noWayBack')}</p>}
+        </>
+      ),
+      action: verb,
+      danger: to !== 'ACTIVE',
+    })
+    if (sure && (await onMove(to))) notify(w('moved', { name: short(name), state: stateName(to) }))
+  }
+  return (
+    <>
+      {movesFrom(of, status).map((to) => (
+        <Button key={to} kind={to === 'ACTIVE' ? 'primary' : 'danger'} onPress={() => move(to)}>
+          {verbOf(to)}
+        </Button>
+      ))}
+    </>
+  )
+}
+
+/** What somebody was from when on, and who said so. */
+export const History = ({ of }: { of: Schema<'AdminLender'>['statusHistory'] | Schema<'ServiceProvider'>['statusHistory'] }) => (
+  <Section title={w('history')}>
+    <ol class="timeline">
+      {of.toReversed().map(({ status, at, actor }) => (
+        <li key={`${at} ${status}`}>
+          <span class="row tight">
+            <State of={status} /> <When at={at} />
+          </span>
+          <small class="faint">
+            <Who id={actor} />
+          </small>
+        </li>
+      ))}
+    </ol>
+  </Section>
+)

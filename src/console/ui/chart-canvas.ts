@@ -1,0 +1,104 @@
+/** Draws by uPlot; loaded when there is something to draw. */
+import uPlot from 'uplot'
+import { shortDay } from '../lib/format/format.ts'
+
+/** Values a day, one each; null where there is none. */
+export type Series = { readonly name: string; readonly values: readonly (number | null)[] }
+
+const heightPx = 180
+const colours = ['--series-1', '--series-2', '--series-3'] as const
+
+const labelFont = '12px system-ui, sans-serif'
+/** Room for the labels of an axis: amounts of one currency are long, of another short. */
+function widest(ctx: CanvasRenderingContext2D, labels: readonly string[]): number {
+  ctx.save()
+  ctx.font = labelFont
+  const width = Math.max(0, ...labels.map((label) => ctx.measureText(label).width))
+  ctx.restore()
+  return Math.ceil(width) + 18
+}
+
+/** @returns ends it */
+export function draw(
+  place: HTMLElement,
+  { dates, series, format }: { dates: readonly string[]; series: readonly Series[]; format: (value: number) => string },
+): () => void {
+  const isRtl = getComputedStyle(place).direction === 'rtl'
+  const style = getComputedStyle(place)
+  const colour = (name: string) => style.getPropertyValue(name).trim()
+  const tip = document.createElement('div')
+  tip.className = 'tip'
+  const make = () =>
+    new uPlot(
+      {
+        width: place.clientWidth,
+        height: heightPx,
+        legend: { show: false },
+        cursor: { y: false, drag: { x: false, y: false } },
+        scales: {
+          x: { time: false, dir: isRtl ? -1 : 1 },
+          y: { range: (_, low, high) => [Math.min(0, low), high <= 0 ? 1 : high * 1.08] },
+        },
+        axes: [
+          {
+            stroke: colour('--soft'),
+            grid: { show: false },
+            ticks: { show: false },
+            values: (_, at) => at.map((one) => (Number.isInteger(one) && dates[one] ? shortDay(dates[one]) : '')),
+            font: labelFont,
+          },
+          {
+            stroke: colour('--soft'),
+            side: isRtl ? 1 : 3,
+            size: ({ ctx }, values) => widest(ctx, values ?? []),
+            grid: { stroke: colour('--line'), width: 1 },
+            ticks: { show: false },
+            values: (_, at) => at.map(format),
+            font: labelFont,
+          },
+        ],
+        series: [
+          {},
+          ...series.map(({ name }, at) => ({
+            label: name,
+            stroke: colour(colours[at % colours.length] ?? '--series-1'),
+            width: 2,
+            points: { show: dates.length === 1 },
+            ...(at === 0 ? { fill: colour('--series-fill') } : { dash: [4, 4] }),
+          })),
+        ],
+        hooks: {
+          setCursor: [
+            ({ cursor: { idx, left } }) => {
+              const date = idx == null ? undefined : dates[idx]
+              tip.hidden = date === undefined
+              if (date === undefined || idx == null) return
+              const figures = series.map(({ name, values }) => `${name}: ${values[idx] == null ? '–' : format(values[idx])}`)
+              tip.textContent = [shortDay(date), ...figures].join('  ·  ')
+              tip.style.insetInlineStart = `${Math.max(0, Math.min((isRtl ? place.clientWidth - (left ?? 0) : (left ?? 0)) - 40, place.clientWidth - 220))}px`
+            },
+          ],
+        },
+      },
+      [dates.map((_, at) => at), ...series.map(({ values }) => [...values])],
+      place,
+    )
+  let plot = make()
+  tip.hidden = true
+  place.append(tip)
+  const redraw = () => {
+    plot.destroy()
+    plot = make()
+    place.append(tip)
+  }
+  const watching = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: heightPx }))
+  watching.observe(place)
+  const dark = matchMedia('(prefers-color-scheme: dark)')
+  dark.addEventListener('change', redraw)
+  return () => {
+    dark.removeEventListener('change', redraw)
+    watching.disconnect()
+    plot.destroy()
+    tip.remove()
+  }
+}

@@ -1,0 +1,48 @@
+import { daysAgo } from '../lib/format/server-clock.ts'
+import { c } from '../lib/i18n/common.ts'
+import { type Window, windows } from '../lib/navigation/date-range.ts'
+import type { Query } from '../lib/navigation/query.ts'
+import { Tabs } from './bits.tsx'
+
+/** Which days a page shows: some last ones, or from one day to another, both in the address. @param offered how many last ones */
+export function Windows({ query, shown, offered = windows }: { query: Query; shown: Window; offered?: readonly number[] }) {
+  const { from, to } = query.of
+  const isOwn = shown.days === undefined
+  const change = (name: 'from' | 'to') => (event: { currentTarget: { value: string } }) => {
+    const { value } = event.currentTarget
+    // With each digit of a year it is a date.
+    if (value) query.set({ [name]: value, days: undefined }, { replace: true })
+  }
+  return (
+    <div class="windows">
+      <Tabs
+        label={c('window')}
+        of={[
+          ...offered.map((days) => ({
+            href: query.href({ days: String(days), from: undefined, to: undefined }),
+            text: c('days', { n: days }),
+            current: shown.days === days,
+          })),
+          { href: query.href({ from: from ?? daysAgo(29), to: to ?? daysAgo(0), days: undefined }), text: c('custom'), current: isOwn },
+        ]}
+      />
+      {isOwn && from && to && from > to && (
+        <p class="error" role="alert">
+          {c('fromAfterTo')}
+        </p>
+      )}
+      {isOwn && (
+        <div class="filters">
+          <label class="filter">
+            <span>{c('from')}</span>
+            <input type="date" value={from} max={to} onChange={change('from')} />
+          </label>
+          <label class="filter">
+            <span>{c('to')}</span>
+            <input type="date" value={to} min={from} onChange={change('to')} />
+          </label>
+        </div>
+      )}
+    </div>
+  )
+}

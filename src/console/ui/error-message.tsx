@@ -1,0 +1,43 @@
+import { Refused } from '../lib/api/api-error.ts'
+import { c } from '../lib/i18n/common.ts'
+import { isOperator } from '../lib/session/session.ts'
+import { Button } from './button.tsx'
+import { Icon } from './icon.tsx'
+
+/** What went wrong, in souk's words, with what whoever runs it finds it by. */
+export function ProblemText({ error }: { error: unknown }) {
+  const refused = error instanceof Refused ? error : undefined
+  const text =
+    refused === undefined
+      ? error instanceof Error
+        ? error.message
+        : String(error)
+      : refused.status === 0
+        ? c(refused.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'away')
+        : refused.message
+  // In English souk says it itself.
+  const kind = `refused.${refused?.status}`
+  return (
+    <div class="problem-text">
+      <p>
+        <strong>{c.has(kind) ? c(kind) : c('failed')}</strong> <bdi>{text}</bdi>
+      </p>
+      {refused?.status === 403 && isOperator.value && refused.message.includes('(OPERATOR_') && <p>{c('operatorWhere')}</p>}
+      {refused?.retryAfter != null && refused.retryAfter > 0 && <p>{c('tryIn', { n: refused.retryAfter })}</p>}
+      {refused?.requestId && (
+        <p class="faint">
+          <small>{c('requestId', { id: refused.requestId })}</small>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** The same in the place of what could not be shown. */
+export const Problem = ({ error, retry }: { error: unknown; retry?: () => unknown }) => (
+  <div class="problem" role="alert">
+    <Icon name="warn" />
+    <ProblemText error={error} />
+    {retry && <Button onPress={retry}>{c('retry')}</Button>}
+  </div>
+)

@@ -1,0 +1,133 @@
+/** Things in an order that somebody decides: by arrow keys on their handles, or by dragging these. */
+import type { ComponentChildren, Key } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { short } from '../lib/format/truncate.ts'
+import { c } from '../lib/i18n/common.ts'
+import { Icon } from './icon.tsx'
+
+/** A list with one of its things in another place. */
+export function moved<Item>(items: readonly Item[], from: number, to: number): readonly Item[] {
+  const item = items[from]
+  const place = Math.max(0, Math.min(items.length - 1, to))
+  if (item === undefined || place === from) return items
+  const rest = items.toSpliced(from, 1)
+  return rest.toSpliced(place, 0, item)
+}
+
+/**
+ * @param first where the first of these stands, of a list of which this is a part; from 0
+ * @param total how many there are in the whole list
+ * @param onMove takes places in the whole list
+ * @param children draws what stands beside the handle
+ */
+export function Ordered<Item>({
+  label,
+  items,
+  keyOf,
+  nameOf,
+  onMove,
+  children,
+  first = 0,
+  total = items.length,
+  grid,
+}: {
+  label: string
+  items: readonly Item[]
+  keyOf: (item: Item) => Key
+  nameOf: (item: Item) => string
+  onMove: (from: number, to: number) => void
+  children: (item: Item, at: number) => ComponentChildren
+  first?: number
+  total?: number
+  grid?: boolean
+}) {
+  const list = useRef<HTMLOListElement>(null)
+  const [told, setTold] = useState('')
+  const refocus = useRef<Key | undefined>(undefined)
+  const dragging = useRef<{ at: number } | undefined>(undefined)
+  const latest = useRef(onMove)
+  latest.current = onMove
+  // A thing that is put elsewhere in the page loses the focus.
+  useEffect(() => {
+    if (refocus.current === undefined) return
+    const at = items.findIndex((item) => keyOf(item) === refocus.current)
+    if (at < 0) return
+    refocus.current = undefined
+    handleAt(list.current, at)?.focus()
+  })
+  const ending = useRef<(() => void) | undefined>(undefined)
+  useEffect(() => () => ending.current?.(), [])
+
+  function onKeyDown(event: KeyboardEvent, item: Item, at: number): void {
+    const isRtl = getComputedStyle(event.currentTarget as Element).direction === 'rtl'
+    const sideways = grid ? { ArrowLeft: at + (isRtl ? 1 : -1), ArrowRight: at + (isRtl ? -1 : 1) } : {}
+    const to = ({ ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: total - 1, ...sideways } as Record<string, number>)[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    const place = Math.max(0, Math.min(total - 1, to))
+    if (place === at) return
+    refocus.current = keyOf(item)
+    onMove(at, place)
+    setTold(c('movedTo', { name: short(nameOf(item)), place: place + 1, total }))
+  }
+  function drag(event: PointerEvent): void {
+    const held = dragging.current
+    const rows = [...(list.current?.children ?? [])]
+    if (!held || rows.length === 0) return
+    const distances = rows.map((row) => {
+      const { left, top, width, height } = row.getBoundingClientRect()
+      return Math.hypot(grid ? event.clientX - left - width / 2 : 0, event.clientY - top - height / 2)
+    })
+    const to = first + distances.indexOf(Math.min(...distances))
+    if (to === held.at) return
+    latest.current(held.at, to)
+    held.at = to
+  }
+  function stop(): void {
+    dragging.current = undefined
+    ending.current = undefined
+    list.current?.classList.remove('dragging')
+    removeEventListener('pointermove', drag)
+    removeEventListener('pointerup', stop)
+    removeEventListener('pointercancel', stop)
+  }
+  function begin(event: PointerEvent, at: number): void {
+    if (event.button !== 0) return
+    dragging.current = { at }
+    ending.current = stop
+    list.current?.classList.add('dragging')
+    addEventListener('pointermove', drag)
+    addEventListener('pointerup', stop)
+    addEventListener('pointercancel', stop)
+  }
+  return (
+    <>
+      <ol ref={list} class={grid ? 'ordered in-grid' : 'ordered'} aria-label={label}>
+        {items.map((item, nth) => {
+          const at = first + nth
+          return (
+            <li key={keyOf(item)}>
+              <button
+                type="button"
+                class="handle"
+                aria-label={c('move', { name: short(nameOf(item)) || String(at + 1) })}
+                title={c('moveHint')}
+                onKeyDown={(event) => onKeyDown(event, item, at)}
+                onPointerDown={(event) => begin(event, at)}
+              >
+                <Icon name="grip" />
+              </button>
+              {children(item, at)}
+            </li>
+          )
+        })}
+      </ol>
+      <p class="unseen" role="status">
+        {told}
+      </p>
+    </>
+  )
+}
+
+const handleAt = (list: HTMLElement | null, at: number): HTMLElement | null =>
+  list?.children[at]?.querySelector<HTMLElement>(':scope > .handle') ?? null

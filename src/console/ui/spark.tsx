@@ -1,8 +1,0 @@
-import { height, lineOf, width } from '../lib/line.ts'
-
-/** A plot so small that it only shows which way it goes: the figures stand beside it or on the page that it leads to. */
-export const Spark = ({ values }: { values: readonly (number | null)[] }) => (
-  <svg class="spark" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-    <path d={lineOf(values)} />
-  </svg>
-)

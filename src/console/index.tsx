@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { readAhead } from './lib/api/prefetch.ts'
-import { language, wordsLoaded } from './lib/i18n/catalog.ts'
+import { language, textsLoaded } from './lib/i18n/catalog.ts'
 import { watchEvents } from './lib/live/live-events.ts'
 import { watchFocus } from './lib/navigation/focus.ts'
 import { noteShopOf } from './lib/session/current-shop.ts'
@@ -47,7 +47,7 @@ watchLeaving()
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && checkVersion())
 // By what it is now it knows later that there is another.
 setTimeout(checkVersion, firstVersionMs)
-await wordsLoaded()
+await textsLoaded()
 // It runs as soon as it is there, which may be before the page is.
 if (document.readyState === 'loading') await new Promise((resume) => document.addEventListener('DOMContentLoaded', resume, { once: true }))
 watchEvents()

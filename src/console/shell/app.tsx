@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { dismissAll } from '../lib/live/toasts.ts'
 import type { Screen } from '../lib/navigation/screen.tsx'
 import { lastShopName, noteShopOf, role, shop, shopName } from '../lib/session/current-shop.ts'
@@ -15,7 +15,7 @@ import { Button, ButtonLink } from '../ui/button.tsx'
 import { askToLeave, dropQuestion, Passing, Questions } from '../ui/dialog.tsx'
 import { Empty, Page } from '../ui/page.tsx'
 import { Frame, screenComes, screenIsThere } from './frame.tsx'
-import { s } from './i18n.ts'
+import { t } from './i18n.ts'
 import { Door } from './login.tsx'
 
 /** The whole console: who is not in stands before the door; whoever is sees the screen of the address. */
@@ -74,14 +74,14 @@ function Standing() {
   }, [standing.value])
   switch (standing.value) {
     case 'asking':
-      return <div class="splash" role="status" aria-label={c('loading')} />
+      return <div class="splash" role="status" aria-label={common('loading')} />
     case 'away':
       return (
         <main class="door">
-          <h1>{s('awayTitle')}</h1>
-          <p>{c('away')}</p>
+          <h1>{t('awayTitle')}</h1>
+          <p>{common('away')}</p>
           <Button kind="primary" onPress={begin}>
-            {c('retry')}
+            {common('retry')}
           </Button>
         </main>
       )
@@ -107,7 +107,7 @@ function Inside() {
     <Frame>
       {isOutdated.value && (
         <div class="banner" role="status">
-          {c('outdated')} <Button onPress={() => location.reload()}>{c('reload')}</Button>
+          {common('outdated')} <Button onPress={() => location.reload()}>{common('reload')}</Button>
         </div>
       )}
       <ErrorBoundary>
@@ -138,9 +138,9 @@ function guarded(screen: Screen): () => preact.JSX.Element {
     // It was theirs until now, with what they typed in it.
     const isLosing = useRef(false)
     isLosing.current = !isTheirs && (isLosing.current || isDirty())
-    const lost = isLosing.current ? ` ${c('leaveText')}` : ''
+    const lost = isLosing.current ? ` ${common('leaveText')}` : ''
     if (screen.area === 'shop' && !shop.value) return isLost(shopName.value) ? <Lost /> : <Missing />
-    if (!isTheirs) return <NotYours text={`${screen.area === 'net' ? s('operatorsOnly') : c('notYoursText')}${lost}`} />
+    if (!isTheirs) return <NotYours text={`${screen.area === 'net' ? t('operatorsOnly') : common('notYoursText')}${lost}`} />
     // Another record is another page: nothing of the one before stays.
     return <Component key={path} />
   }
@@ -149,18 +149,18 @@ function guarded(screen: Screen): () => preact.JSX.Element {
 }
 
 const Missing = () => (
-  <Page title={c('missing')}>
-    <Empty title={c('missing')} text={c('missingText')} action={<ButtonLink href="/console">{s('home')}</ButtonLink>} />
+  <Page title={common('missing')}>
+    <Empty title={common('missing')} text={common('missingText')} action={<ButtonLink href="/console">{t('home')}</ButtonLink>} />
   </Page>
 )
 const NotYours = ({ text }: { text: string }) => (
-  <Page title={c('notYours')}>
-    <Empty icon="shield" title={c('notYours')} text={text} action={<ButtonLink href="/console">{s('home')}</ButtonLink>} />
+  <Page title={common('notYours')}>
+    <Empty icon="shield" title={common('notYours')} text={text} action={<ButtonLink href="/console">{t('home')}</ButtonLink>} />
   </Page>
 )
 const Lost = () => (
-  <Page title={s('lostShop')}>
-    <Empty icon="people" title={s('lostShop')} text={s('lostShopText')} action={<ButtonLink href="/console">{s('home')}</ButtonLink>} />
+  <Page title={t('lostShop')}>
+    <Empty icon="people" title={t('lostShop')} text={t('lostShopText')} action={<ButtonLink href="/console">{t('home')}</ButtonLink>} />
   </Page>
 )
 
@@ -177,12 +177,12 @@ function Start() {
   if (to) return <div />
   if (places.length === 0)
     return (
-      <Page title={s('noShop')}>
-        <Empty icon="people" title={s('noShop')} text={s('noShopText')} />
+      <Page title={t('noShop')}>
+        <Empty icon="people" title={t('noShop')} text={t('noShopText')} />
       </Page>
     )
   return (
-    <Page title={s('chooseShop')} subtitle={s('chooseShopText')}>
+    <Page title={t('chooseShop')} subtitle={t('chooseShopText')}>
       <ul class="choices-list">
         {places.map((place: Place) => (
           <li key={place.id}>

@@ -3,9 +3,9 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { chooseLanguage, type Language, language, languages } from '../lib/i18n/catalog.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { isLive } from '../lib/live/live-events.ts'
-import { goTo } from '../lib/navigation/navigate.ts'
+import { navigate } from '../lib/navigation/navigate.ts'
 import type { Group } from '../lib/navigation/screen.tsx'
 import { rememberShop, shop } from '../lib/session/current-shop.ts'
 import { isOperator, logOut, shops } from '../lib/session/session.ts'
@@ -13,7 +13,7 @@ import { forgetDirty, isDirty } from '../lib/session/unsaved-changes.ts'
 import { Button } from '../ui/button.tsx'
 import { askToLeave } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { s } from './i18n.ts'
+import { t } from './i18n.ts'
 import { hrefOf, menu, nameOf } from './menu.ts'
 import { openPalette, Palette } from './palette.tsx'
 
@@ -74,7 +74,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   return (
     <div class={isOpen.value ? 'frame open' : 'frame'}>
       <a class="skip" href="#main">
-        {s('skip')}
+        {t('skip')}
       </a>
       <header class="top">
         <button
@@ -82,32 +82,32 @@ export function Frame({ children }: { children: ComponentChildren }) {
           class="button quiet menu-button"
           aria-expanded={isOpen.value}
           aria-controls="menu"
-          aria-label={s('menu')}
+          aria-label={t('menu')}
           onClick={() => (isOpen.value = !isOpen.value)}
         >
           <Icon name={isOpen.value ? 'close' : 'menu'} />
         </button>
         <Whereabouts />
-        <button type="button" class="palette-button" aria-label={s('palette')} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
+        <button type="button" class="palette-button" aria-label={t('palette')} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
           <Icon name="search" />
-          <span>{s('palette')}</span>
+          <span>{t('palette')}</span>
           {/* Drawn by its style: it is no part of what the button is called. */}
           <kbd data-keys="Ctrl K" />
         </button>
         <span
           class={isLive.value ? 'live on' : 'live'}
           role="img"
-          aria-label={isLive.value ? s('live') : s('notLive')}
-          title={isLive.value ? s('live') : s('notLive')}
+          aria-label={isLive.value ? t('live') : t('notLive')}
+          title={isLive.value ? t('live') : t('notLive')}
         />
       </header>
-      <nav id="menu" aria-label={s('mainMenu')} onPointerOver={onPoint} onFocusOut={onLeave}>
+      <nav id="menu" aria-label={t('mainMenu')} onPointerOver={onPoint} onFocusOut={onLeave}>
         {groups.map((group) => {
           const of = here.filter(({ nav }) => nav?.group === group)
           return (
             of.length > 0 && (
-              <section key={group} aria-label={s(`group.${group}`)}>
-                <h2>{s(`group.${group}`)}</h2>
+              <section key={group} aria-label={t(`group.${group}`)}>
+                <h2>{t(`group.${group}`)}</h2>
                 <ul>
                   {of.map((screen) => (
                     <li key={screen.path} class={screen.nav?.below ? 'below' : undefined}>
@@ -125,14 +125,14 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <footer>
           <a href="/console/account" aria-current={path === '/console/account' ? 'page' : undefined}>
             <Icon name="people" />
-            <span>{s('account')}</span>
+            <span>{t('account')}</span>
           </a>
           <a href="/docs" target="_blank" rel="noreferrer">
             <Icon name="book" />
-            <span>{s('docs')}</span>
+            <span>{t('docs')}</span>
           </a>
           <label class="language">
-            <span class="unseen">{s('language')}</span>
+            <span class="unseen">{t('language')}</span>
             <select value={language} onChange={({ currentTarget }) => speak(currentTarget)}>
               {Object.entries(languages).map(([tag, name]) => (
                 <option key={tag} value={tag} lang={tag}>
@@ -142,20 +142,20 @@ export function Frame({ children }: { children: ComponentChildren }) {
             </select>
           </label>
           <Button icon="out" onPress={leave}>
-            {s('logout')}
+            {t('logout')}
           </Button>
         </footer>
       </nav>
       <main id="main" tabIndex={-1}>
         <div role="status" class={isComing.value ? 'coming on' : 'coming'}>
-          {isComing.value && <span class="unseen">{c('loading')}</span>}
+          {isComing.value && <span class="unseen">{common('loading')}</span>}
         </div>
         {shop.value?.status === 'SUSPENDED' && path.startsWith('/console/s/') && (
           <p class="test-mode" role="status">
-            {s('suspended')}
+            {t('suspended')}
           </p>
         )}
-        {shop.value?.mode === 'TEST' && path.startsWith('/console/s/') && <p class="test-mode">{s('testMode')}</p>}
+        {shop.value?.mode === 'TEST' && path.startsWith('/console/s/') && <p class="test-mode">{t('testMode')}</p>}
         {children}
       </main>
       <Palette />
@@ -167,7 +167,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
 function Whereabouts() {
   const places = shops.value
   const here = shop.value
-  const name = here ? here.title || here.name : isOperator.value ? s('operator') : 'souk'
+  const name = here ? here.title || here.name : isOperator.value ? t('operator') : 'souk'
   if (places.length < 2)
     return (
       <a class="brand" href="/console" dir="auto">
@@ -176,17 +176,17 @@ function Whereabouts() {
     )
   return (
     <label class="brand">
-      <span class="unseen">{s('chooseShop')}</span>
+      <span class="unseen">{t('chooseShop')}</span>
       <select
         value={here?.name ?? ''}
         onChange={({ currentTarget }) => {
           const chosen = currentTarget.value
           // Whoever stays for what they have typed is still in this one.
           currentTarget.value = here?.name ?? ''
-          goTo(`/console/s/${encodeURIComponent(chosen)}`)
+          navigate(`/console/s/${encodeURIComponent(chosen)}`)
         }}
       >
-        {!here && <option value="">{s('chooseShop')}</option>}
+        {!here && <option value="">{t('chooseShop')}</option>}
         {places.map((place) => (
           <option key={place.id} value={place.name}>
             {place.title || place.name}

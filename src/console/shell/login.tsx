@@ -8,13 +8,13 @@ import { Note } from '../ui/bits.tsx'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/fields.tsx'
 import { Form } from '../ui/form.tsx'
-import { s } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** What whoever is not in sees: the login, or the first run. */
 export function Door() {
   const [view, setView] = useState<'first' | 'login' | 'forgot'>('first')
   const isSetup = standing.value === 'setup' && view === 'first'
-  const title = isSetup ? s('setupTitle') : view === 'forgot' ? s('forgotTitle') : s('loginTitle')
+  const title = isSetup ? t('setupTitle') : view === 'forgot' ? t('forgotTitle') : t('loginTitle')
   useEffect(() => {
     document.title = title
   }, [title])
@@ -31,7 +31,7 @@ export function Door() {
       <h1 ref={heading} tabIndex={-1}>
         {title}
       </h1>
-      {!keepsSession() && <Note tone="warn">{isSecureContext ? s('noCookies') : s('insecure')}</Note>}
+      {!keepsSession() && <Note tone="warn">{isSecureContext ? t('noCookies') : t('insecure')}</Note>}
       {isSetup ? (
         <Setup onLogin={() => setView('login')} />
       ) : view === 'forgot' ? (
@@ -40,7 +40,7 @@ export function Door() {
         <Login onForgot={() => setView('forgot')} />
       )}
       <label class="language">
-        <span class="unseen">{s('language')}</span>
+        <span class="unseen">{t('language')}</span>
         <select value={language} onChange={({ currentTarget }) => chooseLanguage(currentTarget.value as Language)}>
           {Object.entries(languages).map(([tag, name]) => (
             <option key={tag} value={tag} lang={tag}>
@@ -70,14 +70,14 @@ function Login({ onForgot }: { onForgot: () => void }) {
   }
   return (
     <>
-      {leftBecause.value && <Note>{s(leftBecause.value)}</Note>}
-      <Form onSubmit={send} submit={s('login')} label={s('loginTitle')}>
-        <TextField label={s('email')} bind={email} type="email" autoComplete="username" required />
-        <TextField label={s('password')} bind={password} type="password" autoComplete="current-password" required />
+      {leftBecause.value && <Note>{t(leftBecause.value)}</Note>}
+      <Form onSubmit={send} submit={t('login')} label={t('loginTitle')}>
+        <TextField label={t('email')} bind={email} type="email" autoComplete="username" required />
+        <TextField label={t('password')} bind={password} type="password" autoComplete="current-password" required />
         {wantsCode && <CodeField bind={code} />}
       </Form>
       <Button kind="quiet" onPress={onForgot}>
-        {s('forgot')}
+        {t('forgot')}
       </Button>
     </>
   )
@@ -89,8 +89,8 @@ function CodeField({ bind }: { bind: Signal<string> }) {
   useEffect(() => box.current?.querySelector('input')?.focus(), [])
   return (
     <div ref={box} class="stack">
-      <Note>{s('codeWanted')}</Note>
-      <TextField label={s('code')} hint={s('codeHint')} bind={bind} autoComplete="one-time-code" inputMode="text" code required />
+      <Note>{t('codeWanted')}</Note>
+      <TextField label={t('code')} hint={t('codeHint')} bind={bind} autoComplete="one-time-code" inputMode="text" code required />
     </div>
   )
 }
@@ -101,26 +101,26 @@ function Setup({ onLogin }: { onLogin: () => void }) {
   const password = useSignal('')
   return (
     <>
-      <p>{s('setupText')}</p>
+      <p>{t('setupText')}</p>
       <Form
         onSubmit={() => setUp({ token: token.value.trim(), email: email.value.trim(), password: password.value })}
-        submit={s('setupGo')}
-        label={s('setupTitle')}
+        submit={t('setupGo')}
+        label={t('setupTitle')}
       >
-        <TextField label={s('setupToken')} bind={token} name="token" code required />
-        <TextField label={s('email')} bind={email} name="email" type="email" autoComplete="username" required />
+        <TextField label={t('setupToken')} bind={token} name="token" code required />
+        <TextField label={t('email')} bind={email} name="email" type="email" autoComplete="username" required />
         <TextField
-          label={s('password')}
+          label={t('password')}
           bind={password}
           name="password"
           type="password"
           autoComplete="new-password"
-          hint={s('passwordHint')}
+          hint={t('passwordHint')}
           required
         />
       </Form>
       <Button kind="quiet" onPress={onLogin}>
-        {s('toLogin')}
+        {t('toLogin')}
       </Button>
     </>
   )
@@ -147,16 +147,16 @@ function Forgot({ onBack }: { onBack: () => void }) {
   return (
     <>
       {sent === 'mail' ? (
-        <Note tone="good">{s('forgotText')}</Note>
+        <Note tone="good">{t('forgotText')}</Note>
       ) : sent === 'nothing' ? (
-        <Note tone="warn">{s('forgotOff')}</Note>
+        <Note tone="warn">{t('forgotOff')}</Note>
       ) : (
-        <Form onSubmit={send} submit={s('forgotSend')} label={s('forgotTitle')}>
-          <TextField label={s('email')} bind={email} type="email" autoComplete="username" required />
+        <Form onSubmit={send} submit={t('forgotSend')} label={t('forgotTitle')}>
+          <TextField label={t('email')} bind={email} type="email" autoComplete="username" required />
         </Form>
       )}
       <Button kind="quiet" onPress={onBack}>
-        {s('toLogin')}
+        {t('toLogin')}
       </Button>
     </>
   )

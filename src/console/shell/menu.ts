@@ -2,7 +2,7 @@ import type { Screen } from '../lib/navigation/screen.tsx'
 import { role, shop } from '../lib/session/current-shop.ts'
 import { isOperator } from '../lib/session/session.ts'
 import { screens } from '../screens.ts'
-import { s } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** The screens of the menu for whoever is logged in, where they are. */
 export const menu = (): readonly Screen[] =>
@@ -14,6 +14,6 @@ export const menu = (): readonly Screen[] =>
         : isOperator.value),
   )
 /** A screen's name in the menu. */
-export const nameOf = ({ nav }: Screen): string => (nav && s.has(nav.word) ? s(nav.word) : '')
+export const nameOf = ({ nav }: Screen): string => (nav && t.has(nav.word) ? t(nav.word) : '')
 /** Its address in the shop that the page is about. */
 export const hrefOf = ({ path }: Screen): string => `/console${path.replace(':shop', encodeURIComponent(shop.value?.name ?? ''))}`

@@ -3,13 +3,13 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { api, ok } from '../lib/api/api.ts'
 import { directionOf } from '../lib/format/direction.ts'
-import { plain } from '../lib/format/fold-text.ts'
-import { goTo } from '../lib/navigation/navigate.ts'
+import { foldText } from '../lib/format/fold-text.ts'
+import { navigate } from '../lib/navigation/navigate.ts'
 import { at, net, role, shop } from '../lib/session/current-shop.ts'
 import { isOperator } from '../lib/session/session.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Problem } from '../ui/error-message.tsx'
-import { s } from './i18n.ts'
+import { t } from './i18n.ts'
 import { hrefOf, menu, nameOf } from './menu.ts'
 
 const isOpen = signal(false)
@@ -37,10 +37,10 @@ export function Palette() {
 }
 
 function pagesFor(typed: string): readonly Found[] {
-  const wanted = plain(typed)
+  const wanted = foldText(typed)
   return menu()
-    .map((screen): Found => ({ key: screen.path, group: s('pages'), text: nameOf(screen), href: hrefOf(screen) }))
-    .filter(({ text }) => plain(text).includes(wanted))
+    .map((screen): Found => ({ key: screen.path, group: t('pages'), text: nameOf(screen), href: hrefOf(screen) }))
+    .filter(({ text }) => foldText(text).includes(wanted))
 }
 
 /** What was found by some words, and by no others. */
@@ -56,7 +56,7 @@ async function shopsFor(words: string, signal: AbortSignal): Promise<Records> {
     const { data } = await ok(api.GET('/admin/shops', { params: { query: { q: words, limit: eachMax } }, signal }))
     const found = data.map(({ id, title, name }) => ({
       key: id,
-      group: s('shops'),
+      group: t('shops'),
       text: title || name,
       detail: name,
       href: net('shops', id),
@@ -84,21 +84,21 @@ async function recordsFor(words: string, signal: AbortSignal): Promise<Records> 
   const found = [
     ...(orders?.data ?? []).map(({ id, number, email }) => ({
       key: id,
-      group: s('orders'),
+      group: t('orders'),
       text: `#${number}`,
       detail: email ?? '',
       href: at('orders', id),
     })),
     ...(products?.data ?? []).map(({ id, title, handle }) => ({
       key: id,
-      group: s('products'),
+      group: t('products'),
       text: title,
       detail: handle,
       href: at('products', id),
     })),
     ...(customers?.data ?? []).map(({ id, name, email }) => ({
       key: id,
-      group: s('customers'),
+      group: t('customers'),
       text: name,
       detail: email,
       href: at('customers', id),
@@ -115,7 +115,7 @@ function Open() {
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
   const words = wordsOf(typed)
-  const hint = s(shop.value ? 'paletteHint' : isOperator.value ? 'paletteHintNet' : 'paletteHintPages')
+  const hint = t(shop.value ? 'paletteHint' : isOperator.value ? 'paletteHintNet' : 'paletteHintPages')
   useEffect(() => field.current?.focus(), [])
   useEffect(() => {
     if (words === '') return setRecords(noRecords)
@@ -146,7 +146,7 @@ function Open() {
     if (!to) return
     close()
     if (new URL(to.href, location.origin).pathname === location.pathname) route(to.href)
-    else goTo(to.href)
+    else navigate(to.href)
   }
   function onKeyDown(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -157,7 +157,7 @@ function Open() {
     event.preventDefault()
   }
   return (
-    <Dialog title={s('palette')} onClose={close}>
+    <Dialog title={t('palette')} onClose={close}>
       <div class="palette">
         <input
           ref={field}
@@ -177,7 +177,7 @@ function Open() {
           }}
           onKeyDown={onKeyDown}
         />
-        <ul id={`${id}-list`} role="listbox" aria-label={s('palette')}>
+        <ul id={`${id}-list`} role="listbox" aria-label={t('palette')}>
           {found.map((one, place) => (
             <li
               key={one.key}
@@ -199,12 +199,12 @@ function Open() {
         </ul>
         {!isFresh ? (
           <p role="status" class="faint">
-            {s('paletteSearching')}
+            {t('paletteSearching')}
           </p>
         ) : records.error !== undefined ? (
           <Problem error={records.error} />
         ) : (
-          found.length === 0 && typed.trim() !== '' && <p role="status">{s('paletteNothing')}</p>
+          found.length === 0 && typed.trim() !== '' && <p role="status">{t('paletteNothing')}</p>
         )}
       </div>
     </Dialog>

@@ -3,7 +3,7 @@ import { type Signal, signal } from '@preact/signals'
 import type { Schema } from '../lib/api/api.ts'
 import { countryOptions } from '../lib/format/locale-lists.ts'
 import { country } from '../lib/format/names.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { SelectField, TextField } from './fields.tsx'
 
 type Postal = Schema<'PostalAddress'>
@@ -52,15 +52,15 @@ export function AddressFields({ of, required }: { of: AddressForm; required?: bo
   const wanted = required ? { required: true } : {}
   return (
     <div class="fields">
-      <TextField label={c('address.name')} bind={of.name} max={200} {...wanted} />
-      <TextField label={c('address.company')} bind={of.company} max={200} />
-      <TextField label={c('address.line1')} bind={of.line1} max={200} {...wanted} />
-      <TextField label={c('address.line2')} bind={of.line2} max={200} />
-      <TextField label={c('address.postalCode')} bind={of.postalCode} max={20} />
-      <TextField label={c('address.city')} bind={of.city} max={100} {...wanted} />
-      <TextField label={c('address.province')} bind={of.province} max={100} />
-      <SelectField label={c('address.countryCode')} bind={of.countryCode} options={[['', '–'], ...countryOptions()]} />
-      <TextField label={c('address.phone')} bind={of.phone} type="tel" max={40} />
+      <TextField label={common('address.name')} bind={of.name} max={200} {...wanted} />
+      <TextField label={common('address.company')} bind={of.company} max={200} />
+      <TextField label={common('address.line1')} bind={of.line1} max={200} {...wanted} />
+      <TextField label={common('address.line2')} bind={of.line2} max={200} />
+      <TextField label={common('address.postalCode')} bind={of.postalCode} max={20} />
+      <TextField label={common('address.city')} bind={of.city} max={100} {...wanted} />
+      <TextField label={common('address.province')} bind={of.province} max={100} />
+      <SelectField label={common('address.countryCode')} bind={of.countryCode} options={[['', '–'], ...countryOptions()]} />
+      <TextField label={common('address.phone')} bind={of.phone} type="tel" max={40} />
     </div>
   )
 }

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { type Money as Amount, ago, moment, money, percentChange } from '../lib/format/format.ts'
 import { passing } from '../lib/format/server-clock.ts'
-import { c, stateName } from '../lib/i18n/common.ts'
+import { common, stateName } from '../lib/i18n/common.ts'
 import { notify } from '../lib/live/toasts.ts'
 import { Button } from './button.tsx'
 
@@ -55,7 +55,7 @@ type OrderStates = { readonly status: string; readonly fulfilmentStatus: string;
 
 /** Shows the state of an order. An order that is FULFILLED without a parcel was refunded before anything was sent. */
 export function OrderState({ of: { status, fulfilmentStatus, fulfilments } }: { of: OrderStates }) {
-  if (status === 'FULFILLED' && fulfilments?.length === 0) return <State of={status} text={c('nothingSent')} tone="plain" />
+  if (status === 'FULFILLED' && fulfilments?.length === 0) return <State of={status} text={common('nothingSent')} tone="plain" />
   return <State of={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />
 }
 
@@ -102,7 +102,7 @@ export function Figure({
       <span class="figure-name">{name}</span>
       <strong>{value}</strong>
       <Change of={change} />
-      {before !== undefined && <small class="faint">{c('previousPeriod', { value: before })}</small>}
+      {before !== undefined && <small class="faint">{common('previousPeriod', { value: before })}</small>}
       {note && <small class="faint">{note}</small>}
     </>
   )
@@ -132,7 +132,7 @@ export function Copyable({ text, label }: { text: string; label: string }) {
   return (
     <span class="copyable">
       <code>{text}</code>
-      <Button kind="quiet" icon="copy" label={`${c('copy')}: ${label}`} onPress={() => copy(text)} />
+      <Button kind="quiet" icon="copy" label={`${common('copy')}: ${label}`} onPress={() => copy(text)} />
     </span>
   )
 }
@@ -152,14 +152,14 @@ export async function copy(text: string): Promise<void> {
     const isCopied = document.execCommand('copy')
     area.remove()
     if (before instanceof HTMLElement) before.focus()
-    if (!isCopied) throw new Error(c('notCopied'))
+    if (!isCopied) throw new Error(common('notCopied'))
   }
-  notify(c('copied'))
+  notify(common('copied'))
 }
 
 /** Since when an answer holds, and where it is an old one, that it is. */
 export const AsOf = ({ at, stale }: { at: string; stale?: boolean }) =>
-  stale ? <Note tone="warn">{c('stale', { at: moment(at) })}</Note> : <p class="hint">{c('asOf', { at: moment(at) })}</p>
+  stale ? <Note tone="warn">{common('stale', { at: moment(at) })}</Note> : <p class="hint">{common('asOf', { at: moment(at) })}</p>
 
 /** Says something beside what is done. */
 export const Note = ({ tone = 'info', children }: { tone?: 'info' | 'warn' | 'bad' | 'good'; children: ComponentChildren }) => (

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { day, number } from '../lib/format/format.ts'
 import { height, lineOf, width } from '../lib/format/sparkline-path.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { Button } from './button.tsx'
 import type { draw, Series } from './chart-canvas.ts'
 
@@ -76,7 +76,7 @@ export function Plot({
       <figcaption>
         <span>{title}</span>
         <Button kind="quiet" onPress={() => setAsTable(!asTable)}>
-          {asTable ? c('plot') : c('table')}
+          {asTable ? common('plot') : common('table')}
         </Button>
       </figcaption>
       {asTable ? (
@@ -84,7 +84,7 @@ export function Plot({
           <table>
             <thead>
               <tr>
-                <th scope="col">{c('date')}</th>
+                <th scope="col">{common('date')}</th>
                 {series.map(({ name }) => (
                   <th key={name} scope="col" class="end">
                     {name}

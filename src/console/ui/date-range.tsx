@@ -1,5 +1,5 @@
 import { daysAgo } from '../lib/format/server-clock.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { type Window, windows } from '../lib/navigation/date-range.ts'
 import type { Query } from '../lib/navigation/query.ts'
 import { Tabs } from './bits.tsx'
@@ -16,29 +16,33 @@ export function Windows({ query, shown, offered = windows }: { query: Query; sho
   return (
     <div class="windows">
       <Tabs
-        label={c('window')}
+        label={common('window')}
         of={[
           ...offered.map((days) => ({
             href: query.href({ days: String(days), from: undefined, to: undefined }),
-            text: c('days', { n: days }),
+            text: common('days', { n: days }),
             current: shown.days === days,
           })),
-          { href: query.href({ from: from ?? daysAgo(29), to: to ?? daysAgo(0), days: undefined }), text: c('custom'), current: isOwn },
+          {
+            href: query.href({ from: from ?? daysAgo(29), to: to ?? daysAgo(0), days: undefined }),
+            text: common('custom'),
+            current: isOwn,
+          },
         ]}
       />
       {isOwn && from && to && from > to && (
         <p class="error" role="alert">
-          {c('fromAfterTo')}
+          {common('fromAfterTo')}
         </p>
       )}
       {isOwn && (
         <div class="filters">
           <label class="filter">
-            <span>{c('from')}</span>
+            <span>{common('from')}</span>
             <input type="date" value={from} max={to} onChange={change('from')} />
           </label>
           <label class="filter">
-            <span>{c('to')}</span>
+            <span>{common('to')}</span>
             <input type="date" value={to} min={from} onChange={change('to')} />
           </label>
         </div>

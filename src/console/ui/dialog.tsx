@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { type ComponentChildren, createContext } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { notify } from '../lib/live/toasts.ts'
 import { standing } from '../lib/session/session.ts'
 import { dirtyNow, isDirty } from '../lib/session/unsaved-changes.ts'
@@ -65,7 +65,7 @@ export function Dialog({
     >
       <header>
         <h2 id={id}>{title}</h2>
-        <Button kind="quiet" icon="close" label={c('close')} onPress={onClose} />
+        <Button kind="quiet" icon="close" label={common('close')} onPress={onClose} />
       </header>
       <div class="dialog-body">{children}</div>
       {open.value.at(-1) === me && <Toasts />}
@@ -119,10 +119,10 @@ export function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
   const wasSending = isSending()
   const isOnce = !wasSending && isDirty(but, 'shown once')
   const isUpload = !wasSending && !isOnce && !isDirty(but, 'typed')
-  const body = <p>{c(wasSending ? 'leaveSending' : isOnce ? 'leaveOnceText' : isUpload ? 'leaveUploadText' : 'leaveText')}</p>
-  const action = c(isOnce ? 'leaveOnce' : 'leave')
-  const title = c(isOnce ? 'leaveOnceTitle' : isUpload ? 'leaveUploadTitle' : 'leaveTitle')
-  const chosen = confirm({ title, body, action, otherwise: c('stay'), danger: true })
+  const body = <p>{common(wasSending ? 'leaveSending' : isOnce ? 'leaveOnceText' : isUpload ? 'leaveUploadText' : 'leaveText')}</p>
+  const action = common(isOnce ? 'leaveOnce' : 'leave')
+  const title = common(isOnce ? 'leaveOnceTitle' : isUpload ? 'leaveUploadTitle' : 'leaveTitle')
+  const chosen = confirm({ title, body, action, otherwise: common('stay'), danger: true })
   const mine = asked.peek()
   const looking = setInterval(() => {
     if (asked.peek() !== mine || isSending()) return
@@ -136,7 +136,7 @@ export function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
 export function Questions() {
   const question = asked.value
   if (!question) return null
-  const { title, body, action, otherwise = c('cancel'), danger, answer } = question
+  const { title, body, action, otherwise = common('cancel'), danger, answer } = question
   return (
     <Dialog key={title} title={title} onClose={() => answer(undefined)}>
       {body}
@@ -168,7 +168,7 @@ export function FormDialog({ onClose, children, ...rest }: Parameters<typeof Dia
     [],
   )
   async function close() {
-    if (isSending()) return notify(c('isSending'), { about: 'sending' })
+    if (isSending()) return notify(common('isSending'), { about: 'sending' })
     if (isDirty(before) && !(await askToLeave(before))) return
     // What was sent meanwhile has closed it itself.
     if (!isOver.current) onClose()

@@ -1,5 +1,5 @@
 import { Refused } from '../lib/api/api-error.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { isOperator } from '../lib/session/session.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
@@ -13,20 +13,20 @@ export function ProblemText({ error }: { error: unknown }) {
         ? error.message
         : String(error)
       : refused.status === 0
-        ? c(refused.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'away')
+        ? common(refused.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'away')
         : refused.message
   // In English souk says it itself.
   const kind = `refused.${refused?.status}`
   return (
     <div class="problem-text">
       <p>
-        <strong>{c.has(kind) ? c(kind) : c('failed')}</strong> <bdi>{text}</bdi>
+        <strong>{common.has(kind) ? common(kind) : common('failed')}</strong> <bdi>{text}</bdi>
       </p>
-      {refused?.status === 403 && isOperator.value && refused.message.includes('(OPERATOR_') && <p>{c('operatorWhere')}</p>}
-      {refused?.retryAfter != null && refused.retryAfter > 0 && <p>{c('tryIn', { n: refused.retryAfter })}</p>}
+      {refused?.status === 403 && isOperator.value && refused.message.includes('(OPERATOR_') && <p>{common('operatorWhere')}</p>}
+      {refused?.retryAfter != null && refused.retryAfter > 0 && <p>{common('tryIn', { n: refused.retryAfter })}</p>}
       {refused?.requestId && (
         <p class="faint">
-          <small>{c('requestId', { id: refused.requestId })}</small>
+          <small>{common('requestId', { id: refused.requestId })}</small>
         </p>
       )}
     </div>
@@ -38,6 +38,6 @@ export const Problem = ({ error, retry }: { error: unknown; retry?: () => unknow
   <div class="problem" role="alert">
     <Icon name="warn" />
     <ProblemText error={error} />
-    {retry && <Button onPress={retry}>{c('retry')}</Button>}
+    {retry && <Button onPress={retry}>{common('retry')}</Button>}
   </div>
 )

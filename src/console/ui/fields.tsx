@@ -5,7 +5,7 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import { useRefusal } from '../lib/api/field-errors.ts'
 import { directionOf } from '../lib/format/direction.ts'
 import { useCut } from '../lib/forms/use-length-limit.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { standing } from '../lib/session/session.ts'
 import { Icon } from './icon.tsx'
 
@@ -62,7 +62,7 @@ function Around({
       )}
       {full !== undefined && (
         <p class="hint" role="status">
-          {c('full', { n: full })}
+          {common('full', { n: full })}
         </p>
       )}
       {error && (
@@ -305,7 +305,7 @@ export function TagsField({
     field.value = all.slice(max).join(', ')
     setFull(all.length > max)
   }
-  const error = isFull ? c('pickMax', { n: max }) : undefined
+  const error = isFull ? common('pickMax', { n: max }) : undefined
   return (
     <div class={error ? 'field wrong' : 'field'}>
       <label for={id}>{label}</label>
@@ -315,7 +315,7 @@ export function TagsField({
             <bdi>{tag}</bdi>
             <button
               type="button"
-              aria-label={`${c('remove')}: ${tag}`}
+              aria-label={`${common('remove')}: ${tag}`}
               onClick={() => {
                 bind.value = bind.value.filter((one) => one !== tag)
               }}
@@ -402,7 +402,7 @@ export function FileField({
     >
       <Icon name="upload" />
       <label for={id}>
-        <strong>{label}</strong> <span class="faint">{c('drop')}</span>
+        <strong>{label}</strong> <span class="faint">{common('drop')}</span>
       </label>
       <input
         id={id}
@@ -418,7 +418,7 @@ export function FileField({
       {hint && <p class="hint">{hint}</p>}
       {isTooMany && (
         <p class="error" role="alert">
-          {c('pickMax', { n: 1 })}
+          {common('pickMax', { n: 1 })}
         </p>
       )}
     </div>

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { directionOf } from '../lib/format/direction.ts'
 import { number } from '../lib/format/format.ts'
 import { latinOf } from '../lib/forms/number-input.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import type { Query } from '../lib/navigation/query.ts'
 import { Icon } from './icon.tsx'
 
@@ -88,7 +88,7 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
         <button type="button" class="button unfold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <Icon name={isOpen ? 'close' : 'menu'} />
           <span>
-            {c('filter')}
+            {common('filter')}
             {chosen > 0 && ` (${number(chosen)})`}
           </span>
         </button>
@@ -101,7 +101,7 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
             <span>{label}</span>
             {options ? (
               <select value={held} onChange={({ currentTarget: { value } }) => query.set({ [name]: value || undefined })}>
-                <option value="">{c('all')}</option>
+                <option value="">{common('all')}</option>
                 {options.map(([value, text]) => (
                   <option key={value} value={value}>
                     {text}
@@ -125,7 +125,7 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
           href={query.href({ q: undefined, ...Object.fromEntries(filters.map(({ name }) => [name, undefined])) })}
           onClick={() => clearTimeout(waiting.current)}
         >
-          {c('clear')}
+          {common('clear')}
         </a>
       )}
     </form>

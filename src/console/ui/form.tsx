@@ -5,7 +5,7 @@ import { FormContext, formFields, noteRefusal } from '../lib/api/field-errors.ts
 import type { Resource } from '../lib/api/resource.ts'
 import { differing } from '../lib/format/truncate.ts'
 import type { RecordDraft, Versioned } from '../lib/forms/use-draft.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { dismissSaid } from '../lib/live/toasts.ts'
 import { standing } from '../lib/session/session.ts'
 import { useDirty } from '../lib/session/use-unsaved-changes.ts'
@@ -22,7 +22,7 @@ import { Problem } from './error-message.tsx'
  */
 export function Form({
   onSubmit,
-  submit = c('save'),
+  submit = common('save'),
   dirty = false,
   danger,
   actions,
@@ -149,19 +149,19 @@ export async function saveVersioned<Answer, Record>(
       if (made) return made
       const rows = differences(now.data).map(([name, yours, there]) => [name, ...differing(yours, there)] as const)
       const chosen = await choose({
-        title: c('conflictTitle'),
-        action: c(removes ? 'remove' : 'conflictMine'),
-        otherwise: c('conflictLook'),
+        title: common('conflictTitle'),
+        action: common(removes ? 'remove' : 'conflictMine'),
+        otherwise: common('conflictLook'),
         danger: true,
         body: (
           <>
-            <p>{c(removes ? 'conflictRemoval' : 'conflictText')}</p>
+            <p>{common(removes ? 'conflictRemoval' : 'conflictText')}</p>
             <table class="compare">
               <thead>
                 <tr>
                   <td />
-                  <th scope="col">{c('conflictYours')}</th>
-                  <th scope="col">{c('conflictTheirs')}</th>
+                  <th scope="col">{common('conflictYours')}</th>
+                  <th scope="col">{common('conflictTheirs')}</th>
                 </tr>
               </thead>
               <tbody>

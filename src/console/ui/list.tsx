@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Resource } from '../lib/api/resource.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { useReturning } from '../lib/live/live-events.ts'
 import type { Query } from '../lib/navigation/query.ts'
 import { ButtonLink } from './button.tsx'
@@ -19,7 +19,7 @@ export function LoadedList<List extends Paged & { readonly data: readonly unknow
   query,
   isFiltered = false,
   empty,
-  notFound = c('nothingFoundText'),
+  notFound = common('nothingFoundText'),
   goesOn = false,
   children,
 }: {
@@ -37,7 +37,7 @@ export function LoadedList<List extends Paged & { readonly data: readonly unknow
       {(list) => {
         // The last row of a page may be gone by now, or the page was never there.
         if (list.data.length === 0 && list.total > 0) return <PastEnd of={list} query={query} />
-        if (list.data.length === 0) return isFiltered ? <Empty icon="search" title={c('nothingFound')} text={notFound} /> : empty
+        if (list.data.length === 0) return isFiltered ? <Empty icon="search" title={common('nothingFound')} text={notFound} /> : empty
         return (
           <>
             {children(list)}
@@ -52,7 +52,7 @@ export function LoadedList<List extends Paged & { readonly data: readonly unknow
 const PastEnd = ({ of: { page, pages }, query }: { of: Paged; query: Query }) => (
   <Empty
     icon="search"
-    title={c('pastEnd', { page })}
-    action={<ButtonLink href={query.href({ page: String(Math.max(1, pages)) })}>{c('last')}</ButtonLink>}
+    title={common('pastEnd', { page })}
+    action={<ButtonLink href={query.href({ page: String(Math.max(1, pages)) })}>{common('last')}</ButtonLink>}
   />
 )

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Resource } from '../lib/api/resource.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { lastVisit } from '../lib/session/list-position.ts'
 import { Problem } from './error-message.tsx'
 import { Icon, type IconName } from './icon.tsx'
@@ -82,7 +82,7 @@ export function Loaded<T>({ of, children, lines = 4 }: { of: Resource<T>; childr
   const error = of.error.value
   if (data === undefined)
     return error === undefined ? (
-      <div class="skeleton" role="status" aria-label={c('loading')}>
+      <div class="skeleton" role="status" aria-label={common('loading')}>
         {Array.from({ length: lines }, (_, at) => (
           <i key={at} />
         ))}

@@ -3,9 +3,9 @@ import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { directionOf } from '../lib/format/direction.ts'
-import { short } from '../lib/format/truncate.ts'
+import { truncate } from '../lib/format/truncate.ts'
 import type { Choice } from '../lib/forms/choice.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { ProblemText } from './error-message.tsx'
 import { Icon } from './icon.tsx'
 
@@ -177,10 +177,10 @@ export function Picker<Found extends Choice>({
             {!isOpen
               ? ''
               : looked === undefined || !isFresh
-                ? c('loading')
+                ? common('loading')
                 : looked.error === undefined
                   ? found.length === 0
-                    ? c('nothingFound')
+                    ? common('nothingFound')
                     : ''
                   : ''}
           </p>
@@ -188,7 +188,7 @@ export function Picker<Found extends Choice>({
         </div>
       </div>
       <p class="hint" id={`${id}-hint`}>
-        {hint ?? c('pickHint')}
+        {hint ?? common('pickHint')}
       </p>
       {error && (
         <p class="error" id={`${id}-error`}>
@@ -234,7 +234,7 @@ export function PickField<Found extends Choice>({
         taken={taken}
         onPick={onPick}
         single={max === 1}
-        error={rest.error ?? (max > 1 && bind.value.length >= max ? c('pickMax', { n: max }) : undefined)}
+        error={rest.error ?? (max > 1 && bind.value.length >= max ? common('pickMax', { n: max }) : undefined)}
       />
       {bind.value.length > 0 && (
         <ul class="picked" aria-label={label}>
@@ -249,7 +249,12 @@ export function PickField<Found extends Choice>({
                   </small>
                 )}
               </span>
-              <button type="button" class="button quiet" aria-label={`${c('remove')}: ${short(one.text)}`} onClick={() => drop(one)}>
+              <button
+                type="button"
+                class="button quiet"
+                aria-label={`${common('remove')}: ${truncate(one.text)}`}
+                onClick={() => drop(one)}
+              >
                 <Icon name="close" />
               </button>
             </li>

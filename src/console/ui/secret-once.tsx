@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { standing } from '../lib/session/session.ts'
 import { useDirty } from '../lib/session/use-unsaved-changes.ts'
 import { Copyable, copy, Note } from './bits.tsx'
@@ -48,7 +48,7 @@ export function Once({
           <Copyable text={all[0] ?? ''} label={title} />
         ) : (
           <Button icon="copy" onPress={() => copy(all.join('\n'))}>
-            {c('copy')}
+            {common('copy')}
           </Button>
         )}
         <Button kind="primary" onPress={onKept}>

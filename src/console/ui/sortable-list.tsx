@@ -1,8 +1,8 @@
 /** Things in an order that somebody decides: by arrow keys on their handles, or by dragging these. */
 import type { ComponentChildren, Key } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { short } from '../lib/format/truncate.ts'
-import { c } from '../lib/i18n/common.ts'
+import { truncate } from '../lib/format/truncate.ts'
+import { common } from '../lib/i18n/common.ts'
 import { Icon } from './icon.tsx'
 
 /** A list with one of its things in another place. */
@@ -68,7 +68,7 @@ export function Ordered<Item>({
     if (place === at) return
     refocus.current = keyOf(item)
     onMove(at, place)
-    setTold(c('movedTo', { name: short(nameOf(item)), place: place + 1, total }))
+    setTold(common('movedTo', { name: truncate(nameOf(item)), place: place + 1, total }))
   }
   function drag(event: PointerEvent): void {
     const held = dragging.current
@@ -110,8 +110,8 @@ export function Ordered<Item>({
               <button
                 type="button"
                 class="handle"
-                aria-label={c('move', { name: short(nameOf(item)) || String(at + 1) })}
-                title={c('moveHint')}
+                aria-label={common('move', { name: truncate(nameOf(item)) || String(at + 1) })}
+                title={common('moveHint')}
                 onKeyDown={(event) => onKeyDown(event, item, at)}
                 onPointerDown={(event) => begin(event, at)}
               >

@@ -2,13 +2,13 @@
 import type { ComponentChildren } from 'preact'
 import { api, ok, type Schema } from '../lib/api/api.ts'
 import { useResource } from '../lib/api/resource.ts'
-import { short } from '../lib/format/truncate.ts'
-import { c } from '../lib/i18n/common.ts'
+import { truncate } from '../lib/format/truncate.ts'
+import { common } from '../lib/i18n/common.ts'
 import { isOwner, shop } from '../lib/session/current-shop.ts'
 import { myId } from '../lib/session/session.ts'
 
 /** What somebody who works in a shop is called: by their name, where they said one. */
-export const whoIs = ({ name, email }: Pick<Schema<'Staff'>, 'name' | 'email'>): string => short(name || email, 120)
+export const whoIs = ({ name, email }: Pick<Schema<'Staff'>, 'name' | 'email'>): string => truncate(name || email, 120)
 
 /**
  * Says who of the shop's people is meant by an id: oneself, and to its owner the others by their names; nobody else is told who works there.
@@ -21,8 +21,8 @@ export function useNames(ids: readonly string[]): (id: string) => ComponentChild
     isAsked ? (await ok(api.GET('/shops/v2/staff', { params: { query: { limit: 100 } }, signal }))).data : [],
   )
   return (id) => {
-    if (id === myId()) return c('you')
-    if (id === 'system') return c('bySystem')
+    if (id === myId()) return common('you')
+    if (id === 'system') return common('bySystem')
     const found = staff.data.value?.find(({ userId }) => userId === id)
     return found ? <bdi>{whoIs(found)}</bdi> : <code>{id}</code>
   }

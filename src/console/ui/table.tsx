@@ -1,6 +1,6 @@
 import type { ComponentChildren, Key } from 'preact'
 import { number } from '../lib/format/format.ts'
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import type { Query } from '../lib/navigation/query.ts'
 import { Icon } from './icon.tsx'
 
@@ -96,15 +96,15 @@ export function Pager({ of: { page, pages, total, totalCapped }, query, goesOn =
       </span>
     )
   return (
-    <nav class="pager" aria-label={c('page', { page, pages })}>
-      <span class="faint">{totalCapped ? c('foundCapped', { n: total }) : c('found', { n: total })}</span>
+    <nav class="pager" aria-label={common('page', { page, pages })}>
+      <span class="faint">{totalCapped ? common('foundCapped', { n: total }) : common('found', { n: total })}</span>
       {pages > 1 && (
         <span class="row tight">
-          {step(1, c('first'), 'left', true)}
-          {step(page - 1, c('previous'), 'left')}
+          {step(1, common('first'), 'left', true)}
+          {step(page - 1, common('previous'), 'left')}
           <span>{goesOn ? number(page) : `${number(page)} / ${number(pages)}`}</span>
-          {step(page + 1, c('next'), 'right')}
-          {!goesOn && step(pages, c('last'), 'right', true)}
+          {step(page + 1, common('next'), 'right')}
+          {!goesOn && step(pages, common('last'), 'right', true)}
         </span>
       )}
     </nav>

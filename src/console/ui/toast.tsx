@@ -1,4 +1,4 @@
-import { c } from '../lib/i18n/common.ts'
+import { common } from '../lib/i18n/common.ts'
 import { dismiss, toasts } from '../lib/live/toasts.ts'
 import { Button } from './button.tsx'
 import { ProblemText } from './error-message.tsx'
@@ -17,10 +17,10 @@ export const Toasts = () => (
               await undo()
             }}
           >
-            {c('undo')}
+            {common('undo')}
           </Button>
         )}
-        <Button kind="quiet" icon="close" label={c('close')} onPress={() => dismiss(id)} />
+        <Button kind="quiet" icon="close" label={common('close')} onPress={() => dismiss(id)} />
       </div>
     ))}
   </div>

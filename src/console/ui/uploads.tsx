@@ -4,8 +4,8 @@ import type { Schema } from '../lib/api/api.ts'
 import { Refused } from '../lib/api/api-error.ts'
 import { upload } from '../lib/api/upload.ts'
 import { bytes, percent } from '../lib/format/format.ts'
-import { short } from '../lib/format/truncate.ts'
-import { c } from '../lib/i18n/common.ts'
+import { truncate } from '../lib/format/truncate.ts'
+import { common } from '../lib/i18n/common.ts'
 import { useDirty } from '../lib/session/use-unsaved-changes.ts'
 import { Button } from './button.tsx'
 import { ProblemText } from './error-message.tsx'
@@ -72,7 +72,7 @@ export function Uploads({
     stopping.current.set(id, stop)
     change(id, { state: 'sending', part: 0, error: undefined })
     try {
-      if (file.size > bytesMax) throw new Refused(413, c('tooLarge', { max: bytesText() }), undefined, null, null)
+      if (file.size > bytesMax) throw new Refused(413, common('tooLarge', { max: bytesText() }), undefined, null, null)
       const { known, ...media } = await upload<Schema<'AddedMedia'>>('/media', file, {
         type: file.type || 'application/octet-stream',
         signal: stop.signal,
@@ -117,7 +117,7 @@ export function Uploads({
         accept={pictureTypes}
         multiple={!single}
         onFiles={add}
-        hint={hint ?? c('pictureHint', { max: bytesText() })}
+        hint={hint ?? common('pictureHint', { max: bytesText() })}
       />
       {jobs.current.length > 0 && (
         <ul class="stack" aria-label={label}>
@@ -131,15 +131,15 @@ export function Uploads({
                   <ProblemText error={error} />
                 </div>
               ) : (
-                <progress value={part} max={1} aria-label={`${file.name}: ${c('sending', { percent: percent(part) })}`} />
+                <progress value={part} max={1} aria-label={`${file.name}: ${common('sending', { percent: percent(part) })}`} />
               )}
               <span class="row tight">
                 {state === 'failed' && (
                   <Button kind="quiet" onPress={() => retry(id)}>
-                    {c('retry')}
+                    {common('retry')}
                   </Button>
                 )}
-                <Button kind="quiet" icon="close" label={`${c('remove')}: ${short(file.name)}`} onPress={() => drop(id)} />
+                <Button kind="quiet" icon="close" label={`${common('remove')}: ${truncate(file.name)}`} onPress={() => drop(id)} />
               </span>
             </li>
           ))}

@@ -1,7 +1,7 @@
 /** souk's API, typed by its own document: `schema.d.ts` is made of it by `bun run console:types`. */
 import createClient from 'openapi-fetch'
 import { noteClock } from '../format/server-clock.ts'
-import { c } from '../i18n/common.ts'
+import { common } from '../i18n/common.ts'
 import { notify } from '../live/toasts.ts'
 import type { components, paths } from '../schema.d.ts'
 import { doubted, shop } from '../session/current-shop.ts'
@@ -36,7 +36,7 @@ async function sent(request: Request, isPatient = false): Promise<Response> {
     const signal = isPatient ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(patienceMs)])
     const answer = await fetch(request, { signal })
     noteClock(answer)
-    if (answer.headers.get('idempotent-replayed') === 'true') notify(c('replayed'))
+    if (answer.headers.get('idempotent-replayed') === 'true') notify(common('replayed'))
     return answer
   } catch (error) {
     if (request.signal.aborted) throw error

@@ -1,7 +1,11 @@
 /** What is to happen once, however often it is sent. */
 import { Refused } from './api-error.ts'
 
-export type Once = <T, Seen = undefined>(what: unknown, send: (key: string, seen: Seen) => Promise<T>, see?: () => Seen) => Promise<T>
+export type IdempotentSend = <T, Seen = undefined>(
+  what: unknown,
+  send: (key: string, seen: Seen) => Promise<T>,
+  see?: () => Seen,
+) => Promise<T>
 /** Of what nobody knows the outcome of. */
 export type Sent = { readonly key: string; readonly seen: unknown }
 
@@ -12,7 +16,7 @@ export type Sent = { readonly key: string; readonly seen: unknown }
  * @returns sends `what` by `send`, which gets the key, and what `see` gave when it was sent for the first time: the same is meant where the same was
  *   typed, though the body would be another by now. What `see` throws keeps it from being sent
  */
-export function once(newKey: () => string, sent = new Map<string, Sent>(), about: () => string = () => ''): Once {
+export function createIdempotentSend(newKey: () => string, sent = new Map<string, Sent>(), about: () => string = () => ''): IdempotentSend {
   return async <T, Seen = undefined>(what: unknown, send: (key: string, seen: Seen) => Promise<T>, see?: () => Seen): Promise<T> => {
     const of = `${about()} ${JSON.stringify(what) ?? ''}`
     const first = sent.get(of) ?? { key: newKey(), seen: see?.() }

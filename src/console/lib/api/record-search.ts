@@ -1,6 +1,6 @@
 /** Records by what somebody types, for pickers. */
 
-import { plain } from '../format/fold-text.ts'
+import { foldText } from '../format/fold-text.ts'
 import type { Choice } from '../forms/choice.ts'
 import { api, ok, type Schema } from './api.ts'
 
@@ -49,8 +49,8 @@ const pageMax = 100
 const pagesMax = 20
 /** Collections of the shop. The API does not search them: they are read page by page until enough fit. */
 export async function findCollections(q: string, signal: AbortSignal): Promise<readonly Found<Schema<'Collection'>>[]> {
-  const words = plain(q).split(/\s+/).filter(Boolean)
-  const fits = ({ title, handle }: Schema<'Collection'>) => words.every((word) => plain(`${title} ${handle}`).includes(word))
+  const words = foldText(q).split(/\s+/).filter(Boolean)
+  const fits = ({ title, handle }: Schema<'Collection'>) => words.every((word) => foldText(`${title} ${handle}`).includes(word))
   const found: Found<Schema<'Collection'>>[] = []
   for (let page = 1; page <= pagesMax && found.length < eachMax; page++) {
     const list = await ok(api.GET('/collection-v2', { params: { query: { page, limit: pageMax } }, signal }))

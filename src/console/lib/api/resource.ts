@@ -2,7 +2,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { useLayoutEffect, useMemo } from 'preact/hooks'
 import type { Early } from './prefetch.ts'
-import { again } from './retry.ts'
+import { createRetry } from './retry.ts'
 
 export type Resource<T> = {
   /** Undefined until it has come for the first time; it stays while it is read again. */
@@ -36,7 +36,7 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
     let underWay: Promise<void> | undefined
     let next: Promise<void> | undefined
     let isOver = false
-    const trying = again(() => reload())
+    const trying = createRetry(() => reload())
     async function once(): Promise<void> {
       const mine = new AbortController()
       asking = mine

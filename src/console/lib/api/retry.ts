@@ -8,7 +8,7 @@ const firstPauseMs = 5_000
 const longestPauseMs = 60_000
 const passing: ReadonlySet<number> = new Set([0, 429, 502, 503, 504])
 
-export type Again = {
+export type Retry = {
   /** It failed with that: it is tried again after a pause that grows, or that souk has said; and at once where the network, or the stream of events, is back. */
   failed(error: unknown): void
   /** It is tried by somebody else. */
@@ -18,7 +18,7 @@ export type Again = {
 }
 
 /** For one thing that is read. @param attempt reads it, and says by the others what came of it */
-export function again(attempt: () => unknown): Again {
+export function createRetry(attempt: () => unknown): Retry {
   let pause = firstPauseMs
   let stop: (() => void) | undefined
   function begun(): void {

@@ -8,7 +8,7 @@ const isBalanced = /^[^\u2066-\u2069]*(?:[\u2066-\u2068][^\u2066-\u2069]*\u2069[
  * A text of people as it goes into a sentence: none of its marks turns what the sentence says behind it. Where it stands by itself, a `bdi`
  * contains it whole.
  */
-export function contained(text: string): string {
+export function isolateBidi(text: string): string {
   const plain = text.replace(turning, '')
   return isBalanced.test(plain) ? plain : plain.replace(isolating, '')
 }

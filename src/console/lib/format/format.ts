@@ -1,14 +1,14 @@
 /** Numbers, money and moments in the reader's language, in the shop's currency and time zone. */
 import { decimalsOf } from '../../../lib/money.ts'
 import { type Money, moneyText } from '../forms/amounts.ts'
-import { inMongolian, language, locale } from '../i18n/catalog.ts'
+import { language, locale, mongolianFallback } from '../i18n/catalog.ts'
 import { shop } from '../session/current-shop.ts'
 import { serverNow } from './server-clock.ts'
 import { wallOf } from './zoned-time.ts'
 
 export { type Money, moneyText, parseMoney } from '../forms/amounts.ts'
 
-const mongolian = inMongolian(() => import('./mongolian.ts'))
+const mongolian = mongolianFallback(() => import('./mongolian.ts'))
 
 const kept = <T>(make: (key: string) => T) => {
   const made = new Map<string, T>()

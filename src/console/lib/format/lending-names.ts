@@ -4,7 +4,7 @@ import { catalog, language, type Message } from '../i18n/catalog.ts'
 import { stateName } from '../i18n/common.ts'
 
 /** Words that the screens of KYB and lending share. */
-export const l = catalog({
+export const lendingText = catalog({
   en: () => import('../i18n/lending/en.ts'),
   ar: () => import('../i18n/lending/ar.ts'),
   mn: () => import('../i18n/lending/mn.ts'),
@@ -42,7 +42,7 @@ export const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const satisfies readon
 /** The word of a kind; of one that is new here, itself. */
 const wordOf = (of: string, one: string): string => {
   const key = `${of}.${one}`
-  return l.has(key) ? l(key) : one
+  return lendingText.has(key) ? lendingText(key) : one
 }
 export const cohortName = (cohort: string): string => wordOf('cohort', cohort)
 export const tierName = (tier: string): string => wordOf('tier', tier)
@@ -51,7 +51,7 @@ export const outcomeName = (outcome: string): string => wordOf('outcome', outcom
 /** A state of an application. */
 export function lendingStateName(status: string): string {
   const key = `status.${status}`
-  return l.has(key) ? l(key) : stateName(status)
+  return lendingText.has(key) ? lendingText(key) : stateName(status)
 }
 
 export const cohortOptions = (): readonly (readonly [Cohort, string])[] => cohorts.map((one) => [one, cohortName(one)])
@@ -61,7 +61,7 @@ type Gap = Pick<Schema<'TierGap'>, 'targetTier' | 'blockingDefaultCount' | 'guid
 export function guidanceOf({ targetTier, blockingDefaultCount, guidance }: Gap): string | undefined {
   if (language === 'en') return guidance
   const key = `blocked.${targetTier}`
-  return blockingDefaultCount > 0 && l.has(key) ? l(key) : undefined
+  return blockingDefaultCount > 0 && lendingText.has(key) ? lendingText(key) : undefined
 }
 
 /** A document by its key alone. */

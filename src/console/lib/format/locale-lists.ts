@@ -3,7 +3,7 @@ import { countryCodes } from '../../../lib/country-code.ts'
 import { currencies } from '../../../lib/money.ts'
 import type { Choice } from '../forms/choice.ts'
 import { locale } from '../i18n/catalog.ts'
-import { plain } from './fold-text.ts'
+import { foldText } from './fold-text.ts'
 import { country, currencyName } from './names.ts'
 
 type Option = readonly [value: string, text: string]
@@ -20,10 +20,10 @@ export const countryChoice = (code: string): Choice => ({ id: code, text: countr
 
 /** Countries by what somebody types: a part of the name, or the code. For pickers. */
 export async function findCountries(q: string): Promise<readonly Choice[]> {
-  const asked = plain(q)
-  const found = countryOptions().filter(([code, name]) => code.toLowerCase() === asked || plain(name).includes(asked))
+  const asked = foldText(q)
+  const found = countryOptions().filter(([code, name]) => code.toLowerCase() === asked || foldText(name).includes(asked))
   // The code itself, and what begins so, before what holds it somewhere.
-  const rank = ([code, name]: Option) => (code.toLowerCase() === asked ? 0 : plain(name).startsWith(asked) ? 1 : 2)
+  const rank = ([code, name]: Option) => (code.toLowerCase() === asked ? 0 : foldText(name).startsWith(asked) ? 1 : 2)
   return [...found].sort((a, b) => rank(a) - rank(b)).map(([code]) => countryChoice(code))
 }
 

@@ -1,7 +1,7 @@
 /** Names of countries and currencies in the reader's language. */
-import { inMongolian, locale } from '../i18n/catalog.ts'
+import { locale, mongolianFallback } from '../i18n/catalog.ts'
 
-const mongolian = inMongolian(() => import('./mongolian-names.ts'))
+const mongolian = mongolianFallback(() => import('./mongolian-names.ts'))
 const [regions, currencies] = [new Intl.DisplayNames(locale, { type: 'region' }), new Intl.DisplayNames(locale, { type: 'currency' })]
 
 /** A country by its code; the code where nobody knows it. */

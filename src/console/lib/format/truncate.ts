@@ -2,7 +2,7 @@
 const usual = 80
 
 /** The beginning of a name, which says by its dots that it goes on. @param most in UTF-16 units; no character is cut in two */
-export const short = (text: string, most = usual): string =>
+export const truncate = (text: string, most = usual): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`
 
 /** So much of a long text is shown beside another, with so much of what both say before they differ. */
@@ -14,6 +14,6 @@ export function differing(one: string, other: string): readonly [string, string]
   let same = 0
   while (same < one.length && one[same] === other[same]) same++
   const from = Math.max(0, same - before)
-  const part = (text: string) => `${from > 0 ? '…' : ''}${short(text.slice(from).replace(/^[\udc00-\udfff]/, ''), shownMax)}`
+  const part = (text: string) => `${from > 0 ? '…' : ''}${truncate(text.slice(from).replace(/^[\udc00-\udfff]/, ''), shownMax)}`
   return [part(one), part(other)]
 }

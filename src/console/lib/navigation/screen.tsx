@@ -7,8 +7,8 @@ import { Problem } from '../../ui/error-message.tsx'
 import type { IconName } from '../../ui/icon.tsx'
 import { Page } from '../../ui/page.tsx'
 import { unanswered } from '../api/api-error.ts'
-import { wordsLoaded } from '../i18n/catalog.ts'
-import { c } from '../i18n/common.ts'
+import { textsLoaded } from '../i18n/catalog.ts'
+import { common } from '../i18n/common.ts'
 import { reloadForMissing } from '../session/program-version.ts'
 import { type StaffRole, standing } from '../session/session.ts'
 
@@ -38,7 +38,7 @@ export function screen(load: () => Promise<{ default: ComponentType }>): Screen[
   const found = signal<ComponentType | undefined>(undefined)
   async function whole(): Promise<{ default: ComponentType }> {
     const module = await load()
-    await wordsLoaded()
+    await textsLoaded()
     found.value = module.default
     return module
   }
@@ -69,9 +69,9 @@ export function screen(load: () => Promise<{ default: ComponentType }>): Screen[
     }, [error])
     const Found = found.value
     if (Found) return <Found />
-    if (error === undefined) return <div class="skeleton" role="status" aria-label={c('loading')} />
+    if (error === undefined) return <div class="skeleton" role="status" aria-label={common('loading')} />
     return (
-      <Page title={c('failed')}>
+      <Page title={common('failed')}>
         <Problem error={error} retry={again} />
       </Page>
     )

@@ -26,7 +26,7 @@ function isSessionKept(): boolean {
 type Place = 'localStorage' | 'sessionStorage'
 
 /** What was kept under a name, or null, also where nothing is kept. */
-export function kept(place: Place, name: string): string | null {
+export function readStored(place: Place, name: string): string | null {
   try {
     return globalThis[place].getItem(name)
   } catch {
@@ -35,7 +35,7 @@ export function kept(place: Place, name: string): string | null {
 }
 
 /** Keeps it, where the browser does. @returns whether it does */
-export function keep(place: Place, name: string, value: string): boolean {
+export function writeStored(place: Place, name: string, value: string): boolean {
   try {
     globalThis[place].setItem(name, value)
     return true

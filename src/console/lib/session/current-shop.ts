@@ -1,6 +1,6 @@
 /** The shop that the page is about: the one that its address names. */
 import { computed, signal } from '@preact/signals'
-import { keep, kept } from './browser-storage.ts'
+import { readStored, writeStored } from './browser-storage.ts'
 import { type Place, type StaffRole, session, shops } from './session.ts'
 
 /** Its handle, out of the address; undefined on pages that are about none. */
@@ -40,9 +40,9 @@ export const net = (...parts: string[]): string => `/console/net/${parts.map(enc
 const lastShop = 'souk-console-shop'
 /** Notes the shop that the page is about: one begins in it next time. */
 export function rememberShop(): void {
-  if (shop.value) keep('localStorage', lastShop, shop.value.name)
+  if (shop.value) writeStored('localStorage', lastShop, shop.value.name)
 }
-export const lastShopName = (): string | null => kept('localStorage', lastShop)
+export const lastShopName = (): string | null => readStored('localStorage', lastShop)
 
 /** Headers of what is for a shop, whichever is shown by the time that it is sent: an undo, or one of many. @param id of the one that is shown now */
 export const inShop = (id = shop.peek()?.id): { 'x-shop-id'?: string } => (id ? { 'x-shop-id': id } : {})

@@ -1,7 +1,7 @@
 /** The program's version: after an upgrade the page begins again, unless somebody is in the middle of something. */
 import { signal } from '@preact/signals'
 import { isChanging } from '../api/api.ts'
-import { keep, kept } from './browser-storage.ts'
+import { readStored, writeStored } from './browser-storage.ts'
 import { standing } from './session.ts'
 import { isDirty } from './unsaved-changes.ts'
 
@@ -37,8 +37,8 @@ const reloadedAt = 'souk-console-reloaded'
  * most, lest it goes round. Where the server is away, whatever is shown stays; and so it does while somebody may be typing at the login.
  */
 export async function reloadForMissing(): Promise<void> {
-  const last = Number(kept('sessionStorage', reloadedAt))
+  const last = Number(readStored('sessionStorage', reloadedAt))
   if ((Date.now() - last < 60_000 && last <= Date.now()) || (await pageNow()) === undefined || standing.value !== 'in') return
   // Where it cannot be kept that it has begun again, it could go round.
-  if (keep('sessionStorage', reloadedAt, String(Date.now()))) location.reload()
+  if (writeStored('sessionStorage', reloadedAt, String(Date.now()))) location.reload()
 }

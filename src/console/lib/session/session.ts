@@ -6,7 +6,7 @@ import { computed, signal } from '@preact/signals'
 import { patienceMs, Refused, refusalOf, unanswered } from '../api/api-error.ts'
 import { noteClock } from '../format/server-clock.ts'
 import type { components } from '../schema.d.ts'
-import { keep, keepsSession, kept } from './browser-storage.ts'
+import { keepsSession, readStored, writeStored } from './browser-storage.ts'
 import { forgetDirty, isDirty } from './unsaved-changes.ts'
 
 export type Place = components['schemas']['ShopOfStaff']
@@ -76,14 +76,14 @@ function enter(answer: Answer, lastEventId?: string | null): void {
 
 const begun = 'souk-console-session'
 /** The session that was begun at this page, as a login or a first run answers it. */
-const noteBegun = ({ accessToken }: Answer) => keep('localStorage', begun, claimOf(accessToken, 'sid'))
+const noteBegun = ({ accessToken }: Answer) => writeStored('localStorage', begun, claimOf(accessToken, 'sid'))
 /**
  * Whether a session that a cookie brings was begun at this page. Another site of the domain may set a cookie of its own session here: whoever
  * comes would work in somebody else's account without a sign. What is kept beside it that site cannot write. Where nothing is kept nobody can tell.
  */
 const isOurs = ({ accessToken }: Answer): boolean => {
-  const mine = kept('localStorage', begun)
-  return mine === claimOf(accessToken, 'sid') || (mine === null && !keep('localStorage', begun, ''))
+  const mine = readStored('localStorage', begun)
+  return mine === claimOf(accessToken, 'sid') || (mine === null && !writeStored('localStorage', begun, ''))
 }
 
 /** One's own id; '' where nobody is in. */
@@ -268,7 +268,7 @@ export async function logOut(because?: 'idle'): Promise<void> {
   leave(because)
   told({ kind: 'out', because })
   // Nor is it of a tab that was answered before and has not shown it yet.
-  keep('localStorage', begun, '')
+  writeStored('localStorage', begun, '')
   await (keepsSession() || !token ? ask('/console/session', 'DELETE') : endOf(token)).catch(() => undefined)
 }
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, fetchedOnce, ok, type Schema } from '../../lib/api/api.ts'
 import { Refused } from '../../lib/api/api-error.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify, showProblem } from '../../lib/live/toasts.ts'
 import { standing } from '../../lib/session/session.ts'
 import { Copyable, Facts, Note, State } from '../../ui/bits.tsx'
@@ -12,7 +12,7 @@ import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Once } from '../../ui/secret-once.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { QrCode } from './qr-code.tsx'
 
 type Begun = Schema<'BegunTotp'>
@@ -42,32 +42,32 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
   return (
     <>
       {codes && (
-        <Once title={w('recovery')} text={w('recoveryText')} secret={codes} kept={w('recoveryKept')} onKept={() => setCodes(undefined)} />
+        <Once title={t('recovery')} text={t('recoveryText')} secret={codes} kept={t('recoveryKept')} onKept={() => setCodes(undefined)} />
       )}
       <Section
-        title={w('factor')}
-        hint={w('factorHint')}
-        actions={<State of={enabled ? 'ACTIVE' : 'DISABLED'} text={w(enabled ? 'factorOn' : 'factorOff')} />}
+        title={t('factor')}
+        hint={t('factorHint')}
+        actions={<State of={enabled ? 'ACTIVE' : 'DISABLED'} text={t(enabled ? 'factorOn' : 'factorOff')} />}
       >
         {begun ? (
           <Confirm begun={begun} onConfirmed={confirmed} onRefused={refused} onCancel={() => setBegun(undefined)} />
         ) : enabled ? (
           <>
-            {isMissed && <Note tone="bad">{w('missed')}</Note>}
+            {isMissed && <Note tone="bad">{t('missed')}</Note>}
             {recoveryCodesLeft <= fewLeft ? (
-              <Note tone="warn">{w('fewLeft', { n: recoveryCodesLeft })}</Note>
+              <Note tone="warn">{t('fewLeft', { n: recoveryCodesLeft })}</Note>
             ) : (
-              <p>{w('codesLeft', { n: recoveryCodesLeft })}</p>
+              <p>{t('codesLeft', { n: recoveryCodesLeft })}</p>
             )}
             <div class="row">
               <Button kind="danger" onPress={() => setEnding(true)}>
-                {w('turnOff')}
+                {t('turnOff')}
               </Button>
             </div>
           </>
         ) : (
           <div class="row">
-            <Button onPress={() => setBeginning(true)}>{w('begin')}</Button>
+            <Button onPress={() => setBeginning(true)}>{t('begin')}</Button>
           </div>
         )}
       </Section>
@@ -102,10 +102,10 @@ function Begin({ onClose, onBegun }: { onClose: () => void; onBegun: (begun: Beg
     onBegun(await ok(api.POST('/auth/totp', { body: { password: password.value }, cache: 'no-store' })))
   }
   return (
-    <FormDialog title={w('beginTitle')} onClose={onClose}>
-      <p>{w('beginText')}</p>
-      <Form onSubmit={begin} submit={w('next')} dirty={password.value !== ''} label={w('beginTitle')}>
-        <TextField bind={password} label={w('current')} type="password" max={200} autoComplete="current-password" required />
+    <FormDialog title={t('beginTitle')} onClose={onClose}>
+      <p>{t('beginText')}</p>
+      <Form onSubmit={begin} submit={t('next')} dirty={password.value !== ''} label={t('beginTitle')}>
+        <TextField bind={password} label={t('current')} type="password" max={200} autoComplete="current-password" required />
       </Form>
     </FormDialog>
   )
@@ -135,25 +135,25 @@ function Confirm({ begun: { secret, otpauthUri }, onConfirmed, onRefused, onCanc
   return (
     <Form
       onSubmit={confirm}
-      submit={w('confirm')}
+      submit={t('confirm')}
       dirty={code.value !== ''}
-      label={w('factor')}
-      actions={<Button onPress={onCancel}>{c('cancel')}</Button>}
+      label={t('factor')}
+      actions={<Button onPress={onCancel}>{common('cancel')}</Button>}
     >
-      <Note>{w('secretText')}</Note>
-      <QrCode of={otpauthUri} label={w('qrCode')} />
+      <Note>{t('secretText')}</Note>
+      <QrCode of={otpauthUri} label={t('qrCode')} />
       <Facts
         of={[
-          [w('secret'), <Copyable key="secret" text={secret} label={w('secret')} />],
-          [w('address'), <Copyable key="address" text={otpauthUri} label={w('address')} />],
+          [t('secret'), <Copyable key="secret" text={secret} label={t('secret')} />],
+          [t('address'), <Copyable key="address" text={otpauthUri} label={t('address')} />],
         ]}
       />
       <div class="row">
         <ButtonLink href={otpauthUri} kind="quiet">
-          {w('openApp')}
+          {t('openApp')}
         </ButtonLink>
       </div>
-      <TextField bind={code} label={w('code')} inputMode="numeric" autoComplete="one-time-code" max={64} required code />
+      <TextField bind={code} label={t('code')} inputMode="numeric" autoComplete="one-time-code" max={64} required code />
     </Form>
   )
 }
@@ -164,15 +164,15 @@ function TurnOff({ onClose, onDone }: { onClose: () => void; onDone: () => Promi
   async function turnOff(): Promise<void> {
     const body = { password: password.value, code: code.value.trim() }
     await api.DELETE('/auth/totp', { body, fetch: fetchedOnce })
-    notify(w('turnedOff'))
+    notify(t('turnedOff'))
     await onDone()
   }
   return (
-    <FormDialog title={w('turnOffTitle')} onClose={onClose}>
-      <p>{w('turnOffText')}</p>
-      <Form onSubmit={turnOff} submit={w('turnOff')} danger dirty={password.value !== '' || code.value !== ''} label={w('turnOffTitle')}>
-        <TextField bind={password} label={w('current')} type="password" max={200} autoComplete="current-password" required />
-        <TextField bind={code} label={w('codeOrRecovery')} autoComplete="one-time-code" max={64} required code />
+    <FormDialog title={t('turnOffTitle')} onClose={onClose}>
+      <p>{t('turnOffText')}</p>
+      <Form onSubmit={turnOff} submit={t('turnOff')} danger dirty={password.value !== '' || code.value !== ''} label={t('turnOffTitle')}>
+        <TextField bind={password} label={t('current')} type="password" max={200} autoComplete="current-password" required />
+        <TextField bind={code} label={t('codeOrRecovery')} autoComplete="one-time-code" max={64} required code />
       </Form>
     </FormDialog>
   )

@@ -8,7 +8,7 @@ import { SelectField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { SecondFactor } from './factor.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { Password } from './password.tsx'
 import { Sessions } from './sessions.tsx'
 
@@ -30,7 +30,7 @@ export default function Account() {
   const changed = () => Promise.all([factor.reload(), sessions.reload()])
   const email = me.data.value?.email
   return (
-    <Page title={w('title')} subtitle={email && <bdi>{email}</bdi>}>
+    <Page title={t('title')} subtitle={email && <bdi>{email}</bdi>}>
       <Password email={email} onChanged={sessions.reload} />
       <Loaded of={factor}>{(totp) => <SecondFactor of={totp} onChanged={changed} />}</Loaded>
       <Sessions of={sessions} query={query} />
@@ -42,9 +42,9 @@ export default function Account() {
 function LanguageChoice() {
   const chosen = useSignal<Language>(language)
   return (
-    <Section title={w('language')} hint={w('languageHint')}>
-      <Form onSubmit={() => chooseLanguage(chosen.value)} label={w('language')}>
-        <SelectField bind={chosen} label={w('language')} options={Object.entries(languages) as [Language, string][]} />
+    <Section title={t('language')} hint={t('languageHint')}>
+      <Form onSubmit={() => chooseLanguage(chosen.value)} label={t('language')}>
+        <SelectField bind={chosen} label={t('language')} options={Object.entries(languages) as [Language, string][]} />
       </Form>
     </Section>
   )

@@ -4,7 +4,7 @@ import { notify } from '../../lib/live/toasts.ts'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /**
  * Changes one's own password.
@@ -17,31 +17,31 @@ export function Password({ email, onChanged }: { email: string | undefined; onCh
   const again = useSignal('')
   const isDifferent = again.value !== '' && again.value !== fresh.value
   async function change(): Promise<void> {
-    if (fresh.value !== again.value) throw new Error(w('notSame'))
+    if (fresh.value !== again.value) throw new Error(t('notSame'))
     await api.POST('/auth/password', { body: { current: current.value, password: fresh.value }, fetch: fetchedOnce })
     for (const field of [current, fresh, again]) field.value = ''
-    notify(w('passwordChanged'))
+    notify(t('passwordChanged'))
     await onChanged()
   }
   return (
-    <Section title={w('password')} hint={w('passwordHint')}>
+    <Section title={t('password')} hint={t('passwordHint')}>
       <Form
         onSubmit={change}
-        submit={w('changePassword')}
+        submit={t('changePassword')}
         dirty={[current, fresh, again].some(({ value }) => value !== '')}
-        label={w('password')}
+        label={t('password')}
       >
         <input type="text" autoComplete="username" value={email ?? ''} readOnly hidden />
         <div class="fields">
-          <TextField bind={current} label={w('current')} type="password" max={200} autoComplete="current-password" required />
-          <TextField bind={fresh} label={w('fresh')} type="password" max={200} autoComplete="new-password" hint={w('freshHint')} required />
+          <TextField bind={current} label={t('current')} type="password" max={200} autoComplete="current-password" required />
+          <TextField bind={fresh} label={t('fresh')} type="password" max={200} autoComplete="new-password" hint={t('freshHint')} required />
           <TextField
             bind={again}
-            label={w('again')}
+            label={t('again')}
             type="password"
             max={200}
             autoComplete="new-password"
-            error={isDifferent ? w('notSame') : undefined}
+            error={isDifferent ? t('notSame') : undefined}
             required
           />
         </div>

@@ -5,12 +5,12 @@ import { useResource } from '../../lib/api/resource.ts'
 import { percentOfBps } from '../../lib/format/format.ts'
 import { parsePercent, percentText } from '../../lib/forms/percent.ts'
 import { type EditedDraft, useDraft } from '../../lib/forms/use-draft.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { CheckField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Affiliate = Schema<'Affiliate'>
 type Typed = { name: string; code: string; rate: string; active: boolean }
@@ -22,24 +22,24 @@ const typedOf = ({ name, code, rateBps, active }: Affiliate): Typed => ({ name, 
 /** @throws Error that says which field is wrong */
 function bodyOf({ name, code, rate, active }: Typed): Body {
   const rateBps = parsePercent(rate)
-  if (rateBps === undefined) throw new Error(c('notPercent'))
+  if (rateBps === undefined) throw new Error(common('notPercent'))
   return { name: name.trim(), code: code.trim(), rateBps, active }
 }
 
 const Fields = ({ of: { of }, isNew, wrong }: { of: EditedDraft<Typed>; isNew?: boolean; wrong: boolean }) => (
   <>
-    <TextField bind={of.name} label={w('name')} required max={255} />
-    <TextField bind={of.code} label={w('code')} hint={w(isNew ? 'codeHint' : 'codeChangeHint')} required max={64} code />
+    <TextField bind={of.name} label={t('name')} required max={255} />
+    <TextField bind={of.code} label={t('code')} hint={t(isNew ? 'codeHint' : 'codeChangeHint')} required max={64} code />
     <TextField
       bind={of.rate}
-      label={w('ratePercent')}
-      hint={w(isNew ? 'rateHint' : 'rateChangeHint')}
+      label={t('ratePercent')}
+      hint={t(isNew ? 'rateHint' : 'rateChangeHint')}
       inputMode="decimal"
       required
       code
-      error={wrong ? c('notPercent') : undefined}
+      error={wrong ? common('notPercent') : undefined}
     />
-    {!isNew && <CheckField bind={of.active} label={w('active')} hint={w('activeHint')} />}
+    {!isNew && <CheckField bind={of.active} label={t('active')} hint={t('activeHint')} />}
   </>
 )
 
@@ -52,11 +52,11 @@ export function NewAffiliate({ onSaved }: { onSaved: () => unknown }) {
     const { active: _, ...body } = bodyOf(draft.now())
     await once(body, (key) => ok(api.POST('/affiliates', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(draft.now())
-    notify(w('made'))
+    notify(t('made'))
     await onSaved()
   }
   return (
-    <Form onSubmit={create} submit={c('create')} dirty={draft.dirty} label={w('add')}>
+    <Form onSubmit={create} submit={common('create')} dirty={draft.dirty} label={t('add')}>
       <Fields of={draft} isNew wrong={wrong.value} />
     </Form>
   )
@@ -97,11 +97,11 @@ function Edit({ of: { data, etag }, onTheirs, onSaved }: { of: Held; onTheirs: (
     })
     if (!saved) return
     draft.saved(typedOf(saved), sent)
-    notify(c('saved'))
+    notify(common('saved'))
     await onSaved()
   }
   return (
-    <Form onSubmit={save} dirty={draft.dirty} label={w('edit')}>
+    <Form onSubmit={save} dirty={draft.dirty} label={t('edit')}>
       <Fields of={draft} wrong={wrong.value} />
     </Form>
   )
@@ -109,10 +109,10 @@ function Edit({ of: { data, etag }, onTheirs, onSaved }: { of: Held; onTheirs: (
 
 function differences(mine: Body, theirs: Affiliate): readonly (readonly [string, string, string])[] {
   const rows = (of: Body): readonly (readonly [string, string])[] => [
-    [w('name'), of.name],
-    [w('code'), of.code],
-    [w('rate'), percentOfBps(of.rateBps)],
-    [c('status'), stateName(of.active ? 'ACTIVE' : 'DISABLED')],
+    [t('name'), of.name],
+    [t('code'), of.code],
+    [t('rate'), percentOfBps(of.rateBps)],
+    [common('status'), stateName(of.active ? 'ACTIVE' : 'DISABLED')],
   ]
   const there = rows(theirs)
   return rows(mine).flatMap(([name, yours], place) => {

@@ -2,7 +2,7 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number, percentOfBps } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { Money, State } from '../../ui/bits.tsx'
@@ -12,7 +12,7 @@ import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { EditAffiliate, NewAffiliate } from './form.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Affiliate = Schema<'Affiliate'>
 
@@ -28,14 +28,14 @@ const Earned = ({ of, part }: { of: Affiliate; part: 'pending' | 'approved' | 'r
 )
 
 const columns = (): readonly Column<Affiliate>[] => [
-  { key: 'name', title: w('name'), main: true, cell: ({ name }) => <bdi class="cut">{name}</bdi> },
-  { key: 'code', title: w('code'), cell: ({ code }) => <code dir="ltr">{code}</code> },
-  { key: 'state', title: c('status'), cell: ({ active }) => <State of={active ? 'ACTIVE' : 'DISABLED'} /> },
-  { key: 'rate', title: w('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
-  { key: 'clicks', title: w('clicks'), end: true, cell: ({ clicks }) => number(clicks) },
-  { key: 'pending', title: w('pending'), end: true, cell: (of) => <Earned of={of} part="pending" /> },
-  { key: 'approved', title: w('approved'), end: true, cell: (of) => <Earned of={of} part="approved" /> },
-  { key: 'reversed', title: w('reversed'), end: true, cell: (of) => <Earned of={of} part="reversed" /> },
+  { key: 'name', title: t('name'), main: true, cell: ({ name }) => <bdi class="cut">{name}</bdi> },
+  { key: 'code', title: t('code'), cell: ({ code }) => <code dir="ltr">{code}</code> },
+  { key: 'state', title: common('status'), cell: ({ active }) => <State of={active ? 'ACTIVE' : 'DISABLED'} /> },
+  { key: 'rate', title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
+  { key: 'clicks', title: t('clicks'), end: true, cell: ({ clicks }) => number(clicks) },
+  { key: 'pending', title: t('pending'), end: true, cell: (of) => <Earned of={of} part="pending" /> },
+  { key: 'approved', title: t('approved'), end: true, cell: (of) => <Earned of={of} part="approved" /> },
+  { key: 'reversed', title: t('reversed'), end: true, cell: (of) => <Earned of={of} part="reversed" /> },
 ]
 
 export default function Affiliates() {
@@ -53,27 +53,27 @@ export default function Affiliates() {
   }
   const create = (
     <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1', page })}>
-      {w('add')}
+      {t('add')}
     </ButtonLink>
   )
   return (
     <Page
-      title={w('title')}
+      title={t('title')}
       actions={
         <>
           <Button icon="download" onPress={() => download('/affiliates', 'affiliates.csv', 'text/csv')}>
-            {c('download')}
+            {common('download')}
           </Button>
           {create}
         </>
       }
     >
-      <LoadedList of={affiliates} query={query} empty={<Empty icon="people" title={w('none')} text={w('noneText')} action={create} />}>
+      <LoadedList of={affiliates} query={query} empty={<Empty icon="people" title={t('none')} text={t('noneText')} action={create} />}>
         {(list) => (
           <>
-            <p class="hint">{w('earningsHint')}</p>
+            <p class="hint">{t('earningsHint')}</p>
             <Table
-              caption={w('title')}
+              caption={t('title')}
               columns={columns()}
               rows={list.data}
               rowKey={({ id }) => id}
@@ -83,11 +83,11 @@ export default function Affiliates() {
         )}
       </LoadedList>
       {isNew ? (
-        <FormDialog title={w('add')} onClose={close}>
+        <FormDialog title={t('add')} onClose={close}>
           <NewAffiliate onSaved={onSaved} />
         </FormDialog>
       ) : edit ? (
-        <FormDialog title={w('edit')} onClose={close}>
+        <FormDialog title={t('edit')} onClose={close}>
           <EditAffiliate id={edit} onSaved={onSaved} />
         </FormDialog>
       ) : null}

@@ -1,10 +1,10 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { differencesOf } from './audit.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** The API's word for what is a person's, or a secret: that it changed is told, and no more. */
 const redacted = '[redacted]'
-const Value = ({ of }: { of: string }) => (of === redacted ? <span class="faint">{w('redacted')}</span> : <bdi>{of}</bdi>)
+const Value = ({ of }: { of: string }) => (of === redacted ? <span class="faint">{t('redacted')}</span> : <bdi>{of}</bdi>)
 
 /** What changed, field by field: what it was is struck out, what it is stands behind it. */
 export function Changes({ of }: { of: Pick<Schema<'AuditRecord'>, 'before' | 'after' | 'address' | 'requestId'> }) {
@@ -12,20 +12,20 @@ export function Changes({ of }: { of: Pick<Schema<'AuditRecord'>, 'before' | 'af
   if (fields.length === 0 && of.address === null && of.requestId === null) return <>–</>
   return (
     <details>
-      <summary class="number">{fields.length === 0 ? w('where') : w('changed', { n: fields.length })}</summary>
+      <summary class="number">{fields.length === 0 ? t('where') : t('changed', { n: fields.length })}</summary>
       <ul class="changes">
         {fields.map(({ name, before, after }) => (
           <li key={name}>
             <code>{name}</code>{' '}
             {before !== undefined && (
               <del>
-                <span class="unseen">{w('before')} </span>
+                <span class="unseen">{t('before')} </span>
                 <Value of={before} />
               </del>
             )}{' '}
             {after !== undefined && (
               <ins>
-                <span class="unseen">{w('after')} </span>
+                <span class="unseen">{t('after')} </span>
                 <Value of={after} />
               </ins>
             )}
@@ -33,12 +33,12 @@ export function Changes({ of }: { of: Pick<Schema<'AuditRecord'>, 'before' | 'af
         ))}
         {of.address !== null && (
           <li class="faint">
-            {w('address')} <bdi>{of.address}</bdi>
+            {t('address')} <bdi>{of.address}</bdi>
           </li>
         )}
         {of.requestId !== null && (
           <li class="faint">
-            {w('request')} <code>{of.requestId}</code>
+            {t('request')} <code>{of.requestId}</code>
           </li>
         )}
       </ul>

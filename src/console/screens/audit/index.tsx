@@ -1,7 +1,7 @@
 import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
 import { WhoIs } from '../../ui/account-name.tsx'
 import { When } from '../../ui/bits.tsx'
@@ -13,7 +13,7 @@ import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type FilterName, filterNames, pageOf } from './audit.domain.ts'
 import { Changes } from './changes.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Row = Schema<'AuditRecord'>
 
@@ -25,16 +25,16 @@ const columns = (query: Query): readonly Column<Row>[] => {
     </a>
   )
   return [
-    { key: 'action', title: w('action'), main: true, cell: ({ action }) => only('action', action) },
-    { key: 'at', title: w('at'), cell: ({ at }) => <When at={at} /> },
+    { key: 'action', title: t('action'), main: true, cell: ({ action }) => only('action', action) },
+    { key: 'at', title: t('at'), cell: ({ at }) => <When at={at} /> },
     {
       key: 'actor',
-      title: w('actor'),
+      title: t('actor'),
       // The trail knows of a login that failed whose account it was, and not who it was.
       cell: ({ action, actor }) =>
         action === 'login.failed' && actor !== 'anonymous' ? (
           <span>
-            <span class="faint">{w('triedAs')}</span> {only('actor', actor)}
+            <span class="faint">{t('triedAs')}</span> {only('actor', actor)}
           </span>
         ) : (
           only('actor', actor)
@@ -42,28 +42,28 @@ const columns = (query: Query): readonly Column<Row>[] => {
     },
     {
       key: 'subject',
-      title: w('subject'),
+      title: t('subject'),
       cell: (row) => {
         const page = pageOf(row.subject)
         return (
           <div>
             {only('subject', row.subject)}{' '}
             {page && (
-              <a href={`/console${page}`} aria-label={w('show', { id: row.subject })} title={w('show', { id: row.subject })}>
+              <a href={`/console${page}`} aria-label={t('show', { id: row.subject })} title={t('show', { id: row.subject })}>
                 <Icon name="right" />
               </a>
             )}
             {row.shopId !== null && row.shopId !== row.subject && (
               <small>
                 <br />
-                <span class="faint">{w('shopId')}</span> {only('shopId', row.shopId)}
+                <span class="faint">{t('shopId')}</span> {only('shopId', row.shopId)}
               </small>
             )}
           </div>
         )
       },
     },
-    { key: 'changes', title: w('changes'), cell: (row) => <Changes of={row} /> },
+    { key: 'changes', title: t('changes'), cell: (row) => <Changes of={row} /> },
   ]
 }
 
@@ -81,38 +81,38 @@ export default function Audit() {
   const isFiltered = q !== '' || !!from || !!to || Object.keys(named).length > 0
   return (
     <Page
-      title={w('title')}
+      title={t('title')}
       actions={
         <>
           <Button icon="download" onPress={() => download(pathWith('/admin/audit', asked), 'audit.csv', 'text/csv')}>
-            {w('csv')}
+            {t('csv')}
           </Button>
-          <Button onPress={trail.reload}>{w('again')}</Button>
+          <Button onPress={trail.reload}>{t('again')}</Button>
         </>
       }
     >
       <Filters
         query={query}
-        search={w('search')}
+        search={t('search')}
         filters={[
           // What one typed is looked for in all of them: one alone is there where a link has set it, to be taken away again.
-          ...filterNames.filter((name) => query.of[name]).map((name) => ({ name, label: w(name) })),
-          { name: 'from', label: c('from'), type: 'date' as const },
-          { name: 'to', label: c('to'), type: 'date' as const },
+          ...filterNames.filter((name) => query.of[name]).map((name) => ({ name, label: t(name) })),
+          { name: 'from', label: common('from'), type: 'date' as const },
+          { name: 'to', label: common('to'), type: 'date' as const },
         ]}
       />
-      <p class="hint">{w('hint')}</p>
+      <p class="hint">{t('hint')}</p>
       <LoadedList
         of={trail}
         query={query}
         isFiltered={isFiltered}
-        empty={<Empty icon="book" title={c('nothing')} text={w('emptyText')} />}
-        notFound={w('nothingFoundText')}
+        empty={<Empty icon="book" title={common('nothing')} text={t('emptyText')} />}
+        notFound={t('nothingFoundText')}
       >
         {(list) => (
           <>
-            {list.totalCapped && <p class="hint">{w('capped')}</p>}
-            <Table caption={w('title')} columns={columns(query)} rows={list.data} rowKey={({ id }) => id} />
+            {list.totalCapped && <p class="hint">{t('capped')}</p>}
+            <Table caption={t('title')} columns={columns(query)} rows={list.data} rowKey={({ id }) => id} />
           </>
         )}
       </LoadedList>

@@ -3,14 +3,14 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { bytes, duration, number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive, useLooking } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { AsOf, Facts, Note, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 const when = (at: string | null) => at && <When at={at} short />
 
@@ -43,16 +43,16 @@ export default function Backups() {
     )
     // Where an earlier try had asked for it, what has ended since may be the one that is waited for.
     setAsked(before)
-    notify(w('asked'))
+    notify(t('asked'))
     await backups.reload()
   }
   return (
     <Page
-      title={w('title')}
+      title={t('title')}
       actions={
         held?.state === 'on' && (
           <Button busy={isAwaited} onPress={now}>
-            {w('now')}
+            {t('now')}
           </Button>
         )
       }
@@ -63,67 +63,67 @@ export default function Backups() {
             <AsOf at={asOf} />
             {isAwaited && (
               <p role="status">
-                <State of="PENDING" text={w('running')} tone="info" />
+                <State of="PENDING" text={t('running')} tone="info" />
               </p>
             )}
-            {state === 'off' && <Note tone="bad">{w('off')}</Note>}
-            {state === 'server' && <Note>{w('server')}</Note>}
+            {state === 'off' && <Note tone="bad">{t('off')}</Note>}
+            {state === 'server' && <Note>{t('server')}</Note>}
             {isLate && (
               <Note tone="bad">
-                <strong>{w('late')}</strong> {w('lateText', { n: lateAfterHours })}
+                <strong>{t('late')}</strong> {t('lateText', { n: lateAfterHours })}
               </Note>
             )}
-            {database?.isDamaged && <Note tone="bad">{w('damaged')}</Note>}
+            {database?.isDamaged && <Note tone="bad">{t('damaged')}</Note>}
             <div class="grid">
-              <Section title={w('last')}>
+              <Section title={t('last')}>
                 <Facts
                   of={[
-                    [w('last'), last ? <When at={last.at} /> : w('never')],
-                    [w('size'), last && bytes(last.bytes)],
-                    [w('took'), last?.durationMs != null && duration(last.durationMs)],
-                    [w('next'), when(nextAt)],
-                    [w('failures'), number(failures)],
+                    [t('last'), last ? <When at={last.at} /> : t('never')],
+                    [t('size'), last && bytes(last.bytes)],
+                    [t('took'), last?.durationMs != null && duration(last.durationMs)],
+                    [t('next'), when(nextAt)],
+                    [t('failures'), number(failures)],
                   ]}
                 />
               </Section>
               {database && (
-                <Section title={w('database')}>
+                <Section title={t('database')}>
                   <Facts
                     of={[
-                      [w('size'), bytes(database.bytes)],
-                      [w('log'), bytes(database.logBytes)],
-                      ...(database.isDamaged === false ? ([['', <State key="intact" of="ACTIVE" text={w('intact')} />]] as const) : []),
+                      [t('size'), bytes(database.bytes)],
+                      [t('log'), bytes(database.logBytes)],
+                      ...(database.isDamaged === false ? ([['', <State key="intact" of="ACTIVE" text={t('intact')} />]] as const) : []),
                     ]}
                   />
                 </Section>
               )}
-              <Section title={w('shipping')}>
+              <Section title={t('shipping')}>
                 <Facts
                   of={[
-                    [w('shipping'), logShipping.isOn ? w('every', { n: logShipping.everySeconds ?? 0 }) : c('off')],
-                    [w('shipped'), when(logShipping.shippedAt)],
-                    [w('snapshots'), number(logShipping.snapshots)],
-                    [w('failures'), number(logShipping.failures)],
+                    [t('shipping'), logShipping.isOn ? t('every', { n: logShipping.everySeconds ?? 0 }) : common('off')],
+                    [t('shipped'), when(logShipping.shippedAt)],
+                    [t('snapshots'), number(logShipping.snapshots)],
+                    [t('failures'), number(logShipping.failures)],
                   ]}
                 />
               </Section>
             </div>
             {places.length > 0 && (
-              <Section title={w('places')}>
+              <Section title={t('places')}>
                 <Table
-                  caption={w('places')}
+                  caption={t('places')}
                   rows={places}
                   rowKey={({ place }) => place}
                   columns={[
-                    { key: 'place', title: w('place'), main: true, cell: ({ place }) => <bdi>{place}</bdi> },
-                    { key: 'age', title: w('age'), cell: ({ lastAt }) => (lastAt ? <When at={lastAt} short /> : w('never')) },
+                    { key: 'place', title: t('place'), main: true, cell: ({ place }) => <bdi>{place}</bdi> },
+                    { key: 'age', title: t('age'), cell: ({ lastAt }) => (lastAt ? <When at={lastAt} short /> : t('never')) },
                     {
                       key: 'state',
-                      title: c('status'),
+                      title: common('status'),
                       cell: ({ isLate: late, isRunning }) => (
                         <span class="row tight">
-                          {isRunning && <State of="PENDING" text={w('running')} tone="info" />}
-                          {late && <State of="FAILED" text={w('late')} tone="bad" />}
+                          {isRunning && <State of="PENDING" text={t('running')} tone="info" />}
+                          {late && <State of="FAILED" text={t('late')} tone="bad" />}
                         </span>
                       ),
                     },

@@ -1,7 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso/router'
 import { api, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
 import { Facts, When } from '../../ui/bits.tsx'
@@ -11,14 +11,14 @@ import { Preview } from '../../ui/html-preview.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { BlogForm } from './form.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { BlogStateOf } from './list.tsx'
 import { type Held, readBlog } from './read.ts'
 
 export default function Article() {
   const id = useRoute().params['id'] ?? ''
   return id === 'new' && mayManage.value ? (
-    <Page title={w('add')} back={{ href: at('blog'), text: w('title') }}>
+    <Page title={t('add')} back={{ href: at('blog'), text: t('title') }}>
       <BlogForm />
     </Page>
   ) : (
@@ -32,33 +32,33 @@ function Existing({ id }: { id: string }) {
   const held = blog.data.value
   async function remove({ data, etag }: Held) {
     const sure = await confirm({
-      title: w('removeTitle'),
+      title: t('removeTitle'),
       body: (
         <>
           <p>
             <bdi class="cut">{data.title}</bdi>
           </p>
-          <p>{w('removeText')}</p>
+          <p>{t('removeText')}</p>
         </>
       ),
-      action: c('delete'),
+      action: common('delete'),
       danger: true,
     })
     if (!sure) return
     await api.DELETE('/blogs/{id}', { params: { path: { id }, header: { 'if-match': etag } } })
-    notify(w('removed'))
+    notify(t('removed'))
     route(at('blog'), true)
   }
   return (
     <Page
-      title={held?.data.title ?? w('article')}
-      back={{ href: at('blog'), text: w('title') }}
+      title={held?.data.title ?? t('article')}
+      back={{ href: at('blog'), text: t('title') }}
       subtitle={held && <BlogStateOf of={held.data} />}
       actions={
         held &&
         mayManage.value && (
           <Button kind="danger" onPress={() => remove(held)}>
-            {c('delete')}
+            {common('delete')}
           </Button>
         )
       }
@@ -74,13 +74,13 @@ const Read = ({ of }: { of: Schema<'Blog'> }) => (
     {of.coverImage && <Picture url={of.coverImage} large />}
     <Facts
       of={[
-        [w('slug'), <bdi key="slug">{of.slug}</bdi>],
-        [w('author'), of.author && <bdi>{of.author}</bdi>],
-        [w('publishedAt'), of.publishedAt && <When at={of.publishedAt} />],
-        [w('excerpt'), of.excerpt && <bdi>{of.excerpt}</bdi>],
-        [w('tags'), <bdi key="tags">{of.tags.join(', ')}</bdi>],
+        [t('slug'), <bdi key="slug">{of.slug}</bdi>],
+        [t('author'), of.author && <bdi>{of.author}</bdi>],
+        [t('publishedAt'), of.publishedAt && <When at={of.publishedAt} />],
+        [t('excerpt'), of.excerpt && <bdi>{of.excerpt}</bdi>],
+        [t('tags'), <bdi key="tags">{of.tags.join(', ')}</bdi>],
       ]}
     />
-    <Preview html={of.bodyHtml} label={w('preview')} />
+    <Preview html={of.bodyHtml} label={t('preview')} />
   </Section>
 )

@@ -6,7 +6,7 @@ import { changesOf, givenOf } from '../../lib/api/changed-fields.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { moment, timeZone } from '../../lib/format/format.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { at } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
@@ -17,7 +17,7 @@ import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { type Body, bodyOf, nothingTyped, typedOf } from './blog.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type Held, readBlog } from './read.ts'
 
 type Blog = Schema<'Blog'>
@@ -34,7 +34,7 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
   /** souk takes out of the text what it does not allow: whoever wrote it is told. */
   function told(stored: Blog, body: Partial<Body>) {
     const isSame = body.bodyHtml === undefined || stored.bodyHtml === body.bodyHtml
-    notify(isSame ? c('saved') : w('cleaned'))
+    notify(isSame ? common('saved') : t('cleaned'))
   }
   async function create(body: Body) {
     const made = await once(body, (key) => ok(api.POST('/blogs', { params: { header: { 'idempotency-key': key } }, body: givenOf(body) })))
@@ -74,47 +74,47 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
   function submit() {
     const body = bodyOf(draft.now(), { zone, before: of?.data })
     wrong.value = body === undefined
-    if (!body) throw new Error(w('notMoment'))
+    if (!body) throw new Error(t('notMoment'))
     return of ? change(of, body) : create(body)
   }
   return (
     <Form
       onSubmit={async () => submit()}
-      submit={of ? c('save') : c('create')}
+      submit={of ? common('save') : common('create')}
       dirty={draft.dirty}
-      label={of ? w('article') : w('add')}
+      label={of ? t('article') : t('add')}
       keepsTyping={of !== undefined}
     >
       <div class="columns">
         <div class="stack">
-          <Section title={w('text')}>
-            <TextField bind={field.title} label={w('name')} required max={255} />
-            <AreaField bind={field.excerpt} label={w('excerpt')} hint={w('excerptHint')} rows={3} max={2_000} />
-            <AreaField bind={field.bodyHtml} label={w('body')} hint={w('bodyHint')} rows={16} max={65_536} />
+          <Section title={t('text')}>
+            <TextField bind={field.title} label={t('name')} required max={255} />
+            <AreaField bind={field.excerpt} label={t('excerpt')} hint={t('excerptHint')} rows={3} max={2_000} />
+            <AreaField bind={field.bodyHtml} label={t('body')} hint={t('bodyHint')} rows={16} max={65_536} />
           </Section>
-          <Section title={w('preview')}>
+          <Section title={t('preview')}>
             <Look of={field.bodyHtml} />
           </Section>
         </div>
         <div class="stack">
-          <Section title={w('publishing')}>
+          <Section title={t('publishing')}>
             <SelectField
               bind={field.status}
-              label={c('status')}
+              label={common('status')}
               options={(['DRAFT', 'PUBLISHED'] as const).map((one) => [one, stateName(one)])}
             />
             <TextField
               bind={field.publishedAt}
-              label={w('publishedAt')}
+              label={t('publishedAt')}
               type="datetime-local"
-              hint={w('publishedHint', { zone })}
-              error={wrong.value ? w('notMoment') : undefined}
+              hint={t('publishedHint', { zone })}
+              error={wrong.value ? t('notMoment') : undefined}
             />
-            <TextField bind={field.slug} label={w('slug')} hint={w(of ? 'slugChangeHint' : 'slugHint')} max={255} />
-            <TextField bind={field.author} label={w('author')} max={255} />
-            <TagsField bind={field.tags as Parameters<typeof TagsField>[0]['bind']} label={w('tags')} hint={w('tagsHint')} max={250} />
+            <TextField bind={field.slug} label={t('slug')} hint={t(of ? 'slugChangeHint' : 'slugHint')} max={255} />
+            <TextField bind={field.author} label={t('author')} max={255} />
+            <TagsField bind={field.tags as Parameters<typeof TagsField>[0]['bind']} label={t('tags')} hint={t('tagsHint')} max={250} />
           </Section>
-          <Section title={w('cover')}>
+          <Section title={t('cover')}>
             {field.coverImage.value && (
               <>
                 <Picture url={field.coverImage.value} large />
@@ -124,14 +124,14 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
                       field.coverImage.value = ''
                     }}
                   >
-                    {w('coverRemove')}
+                    {t('coverRemove')}
                   </Button>
                 </div>
               </>
             )}
             <Uploads
               single
-              label={field.coverImage.value ? w('coverOther') : w('coverChoose')}
+              label={field.coverImage.value ? t('coverOther') : t('coverChoose')}
               onDone={({ url }) => {
                 field.coverImage.value = url
               }}
@@ -153,7 +153,7 @@ function Look({ of }: { of: Signal<string> }) {
     const waiting = setTimeout(() => setHtml(typed), lookAfterMs)
     return () => clearTimeout(waiting)
   }, [typed])
-  return <Preview html={html} label={w('previewLook')} />
+  return <Preview html={html} label={t('previewLook')} />
 }
 
 const shownMax = 600
@@ -162,15 +162,15 @@ const cut = (text: string) => (text.length > shownMax ? `${text.slice(0, shownMa
 /** Of what somebody typed and what is there by now that which differs, in words. */
 function differences(mine: Body, theirs: Blog): readonly (readonly [string, string, string])[] {
   const rows = (of: Body): readonly (readonly [string, string])[] => [
-    [w('name'), of.title],
-    [w('slug'), of.slug ?? theirs.slug],
-    [w('excerpt'), of.excerpt ?? '–'],
-    [w('body'), of.bodyHtml],
-    [w('cover'), of.coverImage ?? '–'],
-    [w('author'), of.author ?? '–'],
-    [w('tags'), of.tags.join(', ')],
-    [c('status'), stateName(of.status)],
-    [w('publishedAt'), of.publishedAt ? moment(of.publishedAt) : '–'],
+    [t('name'), of.title],
+    [t('slug'), of.slug ?? theirs.slug],
+    [t('excerpt'), of.excerpt ?? '–'],
+    [t('body'), of.bodyHtml],
+    [t('cover'), of.coverImage ?? '–'],
+    [t('author'), of.author ?? '–'],
+    [t('tags'), of.tags.join(', ')],
+    [common('status'), stateName(of.status)],
+    [t('publishedAt'), of.publishedAt ? moment(of.publishedAt) : '–'],
   ]
   const there = rows(theirs)
   return rows(mine).flatMap(([name, yours], place) => {

@@ -2,7 +2,7 @@ import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
 import { State, When } from '../../ui/bits.tsx'
@@ -13,21 +13,21 @@ import { Empty, Page } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { blogState } from './blog.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Blog = Schema<'Blog'>
 
 export const BlogStateOf = ({ of }: { of: Pick<Blog, 'status' | 'publishedAt'> }) => {
   const state = blogState(of, serverNow())
-  return state === 'SCHEDULED' ? <State of={state} text={w('scheduled')} tone="info" /> : <State of={state} />
+  return state === 'SCHEDULED' ? <State of={state} text={t('scheduled')} tone="info" /> : <State of={state} />
 }
 
 const columns = (): readonly Column<Blog>[] => [
-  { key: 'cover', title: w('cover'), cell: ({ coverImage }) => coverImage && <Picture url={coverImage} /> },
-  { key: 'title', title: w('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
-  { key: 'state', title: c('status'), cell: (blog) => <BlogStateOf of={blog} /> },
-  { key: 'published', title: w('publishedAt'), cell: ({ publishedAt }) => publishedAt && <When at={publishedAt} /> },
-  { key: 'tags', title: w('tags'), cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
+  { key: 'cover', title: t('cover'), cell: ({ coverImage }) => coverImage && <Picture url={coverImage} /> },
+  { key: 'title', title: t('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { key: 'state', title: common('status'), cell: (blog) => <BlogStateOf of={blog} /> },
+  { key: 'published', title: t('publishedAt'), cell: ({ publishedAt }) => publishedAt && <When at={publishedAt} /> },
+  { key: 'tags', title: t('tags'), cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
 ]
 
 export default function Articles() {
@@ -38,32 +38,32 @@ export default function Articles() {
   )
   const create = mayManage.value && (
     <ButtonLink icon="plus" kind="primary" href={at('blog', 'new')}>
-      {w('add')}
+      {t('add')}
     </ButtonLink>
   )
   return (
     <Page
-      title={w('title')}
+      title={t('title')}
       actions={
         mayManage.value && (
           <>
             <Button icon="download" onPress={() => download(pathWith('/blogs', { q }), 'blog.csv', 'text/csv')}>
-              {c('download')}
+              {common('download')}
             </Button>
             {create}
           </>
         )
       }
     >
-      <Filters query={query} search={w('search')} filters={[]} />
+      <Filters query={query} search={t('search')} filters={[]} />
       <LoadedList
         of={blogs}
         query={query}
         isFiltered={!!q || query.page > 1}
-        empty={<Empty icon="book" title={w('none')} text={w('noneText')} action={create} />}
+        empty={<Empty icon="book" title={t('none')} text={t('noneText')} action={create} />}
       >
         {(list) => (
-          <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('blog', id)} />
+          <Table caption={t('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('blog', id)} />
         )}
       </LoadedList>
     </Page>

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Breaker = Schema<'Breaker'>
 
@@ -24,21 +24,21 @@ export default function Breakers() {
   }
   async function isolate(processor: Breaker['processor']): Promise<void> {
     const sure = await confirm({
-      title: w('isolateOf', { name: processorName(processor) }),
-      body: <p>{w('isolateText', { name: processorName(processor) })}</p>,
-      action: w('isolate'),
+      title: t('isolateOf', { name: processorName(processor) }),
+      body: <p>{t('isolateText', { name: processorName(processor) })}</p>,
+      action: t('isolate'),
       danger: true,
     })
     if (!sure) return
     await change(processor, 'isolate')
-    notify(w('done', { name: processorName(processor) }), { about: processor, undo: () => change(processor, 'restore') })
+    notify(t('done', { name: processorName(processor) }), { about: processor, undo: () => change(processor, 'restore') })
   }
   async function restore(processor: Breaker['processor']): Promise<void> {
     await change(processor, 'restore')
-    notify(w('undone', { name: processorName(processor) }), { about: processor })
+    notify(t('undone', { name: processorName(processor) }), { about: processor })
   }
   return (
-    <Page title={w('title')} subtitle={w('hint')}>
+    <Page title={t('title')} subtitle={t('hint')}>
       <Loaded of={breakers}>
         {({ data }) => (
           <>
@@ -48,35 +48,35 @@ export default function Breakers() {
                 title={processorName(processor)}
                 actions={
                   isolatedAt ? (
-                    <Button label={w('restoreOf', { name: processorName(processor) })} onPress={() => restore(processor)}>
-                      {w('restore')}
+                    <Button label={t('restoreOf', { name: processorName(processor) })} onPress={() => restore(processor)}>
+                      {t('restore')}
                     </Button>
                   ) : (
-                    <Button kind="danger" label={w('isolateOf', { name: processorName(processor) })} onPress={() => isolate(processor)}>
-                      {w('isolate')}
+                    <Button kind="danger" label={t('isolateOf', { name: processorName(processor) })} onPress={() => isolate(processor)}>
+                      {t('isolate')}
                     </Button>
                   )
                 }
               >
-                {isolatedAt && <State of="OPEN" tone="bad" text={w('isolated', { at: moment(isolatedAt) })} />}
+                {isolatedAt && <State of="OPEN" tone="bad" text={t('isolated', { at: moment(isolatedAt) })} />}
                 {hosts.length === 0 ? (
-                  <p class="hint">{w('noHosts')}</p>
+                  <p class="hint">{t('noHosts')}</p>
                 ) : (
                   <Table
                     caption={processorName(processor)}
                     rows={hosts}
                     rowKey={({ host }) => host}
                     columns={[
-                      { key: 'host', title: w('host'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
-                      { key: 'state', title: w('state'), cell: ({ state }) => <State of={state} text={w(state)} tone={tones[state]} /> },
+                      { key: 'host', title: t('host'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
+                      { key: 'state', title: t('state'), cell: ({ state }) => <State of={state} text={t(state)} tone={tones[state]} /> },
                       {
                         key: 'failures',
-                        title: w('failures'),
+                        title: t('failures'),
                         end: true,
                         cell: ({ failures }) => (failures === null ? '–' : number(failures)),
                       },
-                      { key: 'since', title: w('since'), cell: ({ openSince }) => openSince && <When at={openSince} short /> },
-                      { key: 'probe', title: w('probe'), cell: ({ probeAt }) => probeAt && <When at={probeAt} short /> },
+                      { key: 'since', title: t('since'), cell: ({ openSince }) => openSince && <When at={openSince} short /> },
+                      { key: 'probe', title: t('probe'), cell: ({ probeAt }) => probeAt && <When at={probeAt} short /> },
                     ]}
                   />
                 )}

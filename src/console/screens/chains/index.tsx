@@ -1,12 +1,12 @@
 import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive, useLooking } from '../../lib/live/live-events.ts'
 import { Facts, Note, State, When } from '../../ui/bits.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 const tones = { ready: 'good', resting: 'warn', failing: 'bad' } as const
 
@@ -18,64 +18,64 @@ export default function Chains() {
   useLooking(15_000, chains.reload)
   useLive(['chain.*', 'job.finished'], chains.reload)
   return (
-    <Page title={w('title')}>
+    <Page title={t('title')}>
       <Loaded of={chains}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty icon="chain" title={w('none')} text={w('noneText')} />
+            <Empty icon="chain" title={t('none')} text={t('noneText')} />
           ) : (
             <>
               {data.map((chain) => (
-                <Section key={chain.chainId} title={w('chain', { id: String(chain.chainId) })}>
+                <Section key={chain.chainId} title={t('chain', { id: String(chain.chainId) })}>
                   {chain.haltedBecause && (
                     <Note tone="bad">
-                      <strong>{w('halted')}</strong> <bdi>{chain.haltedBecause}</bdi>
+                      <strong>{t('halted')}</strong> <bdi>{chain.haltedBecause}</bdi>
                     </Note>
                   )}
-                  {!chain.isConfigured && <Note tone="warn">{w('notConfigured')}</Note>}
+                  {!chain.isConfigured && <Note tone="warn">{t('notConfigured')}</Note>}
                   <div class="grid">
                     <Facts
                       of={[
-                        [w('head'), block(chain.head)],
-                        [w('target'), block(chain.target)],
-                        [w('cursor'), block(chain.countedTo)],
-                        [w('lag'), block(chain.lag)],
+                        [t('head'), block(chain.head)],
+                        [t('target'), block(chain.target)],
+                        [t('cursor'), block(chain.countedTo)],
+                        [t('lag'), block(chain.lag)],
                       ]}
                     />
                     <Facts
                       of={[
-                        [w('synced'), chain.syncedAt && <When at={chain.syncedAt} short />],
-                        [w('provider'), chain.provider && <bdi>{chain.provider}</bdi>],
-                        [w('contract'), <code key="contract">{chain.contract}</code>],
-                        [w('rescan'), block(chain.rescan.readTo)],
-                        ...(chain.backfills > 0 ? ([[w('backfills'), number(chain.backfills)]] as const) : []),
+                        [t('synced'), chain.syncedAt && <When at={chain.syncedAt} short />],
+                        [t('provider'), chain.provider && <bdi>{chain.provider}</bdi>],
+                        [t('contract'), <code key="contract">{chain.contract}</code>],
+                        [t('rescan'), block(chain.rescan.readTo)],
+                        ...(chain.backfills > 0 ? ([[t('backfills'), number(chain.backfills)]] as const) : []),
                       ]}
                     />
                   </div>
                   {chain.lastError && (
                     <Note tone="warn">
-                      <strong>{w('error')}</strong> {chain.lastErrorAt && moment(chain.lastErrorAt)} <bdi>{chain.lastError}</bdi>
+                      <strong>{t('error')}</strong> {chain.lastErrorAt && moment(chain.lastErrorAt)} <bdi>{chain.lastError}</bdi>
                     </Note>
                   )}
                   {chain.nodes.length > 0 && (
                     <Table
-                      caption={w('nodes')}
+                      caption={t('nodes')}
                       rows={chain.nodes}
                       rowKey={({ host }) => host}
                       columns={[
-                        { key: 'host', title: w('nodes'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
+                        { key: 'host', title: t('nodes'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
                         {
                           key: 'state',
-                          title: c('status'),
+                          title: common('status'),
                           cell: ({ state, restsUntil, inUse }) => (
                             <span class="row tight">
-                              <State of={state} text={w(state)} tone={tones[state]} />
-                              {inUse && <State of="ACTIVE" text={w('inUse')} tone="info" />}
-                              {restsUntil && <small class="faint">{w('until', { at: moment(restsUntil) })}</small>}
+                              <State of={state} text={t(state)} tone={tones[state]} />
+                              {inUse && <State of="ACTIVE" text={t('inUse')} tone="info" />}
+                              {restsUntil && <small class="faint">{t('until', { at: moment(restsUntil) })}</small>}
                             </span>
                           ),
                         },
-                        { key: 'failures', title: w('failures'), end: true, cell: ({ failures }) => number(failures) },
+                        { key: 'failures', title: t('failures'), end: true, cell: ({ failures }) => number(failures) },
                       ]}
                     />
                   )}

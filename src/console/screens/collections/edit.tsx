@@ -2,14 +2,14 @@ import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
 import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api/api.ts'
-import type { Once } from '../../lib/api/idempotent-send.ts'
+import type { IdempotentSend } from '../../lib/api/idempotent-send.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { timeZone } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import { draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify, showProblem } from '../../lib/live/toasts.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
@@ -18,7 +18,7 @@ import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
 import { blank, type CollectionText, changeBody, createBody, textOf, type Wrong } from './draft.domain.ts'
 import { CollectionFields } from './fields.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { OrderedProducts } from './ordered-products.tsx'
 import { Published } from './published.tsx'
 import { CollectionView } from './view.tsx'
@@ -26,18 +26,18 @@ import { CollectionView } from './view.tsx'
 type Known = Schema<'CollectionWithProductIds'>
 type Versioned = { readonly data: Known; readonly etag: string }
 
-const back = () => ({ href: at('collections'), text: w('title') })
+const back = () => ({ href: at('collections'), text: t('title') })
 
 /** @throws Error that something is to be put right */
 function ready<Body>({ body, wrong }: { body: Body; wrong: Wrong }, mark: (wrong: Wrong) => void): Body {
   mark(wrong)
-  if (Object.keys(wrong).length > 0) throw new Error(w('fix'))
+  if (Object.keys(wrong).length > 0) throw new Error(t('fix'))
   return body
 }
 
 const read = (id: string, signal?: AbortSignal): Promise<Versioned> =>
   versioned(api.GET('/collection-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Versioned>
-const putProducts = (intend: Once, id: string, productIds: readonly string[], etag: string | undefined): Promise<Versioned> =>
+const putProducts = (intend: IdempotentSend, id: string, productIds: readonly string[], etag: string | undefined): Promise<Versioned> =>
   intend(
     [id, productIds, etag],
     (key) =>
@@ -69,18 +69,18 @@ function NewCollection() {
     const { id } = data as Schema<'Collection'>
     try {
       if (productIds.value.length > 0) await putProducts(intend, id, productIds.value, etag)
-      notify(w('created'))
+      notify(t('created'))
     } catch (error) {
       // It is there: what is missing is added on its own page.
-      notify(w('createdWithout'))
+      notify(t('createdWithout'))
       showProblem(error)
     }
     route(at('collections', id), true)
   }
   return (
-    <Page title={w('new')} back={back()}>
+    <Page title={t('new')} back={back()}>
       <div class="long-form">
-        <Form onSubmit={save} submit={w('create')} dirty={dirty.value} label={w('new')}>
+        <Form onSubmit={save} submit={t('create')} dirty={dirty.value} label={t('new')}>
           <CollectionFields draft={draft} wrong={wrong} />
           <OrderedProducts ids={productIds} />
         </Form>
@@ -94,23 +94,23 @@ function KnownCollection({ id }: { id: string }) {
   const known = useResource(id, (signal) => read(id, signal))
   const of = known.data.value
   async function remove(): Promise<void> {
-    const sure = await confirm({ title: w('removeTitle'), body: <p>{w('removeText')}</p>, action: w('remove'), danger: true })
+    const sure = await confirm({ title: t('removeTitle'), body: <p>{t('removeText')}</p>, action: t('remove'), danger: true })
     if (!sure || !of) return
     await ok(api.DELETE('/collection-v2/{id}', { params: { path: { id }, header: ifMatch(of.etag) } }))
-    notify(w('removed'))
+    notify(t('removed'))
     route(at('collections'), true)
   }
-  const title = of?.data.title.trim() || w('title')
+  const title = of?.data.title.trim() || t('title')
   return (
     <Page
-      title={short(title, 120)}
+      title={truncate(title, 120)}
       back={back()}
       subtitle={of && <Published at={of.data.publishedAt} />}
       actions={
         of &&
         mayManage.value && (
           <Button kind="danger" onPress={remove}>
-            {w('remove')}
+            {t('remove')}
           </Button>
         )
       }
@@ -170,11 +170,11 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
     if (!saved) return
     take(saved)
     onChanged(saved)
-    notify(c('saved'))
+    notify(common('saved'))
   }
   return (
     <div class="long-form">
-      <Form onSubmit={save} dirty={dirty.value} label={w('basics')}>
+      <Form onSubmit={save} dirty={dirty.value} label={t('basics')}>
         <CollectionFields draft={draft} wrong={wrong} isKnown />
         <OrderedProducts ids={productIds} />
       </Form>
@@ -185,22 +185,22 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
 function differencesOf(mine: CollectionText, ids: readonly string[], theirs: Known): (readonly [string, string, string])[] {
   const there = textOf(theirs, timeZone())
   const names = [
-    ['title', w('name')],
-    ['handle', w('handle')],
-    ['descriptionHtml', w('description')],
-    ['imageUrl', w('picture')],
-    ['imageAlt', w('alt')],
-    ['publishedAt', w('publishedAt')],
+    ['title', t('name')],
+    ['handle', t('handle')],
+    ['descriptionHtml', t('description')],
+    ['imageUrl', t('picture')],
+    ['imageAlt', t('alt')],
+    ['publishedAt', t('publishedAt')],
   ] as const
   const rows = [
     ...names.map(([name, title]) => [title, mine[name], there[name]] as const),
-    [w('published'), w(`showing.${mine.showing}`), w(`showing.${there.showing}`)] as const,
+    [t('published'), t(`showing.${mine.showing}`), t(`showing.${there.showing}`)] as const,
   ]
-  const products = (of: readonly string[]) => w('products', { n: of.length })
+  const products = (of: readonly string[]) => t('products', { n: of.length })
   const isOther = ids.join() !== theirs.productIds.join()
-  const order = ids.length === theirs.productIds.length ? `${w('order')} ` : ''
+  const order = ids.length === theirs.productIds.length ? `${t('order')} ` : ''
   return [
     ...rows.filter(([, yours, other]) => yours !== other),
-    ...(isOther ? [[w('productsTitle'), `${order}${products(ids)}`, products(theirs.productIds)] as const] : []),
+    ...(isOther ? [[t('productsTitle'), `${order}${products(ids)}`, products(theirs.productIds)] as const] : []),
   ]
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { timeZone } from '../../lib/format/format.ts'
 import type { Draft } from '../../lib/forms/draft.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { AreaField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Preview } from '../../ui/html-preview.tsx'
@@ -10,7 +10,7 @@ import { Picture } from '../../ui/picture.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { MediaDialog } from '../pictures/dialog.tsx'
 import type { CollectionText, Wrong } from './draft.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** All of a collection but its products. */
 export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<CollectionText>; wrong: Wrong; isKnown?: boolean }) {
@@ -18,40 +18,40 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
   const html = draft.descriptionHtml.value
   return (
     <div class="columns">
-      <Section title={w('basics')}>
-        <TextField label={w('name')} bind={draft.title} max={255} required error={wrong.title && c('required')} />
-        <AreaField label={w('description')} bind={draft.descriptionHtml} rows={5} max={65_536} />
+      <Section title={t('basics')}>
+        <TextField label={t('name')} bind={draft.title} max={255} required error={wrong.title && common('required')} />
+        <AreaField label={t('description')} bind={draft.descriptionHtml} rows={5} max={65_536} />
         <div class="row">
-          <Button onPress={() => setPreview(!isPreview)}>{isPreview ? c('close') : w('preview')}</Button>
+          <Button onPress={() => setPreview(!isPreview)}>{isPreview ? common('close') : t('preview')}</Button>
         </div>
-        {isPreview && html.trim() !== '' && <Preview html={html} label={w('preview')} />}
+        {isPreview && html.trim() !== '' && <Preview html={html} label={t('preview')} />}
         <TextField
-          label={w('handle')}
+          label={t('handle')}
           bind={draft.handle}
           max={255}
           code
-          hint={isKnown ? w('handleKnownHint') : w('handleHint')}
-          error={wrong.handle && c('required')}
+          hint={isKnown ? t('handleKnownHint') : t('handleHint')}
+          error={wrong.handle && common('required')}
         />
       </Section>
       <div class="stack">
-        <Section title={w('visibility')}>
+        <Section title={t('visibility')}>
           <SelectField
-            label={w('published')}
+            label={t('published')}
             bind={draft.showing}
             options={[
-              ['now', w('showing.now')],
-              ['at', w('showing.at')],
-              ['never', w('showing.never')],
+              ['now', t('showing.now')],
+              ['at', t('showing.at')],
+              ['never', t('showing.never')],
             ]}
           />
           {draft.showing.value === 'at' && (
             <TextField
-              label={w('publishedAt')}
+              label={t('publishedAt')}
               type="datetime-local"
               bind={draft.publishedAt}
-              hint={w('publishedHint', { zone: timeZone() })}
-              error={wrong.publishedAt && w('notMoment')}
+              hint={t('publishedHint', { zone: timeZone() })}
+              error={wrong.publishedAt && t('notMoment')}
             />
           )}
         </Section>
@@ -67,18 +67,18 @@ function CollectionPicture({ draft }: { draft: Draft<CollectionText> }) {
     draft.imageUrl.value = url
   }
   return (
-    <Section title={w('picture')}>
+    <Section title={t('picture')}>
       {draft.imageUrl.value === '' ? (
-        <Uploads label={w('addPicture')} onDone={show} single />
+        <Uploads label={t('addPicture')} onDone={show} single />
       ) : (
         <>
           <Picture url={draft.imageUrl.value} alt={draft.imageAlt.value} large />
-          <TextField label={w('alt')} bind={draft.imageAlt} max={512} hint={w('altHint')} />
+          <TextField label={t('alt')} bind={draft.imageAlt} max={512} hint={t('altHint')} />
         </>
       )}
       <div class="row">
-        <Button onPress={() => setChoosing(true)}>{w('choosePicture')}</Button>
-        {draft.imageUrl.value !== '' && <Button onPress={() => show({ url: '' })}>{c('remove')}</Button>}
+        <Button onPress={() => setChoosing(true)}>{t('choosePicture')}</Button>
+        {draft.imageUrl.value !== '' && <Button onPress={() => show({ url: '' })}>{common('remove')}</Button>}
       </div>
       {isChoosing && <MediaDialog onClose={() => setChoosing(false)} onChoose={show} single />}
     </Section>

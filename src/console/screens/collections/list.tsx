@@ -1,7 +1,7 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
 import { When } from '../../ui/bits.tsx'
@@ -10,7 +10,7 @@ import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { Published } from './published.tsx'
 
 type Collection = Schema<'Collection'>
@@ -18,7 +18,7 @@ type Collection = Schema<'Collection'>
 const columns = (): readonly Column<Collection>[] => [
   {
     key: 'title',
-    title: w('name'),
+    title: t('name'),
     main: true,
     cell: ({ title, image }) => (
       <span class="named">
@@ -27,8 +27,8 @@ const columns = (): readonly Column<Collection>[] => [
       </span>
     ),
   },
-  { key: 'published', title: w('published'), cell: ({ publishedAt }) => <Published at={publishedAt} /> },
-  { key: 'changed', title: w('changed'), cell: ({ updatedAt }) => <When at={updatedAt} /> },
+  { key: 'published', title: t('published'), cell: ({ publishedAt }) => <Published at={publishedAt} /> },
+  { key: 'changed', title: t('changed'), cell: ({ updatedAt }) => <When at={updatedAt} /> },
 ]
 
 export default function Collections() {
@@ -38,17 +38,17 @@ export default function Collections() {
   )
   const create = (
     <ButtonLink icon="plus" kind="primary" href={at('collections', 'new')}>
-      {w('new')}
+      {t('new')}
     </ButtonLink>
   )
   return (
     <Page
-      title={w('title')}
+      title={t('title')}
       actions={
         mayManage.value && (
           <>
             <Button icon="download" onPress={() => download('/collection-v2', 'collections.csv', 'text/csv')}>
-              {c('download')}
+              {common('download')}
             </Button>
             {create}
           </>
@@ -58,11 +58,11 @@ export default function Collections() {
       <LoadedList
         of={collections}
         query={query}
-        empty={<Empty icon="tag" title={w('none')} text={w('noneText')} action={mayManage.value && create} />}
+        empty={<Empty icon="tag" title={t('none')} text={t('noneText')} action={mayManage.value && create} />}
       >
         {(list) => (
           <Table
-            caption={w('title')}
+            caption={t('title')}
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
 import { findProducts } from '../../lib/api/record-search.ts'
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
 import { at } from '../../lib/session/current-shop.ts'
 import { State } from '../../ui/bits.tsx'
@@ -12,7 +12,7 @@ import { Picker } from '../../ui/picker.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { moved, Ordered } from '../../ui/sortable-list.tsx'
 import { productsMax } from './draft.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Product = Schema<'Product'>
 /** So many are drawn, and read by their ids, at a time. */
@@ -51,7 +51,7 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
   const from = Math.min(first.value, Math.max(0, Math.floor((all.length - 1) / windowSize) * windowSize))
   const shown = all.slice(from, from + windowSize)
   const products = useProducts(shown)
-  const nameOf = (id: string) => products.value.get(id)?.title ?? (products.value.get(id) === null ? w('gone') : '')
+  const nameOf = (id: string) => products.value.get(id)?.title ?? (products.value.get(id) === null ? t('gone') : '')
 
   function move(place: number, to: number): void {
     ids.value = moved(ids.value, place, to)
@@ -66,20 +66,20 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
     }
   }
   return (
-    <Section title={w('productsTitle')} hint={w('productsHint')}>
+    <Section title={t('productsTitle')} hint={t('productsHint')}>
       <Picker
-        label={w('add')}
-        hint={w('addHint')}
+        label={t('add')}
+        hint={t('addHint')}
         find={findProducts}
         taken={({ id }) => ids.value.includes(id)}
         onPick={({ of }) => add(of)}
-        error={all.length >= productsMax ? w('full', { max: productsMax }) : undefined}
+        error={all.length >= productsMax ? t('full', { max: productsMax }) : undefined}
       />
       {all.length === 0 ? (
-        <Empty icon="products" title={w('noProducts')} text={w('noProductsText')} />
+        <Empty icon="products" title={t('noProducts')} text={t('noProductsText')} />
       ) : (
         <>
-          <Ordered label={w('order')} items={shown} keyOf={(id) => id} nameOf={nameOf} onMove={move} first={from} total={all.length}>
+          <Ordered label={t('order')} items={shown} keyOf={(id) => id} nameOf={nameOf} onMove={move} first={from} total={all.length}>
             {(id, place) => (
               <OneProduct
                 key={id}
@@ -98,11 +98,11 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
           {all.length > windowSize && (
             <div class="row">
               <Button disabled={from === 0} onPress={() => (first.value = from - windowSize)}>
-                {w('earlier')}
+                {t('earlier')}
               </Button>
-              <span>{w('shown', { from: from + 1, to: from + shown.length, total: all.length })}</span>
+              <span>{t('shown', { from: from + 1, to: from + shown.length, total: all.length })}</span>
               <Button disabled={from + windowSize >= all.length} onPress={() => (first.value = from + windowSize)}>
-                {w('later')}
+                {t('later')}
               </Button>
             </div>
           )}
@@ -129,15 +129,15 @@ function OneProduct({
   onMove: (from: number, to: number) => void
   onRemove: () => void
 }) {
-  const called = short(name)
+  const called = truncate(name)
   return (
     <div class="ordered-product">
       <input
         class="place"
         inputMode="numeric"
         value={place + 1}
-        aria-label={w('place', { name: called })}
-        title={w('toPlace')}
+        aria-label={t('place', { name: called })}
+        title={t('toPlace')}
         onChange={({ currentTarget }) => {
           const to = wholeNumber(currentTarget.value)
           currentTarget.value = String(place + 1)
@@ -154,7 +154,7 @@ function OneProduct({
         <bdi class="cut">{name || id}</bdi>
       </a>
       {product && product.status !== 'ACTIVE' ? <State of={product.status} /> : <span />}
-      <Button kind="quiet" icon="close" label={w('removeProduct', { name: called })} onPress={onRemove} />
+      <Button kind="quiet" icon="close" label={t('removeProduct', { name: called })} onPress={onRemove} />
     </div>
   )
 }

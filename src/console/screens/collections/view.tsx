@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { Preview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { useProducts } from './ordered-products.tsx'
 
 const step = 30
@@ -18,7 +18,7 @@ export function CollectionView({ of }: { of: Schema<'CollectionWithProductIds'> 
   const products = useProducts(shown)
   return (
     <div class="columns">
-      <Section title={w('productsTitle')}>
+      <Section title={t('productsTitle')}>
         <ol class="ordered">
           {shown.map((id) => (
             <li key={id}>
@@ -29,12 +29,12 @@ export function CollectionView({ of }: { of: Schema<'CollectionWithProductIds'> 
             </li>
           ))}
         </ol>
-        {shown.length < of.productIds.length && <Button onPress={() => (count.value += step)}>{w('later')}</Button>}
+        {shown.length < of.productIds.length && <Button onPress={() => (count.value += step)}>{t('later')}</Button>}
       </Section>
-      <Section title={w('basics')}>
-        <Facts of={[[w('handle'), <code>{of.handle}</code>]]} />
+      <Section title={t('basics')}>
+        <Facts of={[[t('handle'), <code>{of.handle}</code>]]} />
         {of.image && <Picture url={of.image.url} alt={of.image.alt} large />}
-        {of.descriptionHtml !== '' && <Preview html={of.descriptionHtml} label={w('description')} />}
+        {of.descriptionHtml !== '' && <Preview html={of.descriptionHtml} label={t('description')} />}
       </Section>
     </div>
   )

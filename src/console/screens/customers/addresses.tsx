@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { mayManage } from '../../lib/session/current-shop.ts'
 import { Address, AddressFields, addressForm, addressOf } from '../../ui/address.tsx'
@@ -13,7 +13,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { CheckField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 const shownFirst = 6
 
@@ -28,12 +28,12 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
   async function make(addressId: string, flags: { isDefaultShipping?: boolean; isDefaultBilling?: boolean }): Promise<void> {
     const params = { path: { customerId: of.id } }
     await ok(api.POST('/customer/{customerId}/addresses/add', { params, body: { addressId, ...flags } }))
-    notify(c('saved'))
+    notify(common('saved'))
     await addresses.reload()
   }
   return (
     <Section
-      title={w('addresses')}
+      title={t('addresses')}
       actions={
         mayManage.value && (
           <Button
@@ -42,7 +42,7 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
               isAdding.value = true
             }}
           >
-            {c('add')}
+            {common('add')}
           </Button>
         )
       }
@@ -50,7 +50,7 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
       <Loaded of={addresses} lines={2}>
         {(shown) =>
           shown.length === 0 ? (
-            <p class="hint">{w('noAddresses')}</p>
+            <p class="hint">{t('noAddresses')}</p>
           ) : (
             <ul class="stack">
               {shown.map((one) => (
@@ -59,10 +59,10 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
                   <div class="row">
                     <Default
                       is={one.isDefaultShipping}
-                      text={w('defaultShipping')}
+                      text={t('defaultShipping')}
                       onMake={() => make(one.id, { isDefaultShipping: true })}
                     />
-                    <Default is={one.isDefaultBilling} text={w('defaultBilling')} onMake={() => make(one.id, { isDefaultBilling: true })} />
+                    <Default is={one.isDefaultBilling} text={t('defaultBilling')} onMake={() => make(one.id, { isDefaultBilling: true })} />
                   </div>
                 </li>
               ))}
@@ -77,12 +77,12 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
             many.value += 20
           }}
         >
-          {c('more')}
+          {common('more')}
         </Button>
       )}
       {isAdding.value && (
         <FormDialog
-          title={w('addAddress')}
+          title={t('addAddress')}
           onClose={() => {
             isAdding.value = false
           }}
@@ -107,7 +107,7 @@ const Default = ({ is, text, onMake }: { is: boolean; text: string; onMake: () =
   ) : (
     mayManage.value && (
       <Button kind="quiet" onPress={onMake}>
-        {w('makeDefault', { what: text })}
+        {t('makeDefault', { what: text })}
       </Button>
     )
   )
@@ -118,21 +118,21 @@ function NewAddress({ of, onMade }: { of: Schema<'Customer'>; onMade: () => unkn
   const [isShipping, isBilling] = [useSignal(of.addressIds.length === 0), useSignal(false)]
   const typed = addressOf(form)
   async function create() {
-    if (!typed?.countryCode) throw new Error(w('countryNeeded'))
+    if (!typed?.countryCode) throw new Error(t('countryNeeded'))
     const body = { ...typed, isDefaultShipping: isShipping.value, isDefaultBilling: isBilling.value }
     await once(body, (key) =>
       ok(
         api.POST('/customer/{customerId}/addresses', { params: { path: { customerId: of.id }, header: { 'idempotency-key': key } }, body }),
       ),
     )
-    notify(c('saved'))
+    notify(common('saved'))
     await onMade()
   }
   return (
-    <Form onSubmit={create} dirty={typed !== null} label={w('addAddress')}>
+    <Form onSubmit={create} dirty={typed !== null} label={t('addAddress')}>
       <AddressFields of={form} required />
-      <CheckField bind={isShipping} label={w('defaultShipping')} />
-      <CheckField bind={isBilling} label={w('defaultBilling')} />
+      <CheckField bind={isShipping} label={t('defaultShipping')} />
+      <CheckField bind={isBilling} label={t('defaultBilling')} />
     </Form>
   )
 }

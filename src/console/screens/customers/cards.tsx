@@ -5,7 +5,7 @@ import { Money } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 const shownMax = 10
 
@@ -16,27 +16,27 @@ export function Cards({ customerId }: { customerId: string }) {
   )
   return (
     <Section
-      title={w('cards')}
-      actions={<ButtonLink href={`${at('gift-cards')}?new=1&customer=${customerId}`}>{w('issueCard')}</ButtonLink>}
+      title={t('cards')}
+      actions={<ButtonLink href={`${at('gift-cards')}?new=1&customer=${customerId}`}>{t('issueCard')}</ButtonLink>}
     >
       <Loaded of={cards} lines={2}>
         {(list) =>
           list.data.length === 0 ? (
-            <p class="hint">{w('noCards')}</p>
+            <p class="hint">{t('noCards')}</p>
           ) : (
             <>
               <Table
-                caption={w('theirCards')}
+                caption={t('theirCards')}
                 rows={list.data}
                 rowKey={({ id }) => id}
                 href={({ id }) => at('gift-cards', id)}
                 columns={[
-                  { key: 'card', title: w('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
-                  { key: 'left', title: w('cardLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
+                  { key: 'card', title: t('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
+                  { key: 'left', title: t('cardLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
                 ]}
               />
               {list.total > list.data.length && (
-                <a href={`${at('gift-cards')}?customerId=${customerId}`}>{w('allCards', { n: list.total })}</a>
+                <a href={`${at('gift-cards')}?customerId=${customerId}`}>{t('allCards', { n: list.total })}</a>
               )}
             </>
           )

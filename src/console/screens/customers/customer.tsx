@@ -3,7 +3,7 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
@@ -15,7 +15,7 @@ import { Table } from '../../ui/table.tsx'
 import { Addresses } from './addresses.tsx'
 import { Cards } from './cards.tsx'
 import { Erase } from './erase.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Customer = Schema<'Customer'>
 
@@ -28,8 +28,8 @@ export default function CustomerPage() {
   const isErased = of?.erasedAt != null
   return (
     <Page
-      title={of ? (isErased ? w('erased') : of.name || of.email) : w('customer')}
-      back={{ href: at('customers'), text: w('title') }}
+      title={of ? (isErased ? t('erased') : of.name || of.email) : t('customer')}
+      back={{ href: at('customers'), text: t('title') }}
       actions={
         of &&
         mayManage.value &&
@@ -39,10 +39,10 @@ export default function CustomerPage() {
               icon="download"
               onPress={() => download(`/customer/${encodeURIComponent(id)}/export`, `${id}.json`, 'application/json')}
             >
-              {w('export')}
+              {t('export')}
             </Button>
             <ButtonLink kind="danger" href={query.href({ erase: '1', page: query.of['page'] })}>
-              {w('erase')}
+              {t('erase')}
             </ButtonLink>
           </>
         )
@@ -51,7 +51,7 @@ export default function CustomerPage() {
       <Loaded of={customer}>
         {(shown) => (
           <>
-            {isErased && <Note tone="warn">{w('erasedText', { at: moment(shown.erasedAt ?? '') })}</Note>}
+            {isErased && <Note tone="warn">{t('erasedText', { at: moment(shown.erasedAt ?? '') })}</Note>}
             <div class="columns">
               <Orders of={shown} />
               <div class="stack">
@@ -75,22 +75,22 @@ export default function CustomerPage() {
 }
 
 const AboutThem = ({ of }: { of: Customer }) => (
-  <Section title={w('facts')}>
+  <Section title={t('facts')}>
     <Facts
       of={[
         [
-          w('email'),
+          t('email'),
           of.erasedAt ? null : (
             <>
-              <bdi>{of.email}</bdi> <State of={of.emailVerified ? 'OK' : 'NO'} text={of.emailVerified ? w('verified') : w('unverified')} />
+              <bdi>{of.email}</bdi> <State of={of.emailVerified ? 'OK' : 'NO'} text={of.emailVerified ? t('verified') : t('unverified')} />
             </>
           ),
         ],
-        [w('phone'), of.phone && <bdi dir="ltr">{of.phone}</bdi>],
-        [w('marketing'), of.acceptsMarketing ? w('marketingYes') : w('marketingNo')],
-        [w('orders'), number(of.ordersCount)],
-        [w('spent'), <Money key="spent" of={of.totalSpent} />],
-        [w('since'), <When key="since" at={of.createdAt} />],
+        [t('phone'), of.phone && <bdi dir="ltr">{of.phone}</bdi>],
+        [t('marketing'), of.acceptsMarketing ? t('marketingYes') : t('marketingNo')],
+        [t('orders'), number(of.ordersCount)],
+        [t('spent'), <Money key="spent" of={of.totalSpent} />],
+        [t('since'), <When key="since" at={of.createdAt} />],
       ]}
     />
   </Section>
@@ -103,19 +103,19 @@ function Orders({ of: { id } }: { of: Customer }) {
   )
   useLive(['order.*'], orders.reload)
   return (
-    <Section title={w('orders')}>
-      <LoadedList of={orders} query={query} goesOn empty={<Empty icon="orders" title={w('noOrders')} text={w('noOrdersText')} />}>
+    <Section title={t('orders')}>
+      <LoadedList of={orders} query={query} goesOn empty={<Empty icon="orders" title={t('noOrders')} text={t('noOrdersText')} />}>
         {(list) => (
           <Table
-            caption={w('theirOrders')}
+            caption={t('theirOrders')}
             rows={list.data}
             rowKey={(order) => order.id}
             href={(order) => at('orders', order.id)}
             columns={[
-              { key: 'number', title: w('order'), main: true, cell: (order) => `#${order.number}` },
-              { key: 'placed', title: w('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
-              { key: 'status', title: c('status'), cell: (order) => <OrderState of={order} /> },
-              { key: 'total', title: w('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+              { key: 'number', title: t('order'), main: true, cell: (order) => `#${order.number}` },
+              { key: 'placed', title: t('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
+              { key: 'status', title: common('status'), cell: (order) => <OrderState of={order} /> },
+              { key: 'total', title: t('total'), end: true, cell: ({ total }) => <Money of={total} /> },
             ]}
           />
         )}

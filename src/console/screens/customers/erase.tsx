@@ -6,7 +6,7 @@ import { Note } from '../../ui/bits.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 const goes = ['goesName', 'goesAddresses', 'goesOrders', 'goesLogin', 'goesGuest'] as const
 const stays = ['staysNumbers', 'staysCountry', 'staysCards'] as const
@@ -16,7 +16,7 @@ export function Erase({ of, onClose, onErased }: { of: Schema<'Customer'>; onClo
   const typed = useSignal('')
   const isOpen = useSignal(false)
   async function erase() {
-    if (typed.value.trim().toLowerCase() !== of.email.toLowerCase()) throw new Error(w('eraseMismatch'))
+    if (typed.value.trim().toLowerCase() !== of.email.toLowerCase()) throw new Error(t('eraseMismatch'))
     isOpen.value = false
     try {
       await ok(api.POST('/customer/{customerId}/erase', { params: { path: { customerId: of.id } } }))
@@ -24,7 +24,7 @@ export function Erase({ of, onClose, onErased }: { of: Schema<'Customer'>; onClo
       isOpen.value = error instanceof Refused && error.status === 409
       throw error
     }
-    notify(w('erasedNow'))
+    notify(t('erasedNow'))
     onClose()
     await onErased()
   }
@@ -33,25 +33,25 @@ export function Erase({ of, onClose, onErased }: { of: Schema<'Customer'>; onClo
       <h3>{title}</h3>
       <ul class="bullets">
         {of_.map((one) => (
-          <li key={one}>{w(one)}</li>
+          <li key={one}>{t(one)}</li>
         ))}
       </ul>
     </>
   )
   return (
-    <Dialog title={w('eraseTitle')} onClose={onClose}>
-      <Form onSubmit={erase} submit={w('eraseNow')} danger label={w('eraseTitle')}>
+    <Dialog title={t('eraseTitle')} onClose={onClose}>
+      <Form onSubmit={erase} submit={t('eraseNow')} danger label={t('eraseTitle')}>
         {isOpen.value && (
           <Note tone="warn">
-            {w('eraseOpen')} <a href={`${at('orders')}?q=${encodeURIComponent(of.email)}`}>{w('eraseOpenLink')}</a>
+            {t('eraseOpen')} <a href={`${at('orders')}?q=${encodeURIComponent(of.email)}`}>{t('eraseOpenLink')}</a>
           </Note>
         )}
-        {list(w('goes'), goes)}
-        {list(w('stays'), stays)}
+        {list(t('goes'), goes)}
+        {list(t('stays'), stays)}
         <p>
-          <strong>{w('noWayBack')}</strong>
+          <strong>{t('noWayBack')}</strong>
         </p>
-        <TextField bind={typed} label={w('eraseType')} hint={<bdi>{of.email}</bdi>} required code />
+        <TextField bind={typed} label={t('eraseType')} hint={<bdi>{of.email}</bdi>} required code />
       </Form>
     </Dialog>
   )

@@ -3,7 +3,7 @@ import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { dayOf, number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
 import { Money } from '../../ui/bits.tsx'
@@ -13,7 +13,7 @@ import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { NewCustomer } from './new.tsx'
 
 type Customer = Schema<'Customer'>
@@ -21,19 +21,19 @@ type Customer = Schema<'Customer'>
 const columns = (): readonly Column<Customer>[] => [
   {
     key: 'name',
-    title: w('name'),
+    title: t('name'),
     main: true,
-    cell: ({ name, email, erasedAt }) => <bdi class="cut">{erasedAt ? w('erased') : name || email}</bdi>,
+    cell: ({ name, email, erasedAt }) => <bdi class="cut">{erasedAt ? t('erased') : name || email}</bdi>,
   },
   {
     key: 'email',
-    title: w('email'),
+    title: t('email'),
     cell: ({ email, erasedAt }) => erasedAt === null && <bdi>{email}</bdi>,
   },
-  { key: 'since', title: w('since'), cell: ({ createdAt }) => <time dateTime={createdAt}>{dayOf(createdAt)}</time> },
-  { key: 'marketing', title: w('marketing'), cell: ({ acceptsMarketing }) => (acceptsMarketing ? c('yes') : c('no')) },
-  { key: 'orders', title: w('orders'), end: true, cell: ({ ordersCount }) => number(ordersCount) },
-  { key: 'spent', title: w('spent'), end: true, cell: ({ totalSpent }) => <Money of={totalSpent} /> },
+  { key: 'since', title: t('since'), cell: ({ createdAt }) => <time dateTime={createdAt}>{dayOf(createdAt)}</time> },
+  { key: 'marketing', title: t('marketing'), cell: ({ acceptsMarketing }) => (acceptsMarketing ? common('yes') : common('no')) },
+  { key: 'orders', title: t('orders'), end: true, cell: ({ ordersCount }) => number(ordersCount) },
+  { key: 'spent', title: t('spent'), end: true, cell: ({ totalSpent }) => <Money of={totalSpent} /> },
 ]
 
 export default function Customers() {
@@ -45,24 +45,24 @@ export default function Customers() {
   )
   return (
     <Page
-      title={w('title')}
+      title={t('title')}
       actions={
         mayManage.value && (
           <>
             <Button icon="download" onPress={() => download(pathWith('/customer', { q, email }), 'customers.csv', 'text/csv')}>
-              {c('download')}
+              {common('download')}
             </Button>
             <ButtonLink icon="upload" href={at('customers', 'import')}>
-              {w('import')}
+              {t('import')}
             </ButtonLink>
             <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1', page: query.of['page'] })}>
-              {w('add')}
+              {t('add')}
             </ButtonLink>
           </>
         )
       }
     >
-      <Filters query={query} search={w('search')} filters={[{ name: 'email', label: w('email'), type: 'email' }]} />
+      <Filters query={query} search={t('search')} filters={[{ name: 'email', label: t('email'), type: 'email' }]} />
       <LoadedList
         of={customers}
         query={query}
@@ -70,19 +70,19 @@ export default function Customers() {
         empty={
           <Empty
             icon="people"
-            title={w('none')}
-            text={w('noneText')}
-            action={mayManage.value && <ButtonLink href={at('customers', 'import')}>{w('import')}</ButtonLink>}
+            title={t('none')}
+            text={t('noneText')}
+            action={mayManage.value && <ButtonLink href={at('customers', 'import')}>{t('import')}</ButtonLink>}
           />
         }
-        notFound={w('guests')}
+        notFound={t('guests')}
       >
         {(list) => (
-          <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('customers', id)} />
+          <Table caption={t('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('customers', id)} />
         )}
       </LoadedList>
       {isNew && mayManage.value && (
-        <FormDialog title={w('add')} onClose={() => query.set({ new: undefined, page: query.of['page'] }, { replace: true })}>
+        <FormDialog title={t('add')} onClose={() => query.set({ new: undefined, page: query.of['page'] }, { replace: true })}>
           <NewCustomer onMade={({ id }) => route(at('customers', id), true)} />
         </FormDialog>
       )}

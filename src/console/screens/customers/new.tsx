@@ -1,11 +1,11 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { CheckField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** A customer made by hand: nobody is sent anything, and they have no password until they ask for one. */
 export function NewCustomer({ onMade }: { onMade: (made: Schema<'Customer'>) => void }) {
@@ -17,16 +17,16 @@ export function NewCustomer({ onMade }: { onMade: (made: Schema<'Customer'>) => 
     const body = { ...typed, email: typed.email.trim(), name: typed.name.trim(), phone: typed.phone.trim() || null }
     const made = await once(body, (key) => ok(api.POST('/customer', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(typed)
-    notify(w('made'))
+    notify(t('made'))
     onMade(made)
   }
   return (
-    <Form onSubmit={create} submit={c('create')} dirty={draft.dirty} label={w('add')}>
-      <TextField bind={email} name="email" label={w('email')} type="email" required max={254} />
-      <TextField bind={name} label={w('name')} max={200} />
-      <TextField bind={phone} name="phone" label={w('phone')} type="tel" max={40} />
-      <CheckField bind={acceptsMarketing} label={w('acceptsMarketing')} hint={w('acceptsMarketingHint')} />
-      <p class="hint">{w('newHint')}</p>
+    <Form onSubmit={create} submit={common('create')} dirty={draft.dirty} label={t('add')}>
+      <TextField bind={email} name="email" label={t('email')} type="email" required max={254} />
+      <TextField bind={name} label={t('name')} max={200} />
+      <TextField bind={phone} name="phone" label={t('phone')} type="tel" max={40} />
+      <CheckField bind={acceptsMarketing} label={t('acceptsMarketing')} hint={t('acceptsMarketingHint')} />
+      <p class="hint">{t('newHint')}</p>
     </Form>
   )
 }

@@ -1,21 +1,21 @@
 import { useLocation, useRoute } from 'preact-iso/router'
 import { api } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { at } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
 import { DiscountForm } from './form.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { DiscountStateOf } from './list.tsx'
 import { type Held, readDiscount } from './read.ts'
 
 export default function EditDiscount() {
   const id = useRoute().params['id'] ?? ''
   return id === 'new' ? (
-    <Page title={w('add')} back={{ href: at('discounts'), text: w('title') }}>
+    <Page title={t('add')} back={{ href: at('discounts'), text: t('title') }}>
       <DiscountForm />
     </Page>
   ) : (
@@ -28,21 +28,21 @@ function Existing({ id }: { id: string }) {
   const discount = useResource(id, (signal) => readDiscount(id, signal))
   const held = discount.data.value
   async function remove({ data, etag }: Held) {
-    const body = <p>{data.code === null ? w('removeText') : w('removeCodeText')}</p>
-    if (!(await confirm({ title: w('removeTitle'), body, action: c('delete'), danger: true }))) return
+    const body = <p>{data.code === null ? t('removeText') : t('removeCodeText')}</p>
+    if (!(await confirm({ title: t('removeTitle'), body, action: common('delete'), danger: true }))) return
     await api.DELETE('/discounts/{id}', { params: { path: { id }, header: { 'if-match': etag } } })
-    notify(w('removed'))
+    notify(t('removed'))
     route(at('discounts'), true)
   }
   return (
     <Page
-      title={held?.data.title ?? w('discount')}
-      back={{ href: at('discounts'), text: w('title') }}
+      title={held?.data.title ?? t('discount')}
+      back={{ href: at('discounts'), text: t('title') }}
       subtitle={held && <DiscountStateOf of={held.data} />}
       actions={
         held && (
           <Button kind="danger" onPress={() => remove(held)}>
-            {c('delete')}
+            {common('delete')}
           </Button>
         )
       }

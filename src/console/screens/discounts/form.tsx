@@ -7,7 +7,7 @@ import { findCollections, findProducts } from '../../lib/api/record-search.ts'
 import { moment, money, number, timeZone } from '../../lib/format/format.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
-import { c, notAmount, stateName } from '../../lib/i18n/common.ts'
+import { common, notAmount, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { at, shop } from '../../lib/session/current-shop.ts'
 import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
@@ -15,7 +15,7 @@ import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type Find, PickField } from '../../ui/picker.tsx'
 import { type Body, bodyFields, bodyOf, nothingTyped, type Typed, typedOf, type Wrong } from './discount.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { discountValue } from './list.tsx'
 import { type Held, readDiscount } from './read.ts'
 
@@ -42,9 +42,9 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
   const error = (field: keyof Typed): string | undefined => {
     const reason = wrong.value[field]
     if (reason === undefined) return undefined
-    if (reason === 'required') return c('required')
+    if (reason === 'required') return common('required')
     if (reason === 'amount') return notAmount(currency)
-    return w(`wrong.${reason}`)
+    return t(`wrong.${reason}`)
   }
 
   async function create(body: Body) {
@@ -52,7 +52,7 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
       ok(api.POST('/discounts', { params: { header: { 'idempotency-key': key } }, body: givenOf(body) })),
     )
     draft.reset(draft.now())
-    notify(w('made'))
+    notify(t('made'))
     route(at('discounts', made.id), true)
   }
   async function change({ data, etag }: Held, body: Body) {
@@ -86,36 +86,36 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
     const held = { data: saved.data as Discount, etag: saved.etag, products, collections }
     draft.saved(typedOf(held.data, { zone, ...held }), sent)
     onSaved?.(held)
-    notify(c('saved'))
+    notify(common('saved'))
   }
   function submit() {
     const typed = bodyOf(draft.now(), { currency, zone, before: of?.data })
     wrong.value = 'wrong' in typed ? typed.wrong : {}
-    if ('wrong' in typed) throw new Error(w('checkFields'))
+    if ('wrong' in typed) throw new Error(t('checkFields'))
     return of ? change(of, typed.body) : create(typed.body)
   }
   return (
     <Form
       onSubmit={async () => submit()}
-      submit={of ? c('save') : c('create')}
+      submit={of ? common('save') : common('create')}
       dirty={draft.dirty}
-      label={of ? w('discount') : w('add')}
+      label={of ? t('discount') : t('add')}
       keepsTyping={of !== undefined}
     >
-      <Section title={w('what')}>
-        <TextField bind={draft.of.title} label={w('name')} hint={w('nameHint')} required max={255} error={error('title')} />
+      <Section title={t('what')}>
+        <TextField bind={draft.of.title} label={t('name')} hint={t('nameHint')} required max={255} error={error('title')} />
         <div class="fields">
-          <SelectField bind={kind} label={w('kind')} options={kinds.map((one) => [one, w(`kind.${one}`)])} />
+          <SelectField bind={kind} label={t('kind')} options={kinds.map((one) => [one, t(`kind.${one}`)])} />
           {kind.value === 'PERCENT' && (
-            <TextField bind={draft.of.percent} label={w('percent')} inputMode="decimal" code required error={error('percent')} />
+            <TextField bind={draft.of.percent} label={t('percent')} inputMode="decimal" code required error={error('percent')} />
           )}
           {kind.value === 'FIXED' && (
             <MoneyField
               bind={draft.of.amount}
-              label={w('amount')}
+              label={t('amount')}
               currency={currency}
               required
-              hint={w('amountHint')}
+              hint={t('amountHint')}
               error={error('amount')}
             />
           )}
@@ -123,50 +123,50 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
         <div class="fields">
           <SelectField
             bind={how}
-            label={w('how')}
+            label={t('how')}
             options={[
-              ['CODE', w('byCode')],
-              ['AUTOMATIC', w('automatic')],
+              ['CODE', t('byCode')],
+              ['AUTOMATIC', t('automatic')],
             ]}
           />
           {how.value === 'CODE' && (
-            <TextField bind={draft.of.code} label={w('code')} hint={w('codeHint')} required max={64} code error={error('code')} />
+            <TextField bind={draft.of.code} label={t('code')} hint={t('codeHint')} required max={64} code error={error('code')} />
           )}
         </div>
-        <CheckField bind={draft.of.isActive} label={w('isActive')} hint={w('isActiveHint')} />
+        <CheckField bind={draft.of.isActive} label={t('isActive')} hint={t('isActiveHint')} />
       </Section>
-      <Section title={w('forWhat')} hint={w('forWhatHint')}>
+      <Section title={t('forWhat')} hint={t('forWhatHint')}>
         <div class="grid">
-          <PickField bind={draft.of.products} max={productsMax} label={w('products')} find={named(findProducts)} />
-          <PickField bind={draft.of.collections} max={collectionsMax} label={w('collections')} find={named(findCollections)} />
+          <PickField bind={draft.of.products} max={productsMax} label={t('products')} find={named(findProducts)} />
+          <PickField bind={draft.of.collections} max={collectionsMax} label={t('collections')} find={named(findCollections)} />
         </div>
         <MoneyField
           bind={draft.of.minSubtotal}
-          label={w('minSubtotal')}
+          label={t('minSubtotal')}
           currency={currency}
-          hint={w('minSubtotalHint')}
+          hint={t('minSubtotalHint')}
           error={error('minSubtotal')}
         />
       </Section>
-      <Section title={w('when')} hint={w('zone', { zone })}>
+      <Section title={t('when')} hint={t('zone', { zone })}>
         <div class="fields">
           <TextField
             bind={draft.of.startsAt}
-            label={w('startsAt')}
+            label={t('startsAt')}
             type="datetime-local"
-            hint={w('startsHint')}
+            hint={t('startsHint')}
             error={error('startsAt')}
           />
-          <TextField bind={draft.of.endsAt} label={w('endsAt')} type="datetime-local" hint={w('endsHint')} error={error('endsAt')} />
+          <TextField bind={draft.of.endsAt} label={t('endsAt')} type="datetime-local" hint={t('endsHint')} error={error('endsAt')} />
         </div>
       </Section>
-      <Section title={w('limits')} hint={of?.data.used != null ? w('usedSoFar', { n: of.data.used }) : undefined}>
+      <Section title={t('limits')} hint={of?.data.used != null ? t('usedSoFar', { n: of.data.used }) : undefined}>
         <div class="fields">
-          <NumberField bind={draft.of.usageLimit} label={w('usageLimit')} hint={w('noLimitHint')} max={10} error={error('usageLimit')} />
+          <NumberField bind={draft.of.usageLimit} label={t('usageLimit')} hint={t('noLimitHint')} max={10} error={error('usageLimit')} />
           <NumberField
             bind={draft.of.perCustomerLimit}
-            label={w('perCustomerLimit')}
-            hint={w('noLimitHint')}
+            label={t('perCustomerLimit')}
+            hint={t('noLimitHint')}
             max={10}
             error={error('perCustomerLimit')}
           />
@@ -199,7 +199,7 @@ function differences(mine: Body, { data, products, collections }: Held): readonl
     if (value === null) return '–'
     switch (field) {
       case 'kind':
-        return w(`kind.${of.kind}`)
+        return t(`kind.${of.kind}`)
       case 'valueBps':
       case 'amount':
         return discountValue(of)
@@ -219,5 +219,5 @@ function differences(mine: Body, { data, products, collections }: Held): readonl
   }
   return bodyFields
     .filter((field) => JSON.stringify(mine[field]) !== JSON.stringify(data[field]))
-    .map((field) => [field === 'status' ? c('status') : w(labels[field]), say(mine, field), say(data, field)])
+    .map((field) => [field === 'status' ? common('status') : t(labels[field]), say(mine, field), say(data, field)])
 }

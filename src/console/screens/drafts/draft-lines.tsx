@@ -1,13 +1,13 @@
 import type { Signal } from '@preact/signals'
 import { moneyText } from '../../lib/format/format.ts'
-import { short } from '../../lib/format/truncate.ts'
-import { c, notAmount } from '../../lib/i18n/common.ts'
+import { truncate } from '../../lib/format/truncate.ts'
+import { common, notAmount } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField } from '../../ui/fields.tsx'
 import { Picker } from '../../ui/picker.tsx'
 import { priceIn, quantityIn } from './draft.domain.ts'
 import { type LineForm, lineForm } from './form.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type FoundVariant, findVariants } from './record-search.ts'
 
 const linesMax = 100
@@ -30,15 +30,15 @@ export function LinesField({ bind, currency }: { bind: Signal<readonly LineForm[
   return (
     <>
       <Picker
-        label={w('add')}
-        hint={w('addHint')}
+        label={t('add')}
+        hint={t('addHint')}
         find={findVariants}
         taken={has}
         onPick={add}
-        error={bind.value.length >= linesMax ? c('pickMax', { n: linesMax }) : undefined}
+        error={bind.value.length >= linesMax ? common('pickMax', { n: linesMax }) : undefined}
       />
       {bind.value.length > 0 && (
-        <ul class="picked-lines priced" aria-label={w('lines')}>
+        <ul class="picked-lines priced" aria-label={t('lines')}>
           {bind.value.map((line) => (
             <LineField
               key={line.variantId}
@@ -66,17 +66,17 @@ const LineField = ({ of, currency, onRemove }: { of: LineForm; currency: string;
       )}
     </span>
     <NumberField
-      label={w('quantity')}
+      label={t('quantity')}
       bind={of.quantity}
-      error={quantityIn(of.quantity.value) === undefined ? w('wrong.quantity') : undefined}
+      error={quantityIn(of.quantity.value) === undefined ? t('wrong.quantity') : undefined}
     />
     <MoneyField
-      label={w('price')}
+      label={t('price')}
       currency={currency}
       bind={of.price}
-      placeholder={w('priceNow')}
+      placeholder={t('priceNow')}
       error={priceIn(of.price.value, currency) === undefined ? notAmount(currency) : undefined}
     />
-    <Button kind="quiet" icon="close" label={`${c('remove')}: ${short(of.title)}`} onPress={onRemove} />
+    <Button kind="quiet" icon="close" label={`${common('remove')}: ${truncate(of.title)}`} onPress={onRemove} />
   </li>
 )

@@ -6,27 +6,27 @@ import { ButtonLink } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { detailOf } from './draft.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** A draft that is being paid, or is over, of which nothing can be changed any more; and any for whoever may only read. */
 export const Done = ({ of }: { of: Schema<'DraftOrder'> }) => (
-  <Section title={w('lines')}>
-    {of.status !== 'OPEN' && <Note tone={of.status === 'COMPLETED' ? 'good' : 'info'}>{w(`became.${of.status}`)}</Note>}
+  <Section title={t('lines')}>
+    {of.status !== 'OPEN' && <Note tone={of.status === 'COMPLETED' ? 'good' : 'info'}>{t(`became.${of.status}`)}</Note>}
     {of.orderId && (
       <div class="row">
         <ButtonLink kind="primary" icon="orders" href={at('orders', of.orderId)}>
-          {w('toOrder')}
+          {t('toOrder')}
         </ButtonLink>
       </div>
     )}
     <Table
-      caption={w('linesTable')}
+      caption={t('linesTable')}
       rows={of.lines}
       rowKey={({ id }) => id}
       columns={[
         {
           key: 'product',
-          title: w('product'),
+          title: t('product'),
           main: true,
           cell: ({ title, variantTitle, sku, variantId }) => (
             <>
@@ -34,9 +34,9 @@ export const Done = ({ of }: { of: Schema<'DraftOrder'> }) => (
             </>
           ),
         },
-        { key: 'quantity', title: w('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
-        { key: 'price', title: w('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
-        { key: 'total', title: w('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+        { key: 'quantity', title: t('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
+        { key: 'price', title: t('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
+        { key: 'total', title: t('total'), end: true, cell: ({ total }) => <Money of={total} /> },
       ]}
     />
   </Section>

@@ -12,16 +12,16 @@ import { Loaded, Page } from '../../ui/page.tsx'
 import type { Versioned } from './draft.domain.ts'
 import { Done } from './draft-result.tsx'
 import { Editor } from './editor.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { Side } from './side.tsx'
 
 /** A draft order: a new one, one that is open, or what became of one. */
 export default function DraftPage() {
   const { id } = useRoute().params
-  const back = { href: at('orders', 'drafts'), text: w('title') }
+  const back = { href: at('orders', 'drafts'), text: t('title') }
   if (id === undefined)
     return (
-      <Page title={w('new')} subtitle={w('newText')} back={back}>
+      <Page title={t('new')} subtitle={t('newText')} back={back}>
         <Editor />
       </Page>
     )
@@ -47,7 +47,7 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
   }
   return (
     <Page
-      title={known?.data.email ?? w('draft')}
+      title={known?.data.email ?? t('draft')}
       back={back}
       subtitle={
         known && (
@@ -65,17 +65,17 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
               <div class="stack">
                 {now.data.status !== 'OPEN' ? (
                   <Note tone="warn">
-                    {w('closedMeanwhile')}{' '}
+                    {t('closedMeanwhile')}{' '}
                     <Button
                       onPress={() => {
                         isLetGo.value = true
                       }}
                     >
-                      {w('letGo')}
+                      {t('letGo')}
                     </Button>
                   </Note>
                 ) : (
-                  begun.value && begun.value.etag !== now.etag && <Note tone="warn">{w('changedMeanwhile')}</Note>
+                  begun.value && begun.value.etag !== now.etag && <Note tone="warn">{t('changedMeanwhile')}</Note>
                 )}
                 <Editor of={begun.value ?? now} isClosed={now.data.status !== 'OPEN'} onSaved={put} />
               </div>

@@ -6,7 +6,7 @@ import { useIntention } from '../../lib/api/pending-sends.ts'
 import { findCustomers } from '../../lib/api/record-search.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { money } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { at, shop } from '../../lib/session/current-shop.ts'
 import { AddressFields, type AddressForm } from '../../ui/address.tsx'
@@ -18,7 +18,7 @@ import { PickField } from '../../ui/picker.tsx'
 import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, type Versioned, wrongIn } from './draft.domain.ts'
 import { LinesField } from './draft-lines.tsx'
 import { type DraftForm, formOf, nameCustomer, type Says, take, typedIn } from './form.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /**
  * The form of a draft, new or open.
@@ -46,7 +46,7 @@ export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: b
   async function create(): Promise<void> {
     const body = bodyOf(typed, currency)
     const made = await once(body, (key) => ok(api.POST('/v2/orders/drafts', { params: { header: { 'idempotency-key': key } }, body })))
-    notify(w('made'))
+    notify(t('made'))
     route(at('orders', 'drafts', made.id), true)
   }
   async function change({ data: { id } }: Versioned): Promise<void> {
@@ -66,30 +66,30 @@ export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: b
       onTheirs: (now) => onSaved?.(now),
     })
     if (!saved) return
-    notify(c('saved'))
+    notify(common('saved'))
     onSaved?.(saved as Versioned)
   }
   async function save(): Promise<void> {
-    if (isClosed) throw new Error(w('closedMeanwhile'))
+    if (isClosed) throw new Error(t('closedMeanwhile'))
     const wrong = wrongIn(typed, currency)
-    if (wrong) throw new Error(w(`wrong.${wrong.what}`))
+    if (wrong) throw new Error(t(`wrong.${wrong.what}`))
     await (of ? change(of) : create())
   }
   return (
-    <Form onSubmit={save} submit={of ? c('save') : w('create')} dirty={isDirty} label={w('draft')}>
-      <Section title={w('lines')}>
+    <Form onSubmit={save} submit={of ? common('save') : t('create')} dirty={isDirty} label={t('draft')}>
+      <Section title={t('lines')}>
         <LinesField bind={form.lines} currency={currency} />
         {sum !== undefined && typed.lines.length > 0 && (
           <p class="end">
-            {w('subtotal')}: <strong>{money({ amount: sum, currency })}</strong>
+            {t('subtotal')}: <strong>{money({ amount: sum, currency })}</strong>
           </p>
         )}
       </Section>
       <Who form={form} />
       <Where form={form} />
-      <Section title={w('more')}>
-        <TextField label={w('discountCode')} bind={form.discountCode} name="discountCode" max={64} hint={w('discountHint')} code />
-        <AreaField label={w('note')} bind={form.note} rows={2} max={2000} hint={w('noteHint')} />
+      <Section title={t('more')}>
+        <TextField label={t('discountCode')} bind={form.discountCode} name="discountCode" max={64} hint={t('discountHint')} code />
+        <AreaField label={t('note')} bind={form.note} rows={2} max={2000} hint={t('noteHint')} />
       </Section>
     </Form>
   )
@@ -106,9 +106,9 @@ function Who({ form }: { form: DraftForm }) {
       )
   }, [id, form])
   return (
-    <Section title={w('who')} hint={w('leftOpen')}>
-      <TextField label={w('email')} bind={form.email} name="email" type="email" max={254} hint={w('emailHint')} />
-      <PickField label={w('customer')} bind={form.customer} max={1} find={findCustomers} hint={w('customerHint')} />
+    <Section title={t('who')} hint={t('leftOpen')}>
+      <TextField label={t('email')} bind={form.email} name="email" type="email" max={254} hint={t('emailHint')} />
+      <PickField label={t('customer')} bind={form.customer} max={1} find={findCustomers} hint={t('customerHint')} />
     </Section>
   )
 }
@@ -124,10 +124,10 @@ function Where({ form }: { form: DraftForm }) {
   }, [isSaid, form])
   const options = known.map(({ code, title }) => [code, title] as const)
   return (
-    <Section title={w('where')} hint={w('leftOpen')}>
-      <By label={w('shippingAddress')} bind={form.shippingBy} of={form.shipping} says={['shopper', 'shop']} />
+    <Section title={t('where')} hint={t('leftOpen')}>
+      <By label={t('shippingAddress')} bind={form.shippingBy} of={form.shipping} says={['shopper', 'shop']} />
       <By
-        label={w('billingAddress')}
+        label={t('billingAddress')}
         bind={form.billingBy}
         of={form.billing}
         says={isSaid ? ['shopper', 'same', 'shop'] : ['shopper', 'shop']}
@@ -135,10 +135,10 @@ function Where({ form }: { form: DraftForm }) {
       {methods.error.value !== undefined && <Problem error={methods.error.value} retry={methods.reload} />}
       {(known.length > 0 || chosen !== '') && (
         <SelectField
-          label={w('method')}
+          label={t('method')}
           bind={form.shippingMethod}
           options={[
-            ['', w('says.shopper')],
+            ['', t('says.shopper')],
             ...options,
             ...(chosen && !known.some(({ code }) => code === chosen) ? [[chosen, chosen] as const] : []),
           ]}
@@ -150,7 +150,7 @@ function Where({ form }: { form: DraftForm }) {
 
 const By = ({ label, bind, of, says }: { label: string; bind: Signal<Says>; of: AddressForm; says: readonly Says[] }) => (
   <>
-    <SelectField label={label} bind={bind} options={says.map((one) => [one, w(`says.${one}`)] as const)} />
+    <SelectField label={label} bind={bind} options={says.map((one) => [one, t(`says.${one}`)] as const)} />
     {bind.value === 'shop' && (
       <fieldset class="sub" aria-label={label}>
         <AddressFields of={of} required />
@@ -165,14 +165,14 @@ function differencesOf(yours: Typed, theirs: Typed, changed: object): readonly (
     all.map(({ title, detail, quantity, price }) => `${quantity} × ${title} ${detail} (${price})`).join('; ')
   const address = (of: Typed['shippingAddress']) => (of ? Object.values(of).filter(Boolean).join(', ') : '–')
   const rows: readonly (readonly [keyof Typed, string, string, string])[] = [
-    ['lines', w('lines'), lines(yours), lines(theirs)],
-    ['email', w('email'), yours.email, theirs.email],
-    ['customerId', w('customer'), yours.customerId ?? '', theirs.customerId ?? ''],
-    ['shippingAddress', w('shippingAddress'), address(yours.shippingAddress), address(theirs.shippingAddress)],
-    ['billingAddress', w('billingAddress'), address(yours.billingAddress), address(theirs.billingAddress)],
-    ['shippingMethod', w('method'), yours.shippingMethod, theirs.shippingMethod],
-    ['discountCode', w('discountCode'), yours.discountCode, theirs.discountCode],
-    ['note', w('note'), yours.note, theirs.note],
+    ['lines', t('lines'), lines(yours), lines(theirs)],
+    ['email', t('email'), yours.email, theirs.email],
+    ['customerId', t('customer'), yours.customerId ?? '', theirs.customerId ?? ''],
+    ['shippingAddress', t('shippingAddress'), address(yours.shippingAddress), address(theirs.shippingAddress)],
+    ['billingAddress', t('billingAddress'), address(yours.billingAddress), address(theirs.billingAddress)],
+    ['shippingMethod', t('method'), yours.shippingMethod, theirs.shippingMethod],
+    ['discountCode', t('discountCode'), yours.discountCode, theirs.discountCode],
+    ['note', t('note'), yours.note, theirs.note],
   ]
   const isOther = rows.filter(([name, , mine, there]) => mine !== there || Object.hasOwn(changed, name))
   return isOther.map(([, name, mine, there]) => [name, mine || '–', there || '–'] as const)

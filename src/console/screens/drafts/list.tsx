@@ -2,7 +2,7 @@ import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
@@ -12,7 +12,7 @@ import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Draft = Schema<'DraftOrder'>
 
@@ -21,17 +21,17 @@ const statuses = ['OPEN', 'PENDING_PAYMENT', 'COMPLETED', 'CANCELLED', 'EXPIRED'
 const columns = (): readonly Column<Draft>[] => [
   {
     key: 'for',
-    title: w('for'),
+    title: t('for'),
     main: true,
     cell: ({ email, shippingAddress, id }) => (
-      <bdi class="cut">{email ?? shippingAddress?.name ?? w('nobodyYet', { id: id.slice(-6) })}</bdi>
+      <bdi class="cut">{email ?? shippingAddress?.name ?? t('nobodyYet', { id: id.slice(-6) })}</bdi>
     ),
   },
-  { key: 'made', title: w('made'), cell: ({ createdAt }) => <When at={createdAt} /> },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
-  { key: 'lines', title: w('lines'), end: true, cell: ({ lines }) => number(lines.length) },
-  { key: 'sent', title: w('sent'), cell: ({ sentAt }) => (sentAt ? <When at={sentAt} /> : '–') },
-  { key: 'total', title: w('total'), end: true, cell: ({ totals }) => <Money of={totals.total} /> },
+  { key: 'made', title: t('made'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'lines', title: t('lines'), end: true, cell: ({ lines }) => number(lines.length) },
+  { key: 'sent', title: t('sent'), cell: ({ sentAt }) => (sentAt ? <When at={sentAt} /> : '–') },
+  { key: 'total', title: t('total'), end: true, cell: ({ totals }) => <Money of={totals.total} /> },
 ]
 
 /** Orders that the shop draws up for somebody to pay. */
@@ -44,34 +44,37 @@ export default function Drafts() {
   useLive(['order.*'], drafts.reload)
   const create = mayManage.value && (
     <ButtonLink icon="plus" kind="primary" href={at('orders', 'drafts', 'new')}>
-      {w('new')}
+      {t('new')}
     </ButtonLink>
   )
   return (
     <Page
-      title={w('title')}
-      subtitle={w('subtitle')}
+      title={t('title')}
+      subtitle={t('subtitle')}
       actions={
         mayManage.value && (
           <>
             <Button icon="download" onPress={() => download(pathWith('/v2/orders/drafts', { status }), 'drafts.csv', 'text/csv')}>
-              {c('download')}
+              {common('download')}
             </Button>
             {create}
           </>
         )
       }
     >
-      <Filters query={query} filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]} />
+      <Filters
+        query={query}
+        filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
+      />
       <LoadedList
         of={drafts}
         query={query}
         isFiltered={!!status}
-        empty={<Empty icon="page" title={w('none')} text={w('noneText')} action={create} />}
+        empty={<Empty icon="page" title={t('none')} text={t('noneText')} action={create} />}
       >
         {(list) => (
           <Table
-            caption={w('title')}
+            caption={t('title')}
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}

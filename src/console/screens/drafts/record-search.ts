@@ -2,7 +2,7 @@ import { api, ok } from '../../lib/api/api.ts'
 import { type Money, money, number } from '../../lib/format/format.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { detailOf } from './draft.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 export type FoundVariant = Choice & { readonly title: string; readonly named: string; readonly price: Money }
 
@@ -20,7 +20,7 @@ export async function findVariants(q: string, signal: AbortSignal): Promise<read
       variants
         .map(({ id, title: variantTitle, sku, price, trackInventory, onHand, reserved }) => {
           const named = detailOf({ variantTitle, sku })
-          const stock = trackInventory ? w('available', { n: number(onHand - reserved) }) : undefined
+          const stock = trackInventory ? t('available', { n: number(onHand - reserved) }) : undefined
           return { id, text: title, title, named, price, detail: [named, money(price), stock].filter(Boolean).join(' · ') }
         })
         .sort((a, b) => fits(b.named) - fits(a.named)),

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso/router'
 import { api, ok, type Schema, versioned } from '../../lib/api/api.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
 import { isDirty } from '../../lib/session/unsaved-changes.ts'
@@ -12,18 +12,18 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Totals } from '../orders/totals.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Draft = Schema<'DraftOrder'>
 
 /** What a draft comes to, and how it gets to whoever pays it. @param onGoing is told while it is deleted: nobody is to ask for it then */
 export const Side = ({ of, onChange, onGoing }: { of: Draft; onChange: () => Promise<void>; onGoing: (isGoing: boolean) => void }) => (
   <div class="stack">
-    <Section title={w('comesTo')}>
+    <Section title={t('comesTo')}>
       <TotalsOf of={of} />
       {of.notices.map(({ code, message }) => (
         <Note key={code} tone="warn">
-          {w(`notice.${code}`)} <bdi>{code === 'DISCOUNT_NOT_COUNTED' ? message : ''}</bdi>
+          {t(`notice.${code}`)} <bdi>{code === 'DISCOUNT_NOT_COUNTED' ? message : ''}</bdi>
         </Note>
       ))}
     </Section>
@@ -34,17 +34,17 @@ export const Side = ({ of, onChange, onGoing }: { of: Draft; onChange: () => Pro
 )
 
 function TotalsOf({ of: { totals, discounts } }: { of: Draft }) {
-  const named = [w('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
+  const named = [t('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
   return (
     <Totals
       of={[
-        [w('subtotal'), totals.subtotal],
+        [t('subtotal'), totals.subtotal],
         ...(totals.discount.amount > 0 ? [[named, totals.discount, 'minus'] as const] : []),
-        [w('shipping'), totals.shipping],
-        [w('tax'), totals.tax],
-        ...(totals.taxIncluded.amount > 0 ? [[w('taxIncluded'), totals.taxIncluded] as const] : []),
-        ...(totals.giftCards.amount > 0 ? [[w('giftCards'), totals.giftCards, 'minus'] as const] : []),
-        [w('total'), totals.total, 'sum'],
+        [t('shipping'), totals.shipping],
+        [t('tax'), totals.tax],
+        ...(totals.taxIncluded.amount > 0 ? [[t('taxIncluded'), totals.taxIncluded] as const] : []),
+        ...(totals.giftCards.amount > 0 ? [[t('giftCards'), totals.giftCards, 'minus'] as const] : []),
+        [t('total'), totals.total, 'sum'],
       ]}
     />
   )
@@ -57,34 +57,34 @@ function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> })
   const sendsNone = mail.data.value?.sending === false
   async function send(): Promise<void> {
     // The mail says what stands there, which is another sum than what is typed.
-    if (isDirty()) return notify(w('saveFirst'))
+    if (isDirty()) return notify(t('saveFirst'))
     // Sent before, sending again is another intention than the first.
     await once([of.id, of.sentAt], (key) =>
       ok(api.POST('/v2/orders/drafts/{id}/send', { params: { path: { id: of.id }, header: { 'idempotency-key': key } } })),
     )
-    notify(w('mailed'))
+    notify(t('mailed'))
     await onChange()
   }
   return (
-    <Section title={w('payLink')} hint={w('payLinkHint')}>
-      {of.payUrl && <Copyable text={of.payUrl} label={w('payLink')} />}
+    <Section title={t('payLink')} hint={t('payLinkHint')}>
+      {of.payUrl && <Copyable text={of.payUrl} label={t('payLink')} />}
       <div class="row">
         {of.payUrl && (
           <a class="button" href={of.payUrl} target="_blank" rel="noreferrer">
-            {w('look')}
+            {t('look')}
           </a>
         )}
         {!sendsNone && (
           <Button kind="primary" onPress={send} disabled={of.email === null}>
-            {of.sentAt ? w('sendAgain') : w('send')}
+            {of.sentAt ? t('sendAgain') : t('send')}
           </Button>
         )}
       </div>
-      {sendsNone ? <p class="hint">{w('noMails')}</p> : of.email === null && <p class="hint">{w('noEmail')}</p>}
+      {sendsNone ? <p class="hint">{t('noMails')}</p> : of.email === null && <p class="hint">{t('noEmail')}</p>}
       <Facts
         of={[
-          [w('sent'), of.sentAt ? <When at={of.sentAt} /> : w('never')],
-          [w('expires'), <When at={of.expiresAt} />],
+          [t('sent'), of.sentAt ? <When at={of.sentAt} /> : t('never')],
+          [t('expires'), <When at={of.expiresAt} />],
         ]}
       />
     </Section>
@@ -96,14 +96,14 @@ function Said({ of }: { of: Draft }) {
   const isAll = !mayManage.value || of.status !== 'OPEN'
   const said = (name: Draft['settled'][number]) => isAll || !of.settled.includes(name)
   const facts = [
-    ...(of.email !== null && said('email') ? [[w('email'), <bdi>{of.email}</bdi>] as const] : []),
-    ...(of.shippingAddress && said('shippingAddress') ? [[w('shippingAddress'), <Address of={of.shippingAddress} />] as const] : []),
-    ...(of.billingAddress && said('billingAddress') ? [[w('billingAddress'), <Address of={of.billingAddress} />] as const] : []),
-    ...(of.shippingMethod !== null && said('shippingMethod') ? [[w('method'), <bdi>{of.shippingMethod}</bdi>] as const] : []),
-    ...(of.note !== null && isAll ? [[w('note'), <bdi>{of.note}</bdi>] as const] : []),
+    ...(of.email !== null && said('email') ? [[t('email'), <bdi>{of.email}</bdi>] as const] : []),
+    ...(of.shippingAddress && said('shippingAddress') ? [[t('shippingAddress'), <Address of={of.shippingAddress} />] as const] : []),
+    ...(of.billingAddress && said('billingAddress') ? [[t('billingAddress'), <Address of={of.billingAddress} />] as const] : []),
+    ...(of.shippingMethod !== null && said('shippingMethod') ? [[t('method'), <bdi>{of.shippingMethod}</bdi>] as const] : []),
+    ...(of.note !== null && isAll ? [[t('note'), <bdi>{of.note}</bdi>] as const] : []),
   ]
   return facts.length === 0 ? null : (
-    <Section title={isAll ? w('who') : w('saidByShopper')}>
+    <Section title={isAll ? t('who') : t('saidByShopper')}>
       <Facts of={facts} />
     </Section>
   )
@@ -118,14 +118,14 @@ function Deleting({ of, onGoing }: { of: Draft; onGoing: (isGoing: boolean) => v
     const isSeen = data?.updatedAt === of.updatedAt
     if (
       !(await confirm({
-        title: w('deleteTitle'),
+        title: t('deleteTitle'),
         body: (
           <>
-            <p>{w('deleteText')}</p>
-            {!isSeen && <Note tone="warn">{w('changedMeanwhile')}</Note>}
+            <p>{t('deleteText')}</p>
+            {!isSeen && <Note tone="warn">{t('changedMeanwhile')}</Note>}
           </>
         ),
-        action: c('delete'),
+        action: common('delete'),
         danger: true,
       }))
     )
@@ -137,13 +137,13 @@ function Deleting({ of, onGoing }: { of: Draft; onGoing: (isGoing: boolean) => v
       onGoing(false)
       throw refusal
     }
-    notify(w('deleted'))
+    notify(t('deleted'))
     route(at('orders', 'drafts'), true)
   }
   return (
     <div class="row">
       <Button kind="danger" onPress={remove}>
-        {w('delete')}
+        {t('delete')}
       </Button>
     </div>
   )

@@ -4,7 +4,7 @@ import { pathWith } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { percent, usd } from '../../lib/format/format.ts'
 import { saveCsv } from '../../lib/format/save-csv.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { datesOf, windowQuery } from '../../lib/navigation/date-range.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
@@ -14,7 +14,7 @@ import { Plot } from '../../ui/chart.tsx'
 import { Windows } from '../../ui/date-range.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { isKpi, type Kpi, type KpiName, type Part, shareOf, unitOf } from './kpi.domain.ts'
 import { Days, formatOf, KpiNotes, kpiTitle, modeOf, offered, partName, type ReadKpi, shownValue, useKpi, windowIn } from './kpi.tsx'
 
@@ -25,8 +25,8 @@ export default function Detail() {
 }
 
 const Unknown = () => (
-  <Page title={c('missing')} back={{ href: net(), text: w('title') }}>
-    <Empty title={c('missing')} text={c('missingText')} />
+  <Page title={common('missing')} back={{ href: net(), text: t('title') }}>
+    <Empty title={common('missing')} text={common('missingText')} />
   </Page>
 )
 
@@ -37,8 +37,8 @@ function OneKpi({ name }: { name: KpiName }) {
   return (
     <Page
       title={kpiTitle(name)}
-      subtitle={w(`about.${name}`)}
-      back={{ href: `/console/net${windowQuery(query.of)}`, text: w('title') }}
+      subtitle={t(`about.${name}`)}
+      back={{ href: `/console/net${windowQuery(query.of)}`, text: t('title') }}
       actions={
         <Button
           icon="download"
@@ -50,7 +50,7 @@ function OneKpi({ name }: { name: KpiName }) {
             )
           }
         >
-          {w('downloadDays')}
+          {t('downloadDays')}
         </Button>
       }
     >
@@ -76,11 +76,11 @@ function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
       <KpiNotes of={of} />
       <div class="grid">
         <Figure name={kpiTitle(name)} value={shownValue(name, of.total)} change={of.change} before={shownValue(name, of.previous)} />
-        {of.of && <Figure name={w('refunded')} value={usd(of.of.refundedUsd)} />}
-        {of.of && <Figure name={w('confirmed')} value={usd(of.of.confirmedUsd)} />}
+        {of.of && <Figure name={t('refunded')} value={usd(of.of.refundedUsd)} />}
+        {of.of && <Figure name={t('confirmed')} value={usd(of.of.confirmedUsd)} />}
       </div>
       <Section>
-        <Plot title={w('byDay')} {...plot} />
+        <Plot title={t('byDay')} {...plot} />
       </Section>
       <Breakdown of={of} name={name} />
     </>
@@ -91,11 +91,11 @@ function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
 function Breakdown({ of, name }: { of: Kpi; name: KpiName }) {
   const isRate = unitOf(name) === 'part'
   const columns: readonly Column<Part>[] = [
-    { key: 'part', title: w(`by.${name}`), main: true, cell: (part) => <bdi>{partName(part)}</bdi> },
+    { key: 'part', title: t(`by.${name}`), main: true, cell: (part) => <bdi>{partName(part)}</bdi> },
     ...(isRate
       ? ([
-          { key: 'refunded', title: w('refunded'), end: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
-          { key: 'confirmed', title: w('confirmed'), end: true, cell: ({ confirmedUsd }) => usd(confirmedUsd ?? 0) },
+          { key: 'refunded', title: t('refunded'), end: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
+          { key: 'confirmed', title: t('confirmed'), end: true, cell: ({ confirmedUsd }) => usd(confirmedUsd ?? 0) },
         ] satisfies Column<Part>[])
       : []),
     { key: 'value', title: kpiTitle(name), end: true, cell: ({ value }) => shownValue(name, value) },
@@ -104,7 +104,7 @@ function Breakdown({ of, name }: { of: Kpi; name: KpiName }) {
       : ([
           {
             key: 'share',
-            title: w('share'),
+            title: t('share'),
             end: true,
             cell: ({ value }) => {
               const share = shareOf(value, of.total)
@@ -123,19 +123,19 @@ function Breakdown({ of, name }: { of: Kpi; name: KpiName }) {
   }
   return (
     <Section
-      title={w('parts')}
+      title={t('parts')}
       actions={
         of.parts.length > 0 && (
           <Button icon="download" onPress={keep}>
-            {w('downloadParts')}
+            {t('downloadParts')}
           </Button>
         )
       }
     >
       {of.parts.length === 0 ? (
-        <p class="hint">{w('noParts')}</p>
+        <p class="hint">{t('noParts')}</p>
       ) : (
-        <Table caption={w(`by.${name}`)} columns={columns} rows={of.parts} rowKey={({ name: part }) => part} />
+        <Table caption={t(`by.${name}`)} columns={columns} rows={of.parts} rowKey={({ name: part }) => part} />
       )}
     </Section>
   )

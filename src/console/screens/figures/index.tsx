@@ -1,5 +1,5 @@
 import { moment } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { windowQuery } from '../../lib/navigation/date-range.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
@@ -7,7 +7,7 @@ import { Change } from '../../ui/bits.tsx'
 import { Windows } from '../../ui/date-range.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
 import { Spark } from '../../ui/sparkline.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { firstParts, type KpiName, kpiNames } from './kpi.domain.ts'
 import { KpiNotes, kpiTitle, offered, partName, type ReadKpi, shownValue, useKpi, windowIn } from './kpi.tsx'
 
@@ -18,7 +18,7 @@ export default function Figures() {
   const query = useQuery()
   const shown = windowIn(query.of)
   return (
-    <Page title={w('title')} subtitle={w('subtitle')}>
+    <Page title={t('title')} subtitle={t('subtitle')}>
       <Windows query={query} shown={shown} offered={offered} />
       <div class="grid figures">
         {kpiNames.map((name) => (
@@ -49,7 +49,7 @@ function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
         <strong>{shownValue(name, of.total)}</strong>
         <Change of={of.change} />
       </p>
-      <small class="faint">{c('previousPeriod', { value: shownValue(name, of.previous) })}</small>
+      <small class="faint">{common('previousPeriod', { value: shownValue(name, of.previous) })}</small>
       <Spark values={of.series.map(({ value }) => value)} />
       {shown.length > 0 && (
         <dl class="amounts">
@@ -63,9 +63,9 @@ function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
           ))}
         </dl>
       )}
-      {more > 0 && <small class="faint">{w('moreParts', { n: more })}</small>}
+      {more > 0 && <small class="faint">{t('moreParts', { n: more })}</small>}
       <KpiNotes of={of} short />
-      <small class="faint">{c('asOf', { at: moment(of.readAt) })}</small>
+      <small class="faint">{common('asOf', { at: moment(of.readAt) })}</small>
     </>
   )
 }

@@ -4,13 +4,13 @@ import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { day, moment, number, percent, usd } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive, useLooking } from '../../lib/live/live-events.ts'
 import { datesOf, type Window, windowBefore, windowOf, windowQuery } from '../../lib/navigation/date-range.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { type SalesMode, salesMode } from '../../lib/session/sales-mode.ts'
 import { Note } from '../../ui/bits.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { countedKpi, type Kpi, type KpiName, type Part, rateKpi, unitOf } from './kpi.domain.ts'
 
 /** What the API takes in one question. */
@@ -78,7 +78,7 @@ export function useKpi(name: KpiName, query: Query): Resource<ReadKpi> {
   return kpi
 }
 
-export const kpiTitle = (name: KpiName): string => w(`kpi.${name}`)
+export const kpiTitle = (name: KpiName): string => t(`kpi.${name}`)
 
 const formats = { usd, part: percent, count: number }
 export const formatOf = (name: KpiName): ((value: number) => string) => formats[unitOf(name)]
@@ -87,14 +87,14 @@ export const shownValue = (name: KpiName, value: number | null): string => (valu
 /** Roles, cohorts and states in words, processors by their names. */
 export const partName = ({ name }: Pick<Part, 'name'>): string => {
   const key = `part.${name}`
-  return w.has(key) ? w(key) : processorName(name)
+  return t.has(key) ? t(key) : processorName(name)
 }
 
 /** What to know before one believes it. @param short where there is little room */
 export function KpiNotes({ of: { isTest, unpriced }, short }: { of: ReadKpi; short?: boolean }) {
   const notes = [
-    ...(unpriced > 0 ? ([['warn', w('unpriced', { n: unpriced })]] as const) : []),
-    ...(isTest ? ([['info', c('testMode')]] as const) : []),
+    ...(unpriced > 0 ? ([['warn', t('unpriced', { n: unpriced })]] as const) : []),
+    ...(isTest ? ([['info', common('testMode')]] as const) : []),
   ]
   return (
     <>
@@ -116,6 +116,6 @@ export function KpiNotes({ of: { isTest, unpriced }, short }: { of: ReadKpi; sho
 /** The days that an answer is about, and of when it is. */
 export const Days = ({ of: { startDate, endDate, readAt } }: { of: Pick<ReadKpi, 'startDate' | 'endDate' | 'readAt'> }) => (
   <p class="faint">
-    {w('days', { from: day(startDate), to: day(endDate) })} · {c('asOf', { at: moment(readAt) })}
+    {t('days', { from: day(startDate), to: day(endDate) })} · {common('asOf', { at: moment(readAt) })}
   </p>
 )

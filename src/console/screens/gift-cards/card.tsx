@@ -6,7 +6,7 @@ import { useResource } from '../../lib/api/resource.ts'
 import { moment, timeZone } from '../../lib/format/format.ts'
 import { wallKept, wallText } from '../../lib/format/zoned-time.ts'
 import { type RecordDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { at, inShop, mayManage } from '../../lib/session/current-shop.ts'
@@ -17,7 +17,7 @@ import { AreaField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { CardStateOf } from './list.tsx'
 
 type Card = Schema<'GiftCardWithTransactions'>
@@ -70,49 +70,49 @@ export default function GiftCard() {
   async function setStatus(shown: Held, status: Card['status']) {
     const sure =
       status === 'ACTIVE' ||
-      (await confirm({ title: w('disableTitle'), body: <p>{w('disableText')}</p>, action: w('disable'), danger: true }))
+      (await confirm({ title: t('disableTitle'), body: <p>{t('disableText')}</p>, action: t('disable'), danger: true }))
     if (!sure || !(await save(shown, { status }))) return
     const back = status === 'ACTIVE' ? 'DISABLED' : 'ACTIVE'
-    notify(w(status === 'ACTIVE' ? 'enabled' : 'disabled'), {
+    notify(t(status === 'ACTIVE' ? 'enabled' : 'disabled'), {
       undo: () => card.data.value && save(card.data.value, { status: back }),
     })
   }
   return (
     <Page
-      title={held ? w('cardNamed', { last4: held.data.last4 }) : w('card')}
-      back={{ href: at('gift-cards'), text: w('title') }}
+      title={held ? t('cardNamed', { last4: held.data.last4 }) : t('card')}
+      back={{ href: at('gift-cards'), text: t('title') }}
       subtitle={held && <CardStateOf of={held.data} />}
       actions={
         held &&
         mayManage.value &&
         (held.data.status === 'ACTIVE' ? (
           <Button kind="danger" onPress={() => setStatus(held, 'DISABLED')}>
-            {w('disable')}
+            {t('disable')}
           </Button>
         ) : (
-          <Button onPress={() => setStatus(held, 'ACTIVE')}>{w('enable')}</Button>
+          <Button onPress={() => setStatus(held, 'ACTIVE')}>{t('enable')}</Button>
         ))
       }
     >
       <Loaded of={card}>
         {({ data, etag }) => (
           <div class="columns">
-            <Section title={w('moves')}>
-              {data.transactionsCapped && <Note>{w('movesCapped', { n: data.transactions.length })}</Note>}
-              <Table caption={w('movesList')} rows={data.transactions} rowKey={({ id: move }) => move} columns={moveColumns()} />
+            <Section title={t('moves')}>
+              {data.transactionsCapped && <Note>{t('movesCapped', { n: data.transactions.length })}</Note>}
+              <Table caption={t('movesList')} rows={data.transactions} rowKey={({ id: move }) => move} columns={moveColumns()} />
             </Section>
             <div class="stack">
-              <Section title={w('facts')}>
+              <Section title={t('facts')}>
                 <Facts
                   of={[
-                    [w('balance'), <Money key="balance" of={data.balance} />],
-                    [w('initial'), <Money key="initial" of={data.initialAmount} />],
-                    [w('expires'), data.expiresAt ? <When at={data.expiresAt} /> : w('never')],
-                    [w('for'), data.customerId ? <a href={at('customers', data.customerId)}>{w('toCustomer')}</a> : w('anybody')],
-                    [w('issued'), <When key="issued" at={data.createdAt} />],
+                    [t('balance'), <Money key="balance" of={data.balance} />],
+                    [t('initial'), <Money key="initial" of={data.initialAmount} />],
+                    [t('expires'), data.expiresAt ? <When at={data.expiresAt} /> : t('never')],
+                    [t('for'), data.customerId ? <a href={at('customers', data.customerId)}>{t('toCustomer')}</a> : t('anybody')],
+                    [t('issued'), <When key="issued" at={data.createdAt} />],
                   ]}
                 />
-                <p class="hint">{w('neverAgain')}</p>
+                <p class="hint">{t('neverAgain')}</p>
               </Section>
               {mayManage.value && <Edit of={{ data, etag }} save={save} />}
             </div>
@@ -125,23 +125,23 @@ export default function GiftCard() {
 
 const moveColumns = () =>
   [
-    { key: 'at', title: w('when'), main: true, cell: ({ at: when }: Card['transactions'][number]) => <When at={when} /> },
-    { key: 'kind', title: w('what'), cell: ({ kind }: Card['transactions'][number]) => w(`kind.${kind}`) },
+    { key: 'at', title: t('when'), main: true, cell: ({ at: when }: Card['transactions'][number]) => <When at={when} /> },
+    { key: 'kind', title: t('what'), cell: ({ kind }: Card['transactions'][number]) => t(`kind.${kind}`) },
     {
       key: 'order',
-      title: w('order'),
-      cell: ({ orderId }: Card['transactions'][number]) => orderId && <a href={at('orders', orderId)}>{w('toOrder')}</a>,
+      title: t('order'),
+      cell: ({ orderId }: Card['transactions'][number]) => orderId && <a href={at('orders', orderId)}>{t('toOrder')}</a>,
     },
-    { key: 'amount', title: w('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money of={amount} /> },
+    { key: 'amount', title: t('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money of={amount} /> },
   ] as const
 
-const said = (iso: string | null | undefined) => (iso ? moment(iso) : w('never'))
+const said = (iso: string | null | undefined) => (iso ? moment(iso) : t('never'))
 
 const differences = ({ status, note, expiresAt }: Change, theirs: Card): readonly (readonly [string, string, string])[] => {
   const rows: (readonly [string, string, string])[] = []
-  if (status !== undefined && status !== theirs.status) rows.push([c('status'), w(`is.${status}`), w(`is.${theirs.status}`)])
-  if (note !== undefined && note !== theirs.note) rows.push([w('note'), note ?? '–', theirs.note ?? '–'])
-  if (expiresAt !== undefined && expiresAt !== theirs.expiresAt) rows.push([w('expires'), said(expiresAt), said(theirs.expiresAt)])
+  if (status !== undefined && status !== theirs.status) rows.push([common('status'), t(`is.${status}`), t(`is.${theirs.status}`)])
+  if (note !== undefined && note !== theirs.note) rows.push([t('note'), note ?? '–', theirs.note ?? '–'])
+  if (expiresAt !== undefined && expiresAt !== theirs.expiresAt) rows.push([t('expires'), said(expiresAt), said(theirs.expiresAt)])
   return rows
 }
 
@@ -155,15 +155,15 @@ function Edit({ of, save }: { of: Held; save: (begun: Held, change: Change, draf
     const begun = draft.begun()
     const typed = draft.now()
     const expiresAt = wallKept(typed.expiresAt, begun.data.expiresAt, zone)
-    if (expiresAt === undefined) throw new Error(w('notMoment'))
+    if (expiresAt === undefined) throw new Error(t('notMoment'))
     const isMoved = expiresAt !== begun.data.expiresAt
-    if (await save(begun, { note: typed.note.trim() || null, ...(isMoved && { expiresAt }) }, draft)) notify(c('saved'))
+    if (await save(begun, { note: typed.note.trim() || null, ...(isMoved && { expiresAt }) }, draft)) notify(common('saved'))
   }
   return (
-    <Section title={c('edit')}>
-      <Form onSubmit={submit} dirty={draft.dirty} label={c('edit')} keepsTyping>
-        <TextField bind={draft.of.expiresAt} label={w('expires')} type="datetime-local" hint={w('expiresHint', { zone })} />
-        <AreaField bind={draft.of.note} label={w('note')} hint={w('noteHint')} max={500} rows={3} />
+    <Section title={common('edit')}>
+      <Form onSubmit={submit} dirty={draft.dirty} label={common('edit')} keepsTyping>
+        <TextField bind={draft.of.expiresAt} label={t('expires')} type="datetime-local" hint={t('expiresHint', { zone })} />
+        <AreaField bind={draft.of.note} label={t('note')} hint={t('noteHint')} max={500} rows={3} />
       </Form>
     </Section>
   )

@@ -19,7 +19,7 @@ import { MoneyField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { PickField } from '../../ui/picker.tsx'
 import { cardBody, readable, type Wrong } from './card.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Issued = Schema<'IssuedGiftCard'>
 
@@ -27,11 +27,11 @@ type Issued = Schema<'IssuedGiftCard'>
 export function Issue({ customerId, onIssued, onClose }: { customerId: string | undefined; onIssued: () => unknown; onClose: () => void }) {
   const issued = useSignal<Issued | undefined>(undefined)
   return issued.value ? (
-    <FormDialog key="issued" title={w('issuedTitle')} onClose={onClose}>
+    <FormDialog key="issued" title={t('issuedTitle')} onClose={onClose}>
       <Once of={issued.value} onClose={onClose} />
     </FormDialog>
   ) : (
-    <FormDialog key="issue" title={w('issue')} onClose={onClose}>
+    <FormDialog key="issue" title={t('issue')} onClose={onClose}>
       <IssueForm
         customerId={customerId}
         onIssued={(card) => {
@@ -56,13 +56,13 @@ function Once({ of, onClose }: { of: Issued; onClose: () => void }) {
       <p class="code-once" dir="ltr">
         {readable(of.code)}
       </p>
-      <Copyable text={of.code} label={w('code')} />
-      <Note tone="warn">{w('once')}</Note>
+      <Copyable text={of.code} label={t('code')} />
+      <Note tone="warn">{t('once')}</Note>
       <div class="form-actions">
         <Button kind="primary" onPress={onClose}>
-          {w('haveIt')}
+          {t('haveIt')}
         </Button>
-        <ButtonLink href={at('gift-cards', of.id)}>{w('toCard')}</ButtonLink>
+        <ButtonLink href={at('gift-cards', of.id)}>{t('toCard')}</ButtonLink>
       </div>
     </div>
   )
@@ -100,31 +100,31 @@ function IssueForm({ customerId, onIssued }: { customerId: string | undefined; o
   async function issue() {
     const typed = cardBody(draft.now(), { currency, zone, now: serverNow() })
     wrong.value = 'wrong' in typed ? typed.wrong : {}
-    if ('wrong' in typed) throw new Error(w('checkFields'))
+    if ('wrong' in typed) throw new Error(t('checkFields'))
     const body = { ...typed.body, customerId: customer.value[0]?.id ?? null }
     const card = await once(body, (key) => ok(api.POST('/giftcard', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(draft.now())
     await onIssued(card)
   }
   return (
-    <Form onSubmit={issue} submit={w('issueNow')} dirty={draft.dirty} label={w('issue')}>
+    <Form onSubmit={issue} submit={t('issueNow')} dirty={draft.dirty} label={t('issue')}>
       <MoneyField
         bind={draft.of.amount}
-        label={w('amount')}
+        label={t('amount')}
         currency={currency}
         required
-        error={wrong.value.amount && w('notAmount', { currency, example: exampleOf(currency) })}
+        error={wrong.value.amount && t('notAmount', { currency, example: exampleOf(currency) })}
       />
       <TextField
         bind={draft.of.expiresAt}
-        label={w('expires')}
+        label={t('expires')}
         type="datetime-local"
-        hint={w('expiresHint', { zone })}
-        error={wrong.value.expiresAt && w(wrong.value.expiresAt === 'past' ? 'past' : 'notMoment')}
+        hint={t('expiresHint', { zone })}
+        error={wrong.value.expiresAt && t(wrong.value.expiresAt === 'past' ? 'past' : 'notMoment')}
       />
-      <PickField bind={customer} max={1} label={w('for')} hint={w('forHint')} find={findCustomers} />
+      <PickField bind={customer} max={1} label={t('for')} hint={t('forHint')} find={findCustomers} />
       {failed.value !== undefined && customer.value[0]?.id === customerId && <Problem error={failed.value} />}
-      <TextField bind={draft.of.note} label={w('note')} hint={w('noteHint')} max={500} />
+      <TextField bind={draft.of.note} label={t('note')} hint={t('noteHint')} max={500} />
     </Form>
   )
 }

@@ -1,7 +1,7 @@
 import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
@@ -11,24 +11,24 @@ import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { cardState, cardTone } from './card.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { Issue } from './issue.tsx'
 
 type Card = Schema<'GiftCard'>
 
 export const CardStateOf = ({ of }: { of: Card }) => {
   const state = cardState(of)
-  return <State of={state} text={w(`is.${state}`)} tone={cardTone[state]} />
+  return <State of={state} text={t(`is.${state}`)} tone={cardTone[state]} />
 }
 
 const columns = (): readonly Column<Card>[] => [
-  { key: 'card', title: w('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
-  { key: 'state', title: c('status'), cell: (card) => <CardStateOf of={card} /> },
-  { key: 'note', title: w('note'), cell: ({ note }) => note && <bdi class="cut">{note}</bdi> },
-  { key: 'issued', title: w('issued'), cell: ({ createdAt }) => <When at={createdAt} short /> },
-  { key: 'expires', title: w('expires'), cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} /> : w('never')) },
-  { key: 'initial', title: w('initial'), end: true, cell: ({ initialAmount }) => <Money of={initialAmount} /> },
-  { key: 'balance', title: w('balance'), end: true, cell: ({ balance }) => <Money of={balance} /> },
+  { key: 'card', title: t('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
+  { key: 'state', title: common('status'), cell: (card) => <CardStateOf of={card} /> },
+  { key: 'note', title: t('note'), cell: ({ note }) => note && <bdi class="cut">{note}</bdi> },
+  { key: 'issued', title: t('issued'), cell: ({ createdAt }) => <When at={createdAt} short /> },
+  { key: 'expires', title: t('expires'), cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} /> : t('never')) },
+  { key: 'initial', title: t('initial'), end: true, cell: ({ initialAmount }) => <Money of={initialAmount} /> },
+  { key: 'balance', title: t('balance'), end: true, cell: ({ balance }) => <Money of={balance} /> },
 ]
 
 export default function GiftCards() {
@@ -40,15 +40,15 @@ export default function GiftCards() {
   useLive(['order.*'], cards.reload)
   return (
     <Page
-      title={w('title')}
+      title={t('title')}
       actions={
         mayManage.value && (
           <>
             <Button icon="download" onPress={() => download(pathWith('/giftcard', { customerId }), 'gift-cards.csv', 'text/csv')}>
-              {c('download')}
+              {common('download')}
             </Button>
             <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1', page: query.of['page'] })}>
-              {w('issue')}
+              {t('issue')}
             </ButtonLink>
           </>
         )
@@ -56,7 +56,7 @@ export default function GiftCards() {
     >
       {customerId && (
         <Note>
-          {w('ofOne')} <a href={at('customers', customerId)}>{w('toCustomer')}</a> · <a href={at('gift-cards')}>{w('showAll')}</a>
+          {t('ofOne')} <a href={at('customers', customerId)}>{t('toCustomer')}</a> · <a href={at('gift-cards')}>{t('showAll')}</a>
         </Note>
       )}
       <LoadedList
@@ -65,15 +65,15 @@ export default function GiftCards() {
         empty={
           <Empty
             icon="gift"
-            title={w('none')}
-            text={w('noneText')}
-            action={mayManage.value && <ButtonLink href={query.href({ new: '1' })}>{w('issue')}</ButtonLink>}
+            title={t('none')}
+            text={t('noneText')}
+            action={mayManage.value && <ButtonLink href={query.href({ new: '1' })}>{t('issue')}</ButtonLink>}
           />
         }
       >
         {(list) => (
           <Table
-            caption={w('title')}
+            caption={t('title')}
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}

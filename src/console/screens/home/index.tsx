@@ -10,9 +10,9 @@ import { role, shop } from '../../lib/session/current-shop.ts'
 import { Figure } from '../../ui/bits.tsx'
 import { Plot } from '../../ui/chart.tsx'
 import { Windows } from '../../ui/date-range.tsx'
-import { Later } from '../../ui/deferred.tsx'
+import { Deferred } from '../../ui/deferred.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { WaitingList } from './needs-attention.tsx'
 import { Sellers } from './sellers.tsx'
 import { NextSteps } from './steps.tsx'
@@ -33,7 +33,7 @@ export default function Home() {
   // Of many orders at once it is enough to see some of the steps.
   useLive(['order.*', 'stock.low', 'shop.*'], overview.reload, () => true, 1_500)
   return (
-    <Page title={shop.value?.title || shop.value?.name || w('title')} subtitle={w('subtitle')}>
+    <Page title={shop.value?.title || shop.value?.name || t('title')} subtitle={t('subtitle')}>
       <Windows query={query} shown={shown} />
       <Loaded of={overview}>{(of) => <Standing of={of} query={query} />}</Loaded>
     </Page>
@@ -52,9 +52,9 @@ function Standing({ of, query }: { of: Schema<'Overview'>; query: Query }) {
             <WaitingList of={of} />
             <Plots of={of} />
           </div>
-          <Later>
+          <Deferred>
             <Sellers of={of} query={query} leads={role.value !== 'FULFILMENT'} />
-          </Later>
+          </Deferred>
         </>
       )}
     </>
@@ -67,27 +67,27 @@ const changeOf = (percentChange: number | null) => (percentChange === null ? nul
 function Figures({ of: { sales, orders, carts, startDate, endDate } }: { of: Schema<'Overview'> }) {
   return (
     <>
-      <p class="faint">{w('days', { from: day(startDate), to: day(endDate) })}</p>
+      <p class="faint">{t('days', { from: day(startDate), to: day(endDate) })}</p>
       <div class="grid">
         <Figure
-          name={w('sales')}
+          name={t('sales')}
           value={money(sales.net)}
           change={changeOf(sales.percentChange)}
           before={money(sales.previous.net)}
-          note={w('salesNote', { confirmed: money(sales.confirmed), refunds: money(sales.refunds) })}
+          note={t('salesNote', { confirmed: money(sales.confirmed), refunds: money(sales.refunds) })}
         />
         <Figure
-          name={w('orders')}
+          name={t('orders')}
           value={number(orders.confirmed)}
           change={changeOf(orders.percentChange)}
           before={number(orders.previousConfirmed)}
         />
         {carts && (
           <Figure
-            name={w('conversion')}
+            name={t('conversion')}
             value={carts.rate === null ? '–' : percent(carts.rate)}
             {...(carts.previous?.rate != null ? { before: percent(carts.previous.rate) } : {})}
-            note={carts.capped ? w('cartsCapped') : w('carts', { n: carts.begun, converted: number(carts.converted) })}
+            note={carts.capped ? t('cartsCapped') : t('carts', { n: carts.begun, converted: number(carts.converted) })}
           />
         )}
       </div>
@@ -101,8 +101,8 @@ function Plots({ of: { sales, orders, currency } }: { of: Schema<'Overview'> }) 
     () => ({
       dates: sales.series.map(({ date }) => date),
       series: [
-        { name: w('sales'), values: sales.series.map(({ net }) => net) },
-        { name: w('refunds'), values: sales.series.map(({ refunds }) => refunds) },
+        { name: t('sales'), values: sales.series.map(({ net }) => net) },
+        { name: t('refunds'), values: sales.series.map(({ refunds }) => refunds) },
       ],
       format: (amount: number) => money({ amount: Math.round(amount), currency }),
     }),
@@ -111,17 +111,17 @@ function Plots({ of: { sales, orders, currency } }: { of: Schema<'Overview'> }) 
   const ofOrders = useMemo(
     () => ({
       dates: orders.series.map(({ date }) => date),
-      series: [{ name: w('orders'), values: orders.series.map(({ value }) => value) }],
+      series: [{ name: t('orders'), values: orders.series.map(({ value }) => value) }],
     }),
     [orders],
   )
   return (
     <div class="stack">
       <Section>
-        <Plot title={w('salesPlot')} {...ofSales} sketched />
+        <Plot title={t('salesPlot')} {...ofSales} sketched />
       </Section>
       <Section>
-        <Plot title={w('ordersPlot')} {...ofOrders} sketched />
+        <Plot title={t('ordersPlot')} {...ofOrders} sketched />
       </Section>
     </div>
   )

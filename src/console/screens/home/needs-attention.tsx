@@ -3,16 +3,16 @@ import { number } from '../../lib/format/format.ts'
 import { stateName } from '../../lib/i18n/common.ts'
 import { at } from '../../lib/session/current-shop.ts'
 import { Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type Waiting, waitingOf } from './needs-attention.domain.ts'
 
 /** What waits for the shop's people, each with the place where it is done. */
 export function WaitingList({ of }: { of: Schema<'Overview'> }) {
   const waiting = waitingOf(of.waiting)
   return (
-    <Section title={w('waiting')}>
+    <Section title={t('waiting')}>
       {waiting.length === 0 ? (
-        <p class="faint">{w('waitingNothing')}</p>
+        <p class="faint">{t('waitingNothing')}</p>
       ) : (
         <ul class="waiting">
           {waiting.map((one) => (
@@ -31,7 +31,7 @@ function One({ of: { name, n, capped, tone, links } }: { of: Waiting }) {
   const text = (
     <>
       <strong class={tone}>{capped ? `${number(n)}+` : number(n)}</strong>
-      <span>{w(`waiting.${name}`, { n })}</span>
+      <span>{t(`waiting.${name}`, { n })}</span>
     </>
   )
   if (!first) return <span class="waits">{text}</span>

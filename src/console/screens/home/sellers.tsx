@@ -5,14 +5,14 @@ import { at } from '../../lib/session/current-shop.ts'
 import { Money, Tabs } from '../../ui/bits.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Seller = Schema<'TopSeller'>
 
 const columns = (): readonly Column<Seller>[] => [
-  { key: 'product', title: w('product'), main: true, cell: ({ title }) => <bdi class="cut">{title ?? w('productGone')}</bdi> },
-  { key: 'units', title: w('units'), end: true, cell: ({ units }) => number(units) },
-  { key: 'revenue', title: w('revenue'), end: true, cell: ({ revenue }) => <Money of={revenue} /> },
+  { key: 'product', title: t('product'), main: true, cell: ({ title }) => <bdi class="cut">{title ?? t('productGone')}</bdi> },
+  { key: 'units', title: t('units'), end: true, cell: ({ units }) => number(units) },
+  { key: 'revenue', title: t('revenue'), end: true, cell: ({ revenue }) => <Money of={revenue} /> },
 ]
 
 /** What sells best in these days. */
@@ -20,20 +20,20 @@ export function Sellers({ of: { topProducts }, query, leads }: { of: Schema<'Ove
   const byUnits = query.of['top'] === 'units'
   const rows = byUnits ? topProducts.byUnits : topProducts.byRevenue
   return (
-    <Section title={w('top')}>
+    <Section title={t('top')}>
       {rows.length === 0 ? (
-        <p class="faint">{w('topNothing')}</p>
+        <p class="faint">{t('topNothing')}</p>
       ) : (
         <>
           <Tabs
-            label={w('topView')}
+            label={t('topView')}
             of={[
-              { href: query.href({ top: undefined }), text: w('byRevenue'), current: !byUnits },
-              { href: query.href({ top: 'units' }), text: w('byUnits'), current: byUnits },
+              { href: query.href({ top: undefined }), text: t('byRevenue'), current: !byUnits },
+              { href: query.href({ top: 'units' }), text: t('byUnits'), current: byUnits },
             ]}
           />
           <Table
-            caption={w('topTable')}
+            caption={t('topTable')}
             columns={columns()}
             rows={rows}
             rowKey={({ productId }) => productId}

@@ -1,11 +1,11 @@
 import type { Schema } from '../../lib/api/api.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { at } from '../../lib/session/current-shop.ts'
 import { Note } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']
 type Step = Steps[number]['step']
@@ -24,10 +24,10 @@ const StepList = ({ of }: { of: Steps }) => (
       <li key={step} class={done ? 'done' : undefined}>
         <span class="step-mark">
           {done && <Icon name="check" />}
-          <span class="unseen">{done ? w('stepDone') : w('stepOpen')}</span>
+          <span class="unseen">{done ? t('stepDone') : t('stepOpen')}</span>
         </span>
-        <a href={at(...places[step])}>{w(`step.${step}`)}</a>
-        {!required && !done && <small class="faint">{c('optional')}</small>}
+        <a href={at(...places[step])}>{t(`step.${step}`)}</a>
+        {!required && !done && <small class="faint">{common('optional')}</small>}
       </li>
     ))}
   </ol>
@@ -40,24 +40,24 @@ export function NextSteps({ of: { goLive, kyb } }: { of: Schema<'Overview'> }) {
   if (!left.some(({ required }) => required))
     return (
       <Section
-        title={left.length === 0 ? w('ready') : w('mayGoLive')}
+        title={left.length === 0 ? t('ready') : t('mayGoLive')}
         actions={
           <ButtonLink kind="primary" href={at('settings', 'verification')}>
-            {w('goLive')}
+            {t('goLive')}
           </ButtonLink>
         }
-        hint={left.length === 0 ? w('readyHint') : w('mayGoLiveHint')}
+        hint={left.length === 0 ? t('readyHint') : t('mayGoLiveHint')}
       >
         {left.length > 0 && <StepList of={left} />}
       </Section>
     )
   return (
-    <Section title={w('steps')} hint={w('stepsHint')}>
+    <Section title={t('steps')} hint={t('stepsHint')}>
       <StepList of={goLive.steps} />
-      {kyb?.status === 'PENDING' && <Note>{w('kybPending')}</Note>}
+      {kyb?.status === 'PENDING' && <Note>{t('kybPending')}</Note>}
       {kyb?.status === 'REJECTED' && (
         <Note tone="bad">
-          {w('kybRejected')} {kyb.reason && <bdi>{kyb.reason}</bdi>}
+          {t('kybRejected')} {kyb.reason && <bdi>{kyb.reason}</bdi>}
         </Note>
       )}
     </Section>

@@ -3,14 +3,14 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { duration, moment } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive, useLooking } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { Note, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Job = Schema<'Job'>
 
@@ -32,34 +32,34 @@ export default function Jobs() {
     await once(name, (key) =>
       ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: name }, header: { 'idempotency-key': key } } })),
     )
-    notify(w('asked', { name }))
+    notify(t('asked', { name }))
     await jobs.reload()
   }
   return (
-    <Page title={w('title')}>
+    <Page title={t('title')}>
       <Loaded of={jobs}>
         {({ data }) => (
           <>
             <Attention of={data} />
             <Table
-              caption={w('title')}
+              caption={t('title')}
               rows={data}
               rowKey={({ name }) => name}
               columns={[
-                { key: 'name', title: w('job'), main: true, cell: ({ name }) => <Name of={name} /> },
+                { key: 'name', title: t('job'), main: true, cell: ({ name }) => <Name of={name} /> },
                 {
                   key: 'state',
-                  title: w('state'),
+                  title: t('state'),
                   cell: ({ state, idleBecause, requestedAt, runningSince }) => (
                     <span>
-                      <State of={state} text={w(state)} tone={stateTones[state]} />
+                      <State of={state} text={t(state)} tone={stateTones[state]} />
                       {runningSince && (
                         <small class="faint">
                           {' '}
                           <When at={runningSince} short />
                         </small>
                       )}
-                      {state !== 'running' && requestedAt && <small class="faint"> {w('asks', { at: moment(requestedAt) })}</small>}
+                      {state !== 'running' && requestedAt && <small class="faint"> {t('asks', { at: moment(requestedAt) })}</small>}
                       {idleBecause && (
                         <small class="faint">
                           {' '}
@@ -69,26 +69,26 @@ export default function Jobs() {
                     </span>
                   ),
                 },
-                { key: 'last', title: w('last'), cell: (job) => <LastRun of={job} /> },
+                { key: 'last', title: t('last'), cell: (job) => <LastRun of={job} /> },
                 {
                   key: 'took',
-                  title: w('took'),
+                  title: t('took'),
                   end: true,
                   cell: ({ lastRun }) => lastRun?.durationMs != null && duration(lastRun.durationMs),
                 },
-                { key: 'next', title: w('next'), cell: (job) => <Next of={job} /> },
+                { key: 'next', title: t('next'), cell: (job) => <Next of={job} /> },
                 {
                   key: 'run',
-                  title: c('actions'),
+                  title: common('actions'),
                   end: true,
                   cell: ({ name, state, idleBecause }) => (
                     <Button
-                      label={w('runOf', { name })}
+                      label={t('runOf', { name })}
                       disabled={idleBecause !== null}
                       busy={state === 'running'}
                       onPress={() => run(name)}
                     >
-                      {w('run')}
+                      {t('run')}
                     </Button>
                   ),
                 },
@@ -107,7 +107,7 @@ function Name({ of }: { of: string }) {
   return (
     <span class="lines">
       <code>{of}</code>
-      {w.has(does) && <small class="faint">{w(does)}</small>}
+      {t.has(does) && <small class="faint">{t(does)}</small>}
     </span>
   )
 }
@@ -121,12 +121,12 @@ function Attention({ of }: { of: readonly Job[] }) {
     <>
       {stuck.length > 0 && (
         <Note tone="bad">
-          {w('areStuck', { n: stuck.length })} {names(stuck)}
+          {t('areStuck', { n: stuck.length })} {names(stuck)}
         </Note>
       )}
       {failed.length > 0 && (
         <Note tone="warn">
-          {w('haveFailed', { n: failed.length })} {names(failed)}
+          {t('haveFailed', { n: failed.length })} {names(failed)}
         </Note>
       )}
     </>
@@ -134,13 +134,13 @@ function Attention({ of }: { of: readonly Job[] }) {
 }
 
 function LastRun({ of: { name, lastRun, lastRuns, lastSuccessAt } }: { of: Job }) {
-  if (!lastRun) return <span class="faint">{w('never')}</span>
+  if (!lastRun) return <span class="faint">{t('never')}</span>
   return (
     <span class="lines">
       <Run of={lastRun} />
       {lastRun.result !== 'OK' && lastSuccessAt && (
         <small class="faint">
-          {w('success')}: <When at={lastSuccessAt} short />
+          {t('success')}: <When at={lastSuccessAt} short />
         </small>
       )}
       {lastRuns.length > 1 && <Before name={name} runs={lastRuns.slice(1)} />}
@@ -154,11 +154,11 @@ function Before({ name, runs }: { name: string; runs: Job['lastRuns'] }) {
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        {w('before', { n: runs.length })}
+        {t('before', { n: runs.length })}
         <span class="unseen"> {name}</span>
       </summary>
       {isOpen && (
-        <ul class="changes" aria-label={w('runsOf', { name })}>
+        <ul class="changes" aria-label={t('runsOf', { name })}>
           {runs.map((run, nth) => (
             <li key={`${run.startedAt} ${nth}`}>
               <Run of={run} withTime />
@@ -174,7 +174,7 @@ function Before({ name, runs }: { name: string; runs: Job['lastRuns'] }) {
 const Run = ({ of, withTime }: { of: Job['lastRuns'][number]; withTime?: boolean }) => (
   <span class="lines">
     <span>
-      <State of={of.result} text={w(of.result)} tone={resultTones[of.result]} />
+      <State of={of.result} text={t(of.result)} tone={resultTones[of.result]} />
     </span>
     <span>
       <When at={of.startedAt} {...(!withTime && { short: true })} />
@@ -196,6 +196,6 @@ const Next = ({ of: { nextRun, schedule, everyProcess } }: { of: Job }) => (
         <code>{schedule}</code>
       </small>
     )}
-    {everyProcess && <small class="faint">{w('every')}</small>}
+    {everyProcess && <small class="faint">{t('every')}</small>}
   </span>
 )

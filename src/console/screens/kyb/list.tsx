@@ -1,9 +1,9 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment } from '../../lib/format/format.ts'
-import { cohortName, l } from '../../lib/format/lending-names.ts'
+import { cohortName, lendingText } from '../../lib/format/lending-names.ts'
 import { country } from '../../lib/format/names.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
@@ -11,7 +11,7 @@ import { State, Tabs, When } from '../../ui/bits.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Kyb = Schema<'AdminKybRecord'>
 
@@ -21,15 +21,15 @@ const all = 'all'
 
 /** @param areWaiting of those that nobody has decided about: how long they wait stands in the place of a decision */
 const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
-  { key: 'name', title: w('name'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
-  { key: 'cohort', title: l('cohort'), cell: ({ cohort }) => cohortName(cohort) },
-  { key: 'country', title: w('country'), cell: ({ country: code }) => country(code) },
+  { key: 'name', title: t('name'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'cohort', title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
+  { key: 'country', title: t('country'), cell: ({ country: code }) => country(code) },
   ...(areWaiting
     ? [
         {
           key: 'waits',
-          title: w('waits'),
+          title: t('waits'),
           cell: ({ createdAt }: Kyb) => (
             <span class="lines">
               <When at={createdAt} short />
@@ -39,8 +39,8 @@ const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
         },
       ]
     : [
-        { key: 'filed', title: w('filed'), cell: ({ createdAt }: Kyb) => <When at={createdAt} short /> },
-        { key: 'decided', title: w('decided'), cell: ({ decidedAt }: Kyb) => (decidedAt ? <When at={decidedAt} /> : '–') },
+        { key: 'filed', title: t('filed'), cell: ({ createdAt }: Kyb) => <When at={createdAt} short /> },
+        { key: 'decided', title: t('decided'), cell: ({ decidedAt }: Kyb) => (decidedAt ? <When at={decidedAt} /> : '–') },
       ]),
 ]
 
@@ -57,19 +57,19 @@ export default function Businesses() {
   useLive(['kyb.*'], records.reload)
   const tab = (value: string, text: string) => ({ href: query.href({ status: value }), text, current: (status ?? all) === value })
   return (
-    <Page title={w('title')}>
-      <Tabs label={c('status')} of={[...statuses.map((one) => tab(one, stateName(one))), tab(all, c('all'))]} />
+    <Page title={t('title')}>
+      <Tabs label={common('status')} of={[...statuses.map((one) => tab(one, stateName(one))), tab(all, common('all'))]} />
       <LoadedList
         of={records}
         query={query}
         isFiltered={!areWaiting}
-        empty={<Empty icon="check" title={w('empty')} text={w('emptyText')} />}
+        empty={<Empty icon="check" title={t('empty')} text={t('emptyText')} />}
       >
         {(list) => (
           <>
-            {areWaiting && list.total > 1 && <p class="hint">{w('order')}</p>}
+            {areWaiting && list.total > 1 && <p class="hint">{t('order')}</p>}
             <Table
-              caption={w('title')}
+              caption={t('title')}
               columns={columns(areWaiting)}
               rows={list.data}
               rowKey={({ id }) => id}

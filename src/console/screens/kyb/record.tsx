@@ -4,10 +4,10 @@ import { useRoute } from 'preact-iso/router'
 import { api, ifMatch, pathWith, Refused, type Schema, versioned } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { percentOfShare } from '../../lib/format/format.ts'
-import { cohortName, l } from '../../lib/format/lending-names.ts'
+import { cohortName, lendingText } from '../../lib/format/lending-names.ts'
 import { country } from '../../lib/format/names.ts'
-import { short } from '../../lib/format/truncate.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { notify, showProblem } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
@@ -23,7 +23,7 @@ import { Form } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { isOwn } from './decided.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { restOf } from './shares.domain.ts'
 
 type Kyb = Schema<'AdminKybRecord'>
@@ -45,23 +45,23 @@ export default function Business() {
   const close = () => query.set({ do: undefined }, { replace: true })
   return (
     <Page
-      title={of?.legalName ?? w('record')}
-      back={{ href: net('kyb'), text: w('title') }}
+      title={of?.legalName ?? t('record')}
+      back={{ href: net('kyb'), text: t('title') }}
       {...(of && {
         subtitle: <State of={of.status} />,
         actions: of.status === 'PENDING' && (
           <>
             <ButtonLink kind="primary" href={query.href({ do: 'approve' })}>
-              {w('approve')}
+              {t('approve')}
             </ButtonLink>
             <ButtonLink kind="danger" href={query.href({ do: 'reject' })}>
-              {w('reject')}
+              {t('reject')}
             </ButtonLink>
           </>
         ),
       })}
     >
-      {isLate && <Note tone="warn">{w('late')}</Note>}
+      {isLate && <Note tone="warn">{t('late')}</Note>}
       <Loaded of={record}>{({ data }) => <Filed of={data} />}</Loaded>
       {held && deciding && (
         <Decide
@@ -99,12 +99,12 @@ function Decide({
   const [begun] = useState(held)
   const of = held.data
   const reason = useSignal('')
-  const name = short(of.legalName)
+  const name = truncate(of.legalName)
   const body = () => ({ decision, reason: reason.value.trim() || null })
   const mine = () => ({ actor: myId(), ...body() })
   function done(): void {
     onClose()
-    notify(w(decision === 'APPROVED' ? 'approved' : 'rejected', { name }))
+    notify(t(decision === 'APPROVED' ? 'approved' : 'rejected', { name }))
   }
   async function decide(): Promise<void> {
     const sent = mine()
@@ -124,29 +124,29 @@ function Decide({
   const isApproval = decision === 'APPROVED'
   if (begun.data.status !== 'PENDING') return null
   return (
-    <FormDialog title={w(isApproval ? 'approveOf' : 'rejectOf', { name })} onClose={onClose}>
-      {of.status !== 'PENDING' && !isOwn(of, mine()) && <Note tone="warn">{w('meanwhile')}</Note>}
+    <FormDialog title={t(isApproval ? 'approveOf' : 'rejectOf', { name })} onClose={onClose}>
+      {of.status !== 'PENDING' && !isOwn(of, mine()) && <Note tone="warn">{t('meanwhile')}</Note>}
       {isApproval ? (
         <>
-          <p>{w('approveFinal')}</p>
+          <p>{t('approveFinal')}</p>
           <ul class="bullets">
             {free.map((one) => (
-              <li key={one}>{w(one)}</li>
+              <li key={one}>{t(one)}</li>
             ))}
           </ul>
         </>
       ) : (
-        <p>{w('rejectWhat')}</p>
+        <p>{t('rejectWhat')}</p>
       )}
       <Form
         onSubmit={decide}
-        submit={w(isApproval ? 'approve' : 'reject')}
+        submit={t(isApproval ? 'approve' : 'reject')}
         danger={!isApproval}
         dirty={reason.value !== ''}
-        label={w('reason')}
+        label={t('reason')}
         actions={<Cancel />}
       >
-        <AreaField label={w('reason')} hint={`${w('reasonHint')} (${c('optional')})`} bind={reason} max={2000} />
+        <AreaField label={t('reason')} hint={`${t('reasonHint')} (${common('optional')})`} bind={reason} max={2000} />
       </Form>
     </FormDialog>
   )
@@ -159,30 +159,30 @@ function Filed({ of }: { of: Kyb }) {
       {of.reason !== null && (
         <Note tone={of.status === 'REJECTED' ? 'bad' : 'info'}>
           <p class="people-text">
-            {w('reason')}: <bdi>{of.reason}</bdi>
+            {t('reason')}: <bdi>{of.reason}</bdi>
           </p>
         </Note>
       )}
       <div class="grid">
-        <Section title={w('facts')}>
+        <Section title={t('facts')}>
           <Facts
             of={[
-              [w('name'), <bdi key="name">{of.legalName}</bdi>],
-              [w('number'), <bdi key="number">{of.registrationNumber}</bdi>],
-              [w('country'), country(of.country)],
-              [l('cohort'), cohortName(of.cohort)],
-              [w('filed'), <When key="filed" at={of.createdAt} />],
-              [w('decided'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
+              [t('name'), <bdi key="name">{of.legalName}</bdi>],
+              [t('number'), <bdi key="number">{of.registrationNumber}</bdi>],
+              [t('country'), country(of.country)],
+              [lendingText('cohort'), cohortName(of.cohort)],
+              [t('filed'), <When key="filed" at={of.createdAt} />],
+              [t('decided'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
               ['ID', <Copyable key="id" text={of.id} label="ID" />],
-              [w('merchant'), <Copyable key="merchant" text={of.merchantId} label={w('merchant')} />],
+              [t('merchant'), <Copyable key="merchant" text={of.merchantId} label={t('merchant')} />],
             ]}
           />
         </Section>
-        <Section title={w('history')}>
+        <Section title={t('history')}>
           <ol class="timeline">
             {of.events.map(({ type, at, actor, reason }, place) => (
               <li key={place}>
-                <span>{w(`event.${type}`)}</span>
+                <span>{t(`event.${type}`)}</span>
                 {reason !== null && (
                   <small class="people-text">
                     <bdi>{reason}</bdi>
@@ -196,27 +196,27 @@ function Filed({ of }: { of: Kyb }) {
           </ol>
         </Section>
       </div>
-      <Section title={w('owners')}>
+      <Section title={t('owners')}>
         <Table
-          caption={w('owners')}
+          caption={t('owners')}
           rows={of.owners.map((owner, place) => ({ ...owner, place }))}
           rowKey={({ place }) => place}
           columns={[
-            { key: 'owner', title: w('owner'), main: true, cell: ({ name }) => <bdi>{name}</bdi> },
-            { key: 'share', title: w('share'), end: true, cell: ({ share }) => percentOfShare(share) },
+            { key: 'owner', title: t('owner'), main: true, cell: ({ name }) => <bdi>{name}</bdi> },
+            { key: 'share', title: t('share'), end: true, cell: ({ share }) => percentOfShare(share) },
           ]}
         />
-        {rest > 0 && <Note>{w('sharesRest', { part: percentOfShare(rest) })}</Note>}
+        {rest > 0 && <Note>{t('sharesRest', { part: percentOfShare(rest) })}</Note>}
       </Section>
       <div class="row">
         <ButtonLink icon="products" href={pathWith(net('shops'), { q: of.merchantId })}>
-          {w('shops')}
+          {t('shops')}
         </ButtonLink>
         <ButtonLink icon="book" href={pathWith(net('audit'), { subject: of.id })}>
-          {w('audit')}
+          {t('audit')}
         </ButtonLink>
         <ButtonLink icon="book" href={pathWith(net('audit'), { actor: of.merchantId })}>
-          {w('theirs')}
+          {t('theirs')}
         </ButtonLink>
       </div>
     </>

@@ -1,19 +1,19 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
 import { State, When } from '../../ui/bits.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { w } from '../registries/i18n.ts'
+import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
 import { moves, type StatusOf } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'AdminLender'>>[] => [
-  { key: 'name', title: w('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
-  { key: 'wallets', title: w('wallets'), end: true, cell: ({ wallets }) => number(wallets.length) },
-  { key: 'created', title: w('created'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'name', title: t('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'wallets', title: t('wallets'), end: true, cell: ({ wallets }) => number(wallets.length) },
+  { key: 'created', title: t('created'), cell: ({ createdAt }) => <When at={createdAt} /> },
 ]
 
 /** Who lends to merchants. */
@@ -22,10 +22,10 @@ export default function Lenders() {
   return (
     <RegistryList
       query={query}
-      title={w('lenders')}
-      subtitle={w('lendersText')}
+      title={t('lenders')}
+      subtitle={t('lendersText')}
       statuses={Object.keys(moves.lender)}
-      create={{ href: net('lenders', 'new'), text: w('newLender') }}
+      create={{ href: net('lenders', 'new'), text: t('newLender') }}
       columns={columns()}
       href={({ id }) => net('lenders', id)}
       read={(status, signal) =>
@@ -36,7 +36,7 @@ export default function Lenders() {
           }),
         )
       }
-      empty={{ title: w('noLenders'), text: w('noLendersText') }}
+      empty={{ title: t('noLenders'), text: t('noLendersText') }}
     />
   )
 }

@@ -2,9 +2,9 @@ import { useLocation, useRoute } from 'preact-iso/router'
 import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/api/api.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import { type RecordDraft, useDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { net } from '../../lib/session/current-shop.ts'
 import { Copyable, State } from '../../ui/bits.tsx'
@@ -12,7 +12,7 @@ import { ButtonLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form, saveRecord } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
-import { w } from '../registries/i18n.ts'
+import { t } from '../registries/i18n.ts'
 import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
 import { History, Moves } from '../registries/status.tsx'
 import { WalletsField } from '../registries/wallets-field.tsx'
@@ -27,7 +27,7 @@ export default function OneLender() {
   return id === 'new' ? <New /> : <Known id={id} />
 }
 
-const back = () => ({ href: net('lenders'), text: w('lenders') })
+const back = () => ({ href: net('lenders'), text: t('lenders') })
 
 function New() {
   const { route } = useLocation()
@@ -35,17 +35,17 @@ function New() {
   const draft = useDraft<Typed>('new', { displayName: '', wallets: [] })
   async function create(): Promise<void> {
     const { displayName, wallets } = draft.now()
-    const body = { displayName, wallets: walletBodies(wallets, w('badMoment')) }
+    const body = { displayName, wallets: walletBodies(wallets, t('badMoment')) }
     const { id } = await once(body, (key) => ok(api.POST('/admin/lenders', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(draft.now())
-    notify(w('registered', { name: short(displayName) }))
+    notify(t('registered', { name: truncate(displayName) }))
     route(net('lenders', id), true)
   }
   return (
-    <Page title={w('newLender')} back={back()}>
+    <Page title={t('newLender')} back={back()}>
       <Section>
-        <Form onSubmit={create} submit={w('register')} dirty={draft.dirty}>
-          <TextField label={w('name')} bind={draft.of.displayName} max={200} required hint={w('beginsPending')} />
+        <Form onSubmit={create} submit={t('register')} dirty={draft.dirty}>
+          <TextField label={t('name')} bind={draft.of.displayName} max={200} required hint={t('beginsPending')} />
           <WalletsField bind={draft.of.wallets} />
         </Form>
       </Section>
@@ -60,7 +60,7 @@ function Known({ id }: { id: string }) {
   const held = lender.data.value
   return (
     <Page
-      title={held?.data.displayName ?? w('lender')}
+      title={held?.data.displayName ?? t('lender')}
       back={back()}
       subtitle={held && <State of={held.data.status} />}
       actions={
@@ -95,9 +95,9 @@ async function send(
     theirs: read,
     differences: (now) =>
       [
-        [c('status'), stateName(change.status ?? data.status), stateName(now.status)],
-        [w('name'), change.displayName ?? data.displayName, now.displayName],
-        [w('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
+        [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
+        [t('name'), change.displayName ?? data.displayName, now.displayName],
+        [t('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
       ] as const,
   })
 }
@@ -113,15 +113,15 @@ function Standing({ of, lender, read }: { of: Held; lender: Resource<Held>; read
       displayName,
       ...(JSON.stringify(wallets) === JSON.stringify(typedOf(draft.begun().data).wallets)
         ? {}
-        : { wallets: walletBodies(wallets, w('badMoment')) }),
+        : { wallets: walletBodies(wallets, t('badMoment')) }),
     }
-    if (await send(lender, draft.begun(), change, { read, draft })) notify(c('saved'))
+    if (await send(lender, draft.begun(), change, { read, draft })) notify(common('saved'))
   }
   return (
     <div class="columns">
-      <Section title={w('record')}>
+      <Section title={t('record')}>
         <Form onSubmit={save} dirty={draft.dirty} keepsTyping>
-          <TextField label={w('name')} bind={draft.of.displayName} max={200} required />
+          <TextField label={t('name')} bind={draft.of.displayName} max={200} required />
           <WalletsField bind={draft.of.wallets} />
         </Form>
       </Section>
@@ -129,8 +129,8 @@ function Standing({ of, lender, read }: { of: Held; lender: Resource<Held>; read
         <Section title="ID">
           <Copyable text={data.id} label="ID" />
           <div class="row">
-            <ButtonLink href={pathWith(net('methodologies'), { lenderId: data.id })}>{w('methodologies')}</ButtonLink>
-            <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{w('audit')}</ButtonLink>
+            <ButtonLink href={pathWith(net('methodologies'), { lenderId: data.id })}>{t('methodologies')}</ButtonLink>
+            <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
           </div>
         </Section>
         <History of={data.statusHistory} />

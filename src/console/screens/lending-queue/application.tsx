@@ -2,7 +2,7 @@ import { useRoute } from 'preact-iso/router'
 import { api, pathWith, type Schema, versioned } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number, usd } from '../../lib/format/format.ts'
-import { cohortName, documentName, l, lendingStateName, purposeName, spoken, tierName } from '../../lib/format/lending-names.ts'
+import { cohortName, documentName, lendingStateName, lendingText, purposeName, spoken, tierName } from '../../lib/format/lending-names.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
@@ -14,7 +14,7 @@ import { AssessmentFacts, EnvelopeFacts } from './assess.tsx'
 import { Earned } from './credit-limit.tsx'
 import { DecideDialog, type Held } from './decide.tsx'
 import { Documents } from './documents.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { Partners } from './list.tsx'
 import { decisionsIn } from './review.domain.ts'
 
@@ -32,8 +32,8 @@ export default function Review() {
   const isOpen = held !== undefined && decisionsIn(held.data.status).length > 0
   return (
     <Page
-      title={held ? titleOf(held.data) : w('application')}
-      back={{ href: net('lending'), text: w('title') }}
+      title={held ? titleOf(held.data) : t('application')}
+      back={{ href: net('lending'), text: t('title') }}
       {...(held && {
         subtitle: (
           <>
@@ -42,7 +42,7 @@ export default function Review() {
         ),
         actions: isOpen && (
           <ButtonLink kind="primary" href={query.href({ do: 'decide' })}>
-            {w('decide')}
+            {t('decide')}
           </ButtonLink>
         ),
       })}
@@ -53,7 +53,7 @@ export default function Review() {
             {data.reason !== null && (
               <Note tone={data.status === 'REJECTED' ? 'bad' : 'info'}>
                 <p class="people-text">
-                  {w('reason')}: <bdi>{data.reason}</bdi>
+                  {t('reason')}: <bdi>{data.reason}</bdi>
                 </p>
               </Note>
             )}
@@ -79,42 +79,42 @@ export default function Review() {
 }
 
 const titleOf = ({ requestedAmountUsd: amount, requestedTermMonths: n }: Application): string =>
-  amount === null ? w('application') : n === null ? usd(amount) : w('titleOf', { amount: usd(amount), n })
+  amount === null ? t('application') : n === null ? usd(amount) : t('titleOf', { amount: usd(amount), n })
 
 const Asked = ({ of }: { of: Application }) => (
-  <Section title={w('asked')}>
+  <Section title={t('asked')}>
     <Facts
       of={[
         [
-          w('business'),
+          t('business'),
           of.business && (
             <a key="business" href={net('kyb', of.business.id)}>
               <bdi>{of.business.legalName}</bdi>
             </a>
           ),
         ],
-        [w('amount'), of.requestedAmountUsd === null ? w('noAmount') : usd(of.requestedAmountUsd)],
-        [w('term'), of.requestedTermMonths !== null && w('months', { n: of.requestedTermMonths })],
-        [w('purpose'), of.purposeCode && purposeName(of.purposeCode)],
-        [l('cohort'), cohortName(of.cohort)],
-        [w('partner'), <Partners key="partner" of={of} />],
-        [w('reference'), of.partnerExternalRef && <bdi key="reference">{of.partnerExternalRef}</bdi>],
-        [w('submitted'), of.submittedAt && <When key="submitted" at={of.submittedAt} />],
-        [w('decidedAt'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
+        [t('amount'), of.requestedAmountUsd === null ? t('noAmount') : usd(of.requestedAmountUsd)],
+        [t('term'), of.requestedTermMonths !== null && t('months', { n: of.requestedTermMonths })],
+        [t('purpose'), of.purposeCode && purposeName(of.purposeCode)],
+        [lendingText('cohort'), cohortName(of.cohort)],
+        [t('partner'), <Partners key="partner" of={of} />],
+        [t('reference'), of.partnerExternalRef && <bdi key="reference">{of.partnerExternalRef}</bdi>],
+        [t('submitted'), of.submittedAt && <When key="submitted" at={of.submittedAt} />],
+        [t('decidedAt'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
         ['ID', <Copyable key="id" text={of.id} label="ID" />],
-        [w('merchant'), <Copyable key="merchant" text={of.merchantId} label={w('merchant')} />],
-        [w('createdBy'), <Who key="by" id={of.createdBy} />],
+        [t('merchant'), <Copyable key="merchant" text={of.merchantId} label={t('merchant')} />],
+        [t('createdBy'), <Who key="by" id={of.createdBy} />],
       ]}
     />
     <div class="row">
       <ButtonLink icon="products" href={pathWith(net('shops'), { q: of.merchantId })}>
-        {w('shops')}
+        {t('shops')}
       </ButtonLink>
       <ButtonLink icon="money" href={pathWith(net('repayments'), { merchantId: of.merchantId })}>
-        {w('repayments')}
+        {t('repayments')}
       </ButtonLink>
       <ButtonLink icon="book" href={pathWith(net('audit'), { subject: of.id })}>
-        {w('audit')}
+        {t('audit')}
       </ButtonLink>
     </div>
   </Section>
@@ -122,9 +122,9 @@ const Asked = ({ of }: { of: Application }) => (
 
 /** The newest first, each with the figures that it was judged by. */
 const Decisions = ({ of }: { of: Application }) => (
-  <Section title={w('decisions')}>
-    {of.decisions.length === 0 && <p class="faint">{w('noDecisions')}</p>}
-    {of.historyCapped && <Note>{w('historyCapped', { n: number(of.decisions.length) })}</Note>}
+  <Section title={t('decisions')}>
+    {of.decisions.length === 0 && <p class="faint">{t('noDecisions')}</p>}
+    {of.historyCapped && <Note>{t('historyCapped', { n: number(of.decisions.length) })}</Note>}
     <ol class="timeline">
       {of.decisions.toReversed().map(({ decision, assessment, envelope, ruleVersion, actor, at }, place) => (
         <li key={place}>
@@ -135,7 +135,7 @@ const Decisions = ({ of }: { of: Application }) => (
           {envelope && <EnvelopeFacts of={envelope} />}
           {ruleVersion !== null && (
             <small class="faint">
-              {w('rules')} <code>{ruleVersion}</code>
+              {t('rules')} <code>{ruleVersion}</code>
             </small>
           )}
           <small class="faint">
@@ -149,18 +149,18 @@ const Decisions = ({ of }: { of: Application }) => (
 
 const fieldName = (name: string): string => {
   const key = `field.${name}`
-  return w.has(key) ? w(key) : spoken(name)
+  return t.has(key) ? t(key) : spoken(name)
 }
 
 const History = ({ of }: { of: Application }) => (
-  <Section title={w('history')}>
+  <Section title={t('history')}>
     <ol class="timeline">
       {of.events.toReversed().map(({ type, at, toStatus, subject, actor, reason, partnerExternalRef }, place) => {
         const key = `event.${type}`
         return (
           <li key={place}>
             <span>
-              {w.has(key) ? w(key) : type}
+              {t.has(key) ? t(key) : type}
               {type === 'DECIDED' && `: ${lendingStateName(toStatus)}`}
             </span>
             {subject !== null && (
@@ -175,7 +175,7 @@ const History = ({ of }: { of: Application }) => (
             )}
             {partnerExternalRef !== null && (
               <small>
-                {w('reference')}: <bdi>{partnerExternalRef}</bdi>
+                {t('reference')}: <bdi>{partnerExternalRef}</bdi>
               </small>
             )}
             <small class="faint">

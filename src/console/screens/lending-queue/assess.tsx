@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { usd } from '../../lib/format/format.ts'
-import { cohortName, cohortOptions, l } from '../../lib/format/lending-names.ts'
+import { cohortName, cohortOptions, lendingText } from '../../lib/format/lending-names.ts'
 import { type Draft, textsOf } from '../../lib/forms/draft.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { notAmount } from '../../lib/i18n/common.ts'
@@ -11,7 +11,7 @@ import { Facts } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { MoneyField, SelectField, TagsField } from '../../ui/fields.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type Assessment, assessmentOf, type Figures, risks } from './review.domain.ts'
 
 type Envelope = Schema<'CreditEnvelope'>
@@ -26,11 +26,11 @@ export function AssessFields({ of, fixed }: { of: Draft<Figures>; fixed?: boolea
   }
   return (
     <div class="fields">
-      {!fixed && <SelectField label={l('cohort')} bind={of.cohort} options={cohortOptions()} />}
-      <MoneyField label={w('revenue')} currency="USD" bind={of.revenue} error={wrong(of.revenue, 'revenue')} required />
-      <MoneyField label={w('collateral')} currency="USD" bind={of.collateral} error={wrong(of.collateral, 'collateral')} required />
-      <SelectField label={w('risk')} bind={of.risk} options={risks.map((one) => [one, w(`risk.${one}`)])} />
-      <TagsField label={w('flags')} hint={w('flagsHint')} bind={of.flags} max={50} />
+      {!fixed && <SelectField label={lendingText('cohort')} bind={of.cohort} options={cohortOptions()} />}
+      <MoneyField label={t('revenue')} currency="USD" bind={of.revenue} error={wrong(of.revenue, 'revenue')} required />
+      <MoneyField label={t('collateral')} currency="USD" bind={of.collateral} error={wrong(of.collateral, 'collateral')} required />
+      <SelectField label={t('risk')} bind={of.risk} options={risks.map((one) => [one, t(`risk.${one}`)])} />
+      <TagsField label={t('flags')} hint={t('flagsHint')} bind={of.flags} max={50} />
     </div>
   )
 }
@@ -41,13 +41,13 @@ export function Judging({ of }: { of: Draft<Figures> }) {
   const read = assessmentOf(textsOf(of))
   const key = JSON.stringify(read)
   async function judge(): Promise<void> {
-    if ('wrong' in read) throw new Error(w('figuresMissing'))
+    if ('wrong' in read) throw new Error(t('figuresMissing'))
     answer.value = { of: key, envelope: await ok(api.POST('/admin/lending-application/credit-tier/preview', { body: read.body })) }
   }
   return (
     <>
       <div>
-        <Button onPress={judge}>{w('judge')}</Button>
+        <Button onPress={judge}>{t('judge')}</Button>
       </div>
       <div role="status">{answer.value?.of === key && <EnvelopeFacts of={answer.value.envelope} />}</div>
     </>
@@ -57,9 +57,9 @@ export function Judging({ of }: { of: Draft<Figures> }) {
 export const EnvelopeFacts = ({ of }: { of: Envelope }) => (
   <Facts
     of={[
-      [w('creditTier'), of.tier],
-      [w('ceiling'), usd(of.ceilingUsd)],
-      [w('decidedBy'), w(`by.${of.reason}`)],
+      [t('creditTier'), of.tier],
+      [t('ceiling'), usd(of.ceilingUsd)],
+      [t('decidedBy'), t(`by.${of.reason}`)],
     ]}
   />
 )
@@ -67,11 +67,11 @@ export const EnvelopeFacts = ({ of }: { of: Envelope }) => (
 export const AssessmentFacts = ({ of }: { of: Assessment }) => (
   <Facts
     of={[
-      [l('cohort'), cohortName(of.cohort)],
-      [w('revenue'), usd(of.monthlyAvgRevenueUsd)],
-      [w('collateral'), usd(of.verifiedCollateralUsd)],
-      [w('risk'), w(`risk.${of.operationalRisk}`)],
-      [w('flags'), (of.hardComplianceFlags ?? []).length > 0 && <bdi key="flags">{of.hardComplianceFlags?.join(', ')}</bdi>],
+      [lendingText('cohort'), cohortName(of.cohort)],
+      [t('revenue'), usd(of.monthlyAvgRevenueUsd)],
+      [t('collateral'), usd(of.verifiedCollateralUsd)],
+      [t('risk'), t(`risk.${of.operationalRisk}`)],
+      [t('flags'), (of.hardComplianceFlags ?? []).length > 0 && <bdi key="flags">{of.hardComplianceFlags?.join(', ')}</bdi>],
     ]}
   />
 )
@@ -81,8 +81,8 @@ export function AssessDialog({ onClose }: { onClose: () => void }) {
   const draft = useDraft('assess', noFigures('UAE_MAINLAND'))
   useDirty(draft.dirty)
   return (
-    <FormDialog title={w('assess')} onClose={onClose}>
-      <p class="hint">{w('assessHint')}</p>
+    <FormDialog title={t('assess')} onClose={onClose}>
+      <p class="hint">{t('assessHint')}</p>
       <AssessFields of={draft.of} />
       <Judging of={draft.of} />
     </FormDialog>

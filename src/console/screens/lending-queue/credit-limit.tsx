@@ -5,7 +5,7 @@ import { guidanceOf } from '../../lib/format/lending-names.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { Facts, Tabs, When } from '../../ui/bits.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Gap = Schema<'TierGap'>
 const bases = ['T0', 'T1', 'T2', 'T3'] as const
@@ -22,28 +22,28 @@ export function Earned({ merchantId, query }: { merchantId: string; query: Query
     ),
   )
   const refusal = standing.error.value
-  if (refusal instanceof Refused && refusal.status === 404) return <Section title={w('earned')} hint={w('nobody')} />
+  if (refusal instanceof Refused && refusal.status === 404) return <Section title={t('earned')} hint={t('nobody')} />
   return (
-    <Section title={w('earned')} hint={w('earnedHint')}>
+    <Section title={t('earned')} hint={t('earnedHint')}>
       <p class="faint" aria-hidden="true">
-        {w('base')}
+        {t('base')}
       </p>
-      <Tabs label={w('base')} of={bases.map((one) => ({ href: query.href({ base: one }), text: one, current: one === baseTier }))} />
+      <Tabs label={t('base')} of={bases.map((one) => ({ href: query.href({ base: one }), text: one, current: one === baseTier }))} />
       <Loaded of={standing}>
         {({ earnedTier, effectiveTier, signals, nextTierGap, topTierGap }) => (
           <>
             <Facts
               of={[
-                [w('effectiveTier'), <strong key="effective">{effectiveTier}</strong>],
-                [w('earnedTier'), earnedTier],
-                [w('onTime'), number(signals.totalSettledOnTime)],
-                [w('late'), number(signals.totalLate)],
-                [w('defaults'), w('defaultsOf', { all: signals.totalDefaults, year: signals.trailingTwelveMonthDefaults })],
-                [w('lenders'), number(signals.lenderCount)],
-                [w('lastSettled'), signals.mostRecentSettlementAt && <When key="last" at={signals.mostRecentSettlementAt} />],
+                [t('effectiveTier'), <strong key="effective">{effectiveTier}</strong>],
+                [t('earnedTier'), earnedTier],
+                [t('onTime'), number(signals.totalSettledOnTime)],
+                [t('late'), number(signals.totalLate)],
+                [t('defaults'), t('defaultsOf', { all: signals.totalDefaults, year: signals.trailingTwelveMonthDefaults })],
+                [t('lenders'), number(signals.lenderCount)],
+                [t('lastSettled'), signals.mostRecentSettlementAt && <When key="last" at={signals.mostRecentSettlementAt} />],
               ]}
             />
-            {nextTierGap ? <Missing of={nextTierGap} /> : <p>{w('top')}</p>}
+            {nextTierGap ? <Missing of={nextTierGap} /> : <p>{t('top')}</p>}
             {topTierGap && topTierGap.targetTier !== nextTierGap?.targetTier && <Missing of={topTierGap} />}
           </>
         )}
@@ -56,9 +56,9 @@ function Missing({ of }: { of: Gap }) {
   const guidance = guidanceOf(of)
   return (
     <div>
-      <h3>{w('toReach', { tier: of.targetTier })}</h3>
+      <h3>{t('toReach', { tier: of.targetTier })}</h3>
       <p>
-        {w('missing', { n: of.onTimeSettlementsNeeded })} {of.blockingDefaultCount > 0 && w('blocking', { n: of.blockingDefaultCount })}
+        {t('missing', { n: of.onTimeSettlementsNeeded })} {of.blockingDefaultCount > 0 && t('blocking', { n: of.blockingDefaultCount })}
       </p>
       {guidance && (
         <p class="hint">

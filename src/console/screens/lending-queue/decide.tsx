@@ -6,7 +6,7 @@ import { number } from '../../lib/format/format.ts'
 import { lendingStateName } from '../../lib/format/lending-names.ts'
 import { textsOf } from '../../lib/forms/draft.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { Note } from '../../ui/bits.tsx'
 import { Cancel } from '../../ui/close-button.tsx'
@@ -14,7 +14,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { AreaField, CheckField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { AssessFields, Judging, noFigures } from './assess.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { assessmentOf, type Decision, decisionsIn } from './review.domain.ts'
 
 type Application = Schema<'AdminLendingApplication'>
@@ -45,7 +45,7 @@ export function DecideDialog({
 
   async function decide(): Promise<void> {
     const read_ = isJudged.value ? assessmentOf(textsOf(figures.of)) : undefined
-    if (read_ && 'wrong' in read_) throw new Error(w('figuresMissing'))
+    if (read_ && 'wrong' in read_) throw new Error(t('figuresMissing'))
     const body = {
       decision: decision.value,
       reason: reason.value.trim() || null,
@@ -64,10 +64,10 @@ export function DecideDialog({
         ),
       theirs: read,
       differences: (now) => [
-        [c('status'), lendingStateName(body.decision), lendingStateName(now.status)],
-        [w('reason'), body.reason ?? '–', now.reason ?? '–'],
-        [w('documents'), number(of.documents.length), number(now.documents.length)],
-        [w('decisions'), number(now.decisions.length + 1), number(now.decisions.length)],
+        [common('status'), lendingStateName(body.decision), lendingStateName(now.status)],
+        [t('reason'), body.reason ?? '–', now.reason ?? '–'],
+        [t('documents'), number(of.documents.length), number(now.documents.length)],
+        [t('decisions'), number(now.decisions.length + 1), number(now.decisions.length)],
       ],
       onTheirs: (now) => {
         onHeld(now)
@@ -76,35 +76,35 @@ export function DecideDialog({
     })
     if (!decided) return
     onHeld(decided)
-    notify(w('isDecided', { status: lendingStateName(decided.data.status) }))
+    notify(t('isDecided', { status: lendingStateName(decided.data.status) }))
     onClose()
   }
   const { value } = decision
   if (offered.length === 0) return null
   return (
-    <FormDialog title={w('decide')} onClose={onClose} wide>
-      {now.etag !== etag && <Note tone="warn">{w('meanwhile')}</Note>}
+    <FormDialog title={t('decide')} onClose={onClose} wide>
+      {now.etag !== etag && <Note tone="warn">{t('meanwhile')}</Note>}
       <Form
         onSubmit={decide}
-        submit={w(`do.${value}`)}
+        submit={t(`do.${value}`)}
         danger={value === 'REJECTED'}
         dirty={reason.value !== '' || reference.value !== (of.partnerExternalRef ?? '') || figures.dirty}
-        label={w('decide')}
+        label={t('decide')}
         actions={<Cancel />}
       >
         <fieldset class="field choices">
-          <legend>{w('decision')}</legend>
+          <legend>{t('decision')}</legend>
           {offered.map((one) => (
             <label key={one} class="choice">
               <input type="radio" name="decision" checked={value === one} onChange={() => (decision.value = one)} />
-              <span>{w(`do.${one}`)}</span>
+              <span>{t(`do.${one}`)}</span>
             </label>
           ))}
         </fieldset>
-        <Note tone={value === 'UNDER_REVIEW' ? 'info' : 'warn'}>{w(`what.${value}`)}</Note>
-        <AreaField label={w('reason')} hint={w('reasonHint')} bind={reason} max={2000} />
-        <TextField label={w('reference')} hint={w('referenceHint')} bind={reference} max={200} />
-        <CheckField label={w('withFigures')} hint={w('withFiguresHint')} bind={isJudged} />
+        <Note tone={value === 'UNDER_REVIEW' ? 'info' : 'warn'}>{t(`what.${value}`)}</Note>
+        <AreaField label={t('reason')} hint={t('reasonHint')} bind={reason} max={2000} />
+        <TextField label={t('reference')} hint={t('referenceHint')} bind={reference} max={200} />
+        <CheckField label={t('withFigures')} hint={t('withFiguresHint')} bind={isJudged} />
         {isJudged.value && (
           <>
             <AssessFields of={figures.of} fixed />

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Problem } from '../../ui/error-message.tsx'
 import { Empty, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { isPicture, withoutFile } from './review.domain.ts'
 
 type Application = Schema<'AdminLendingApplication'>
@@ -25,18 +25,18 @@ export function Documents({ of }: { of: Application }) {
     of.documents.map(({ key }) => key),
   )
   return (
-    <Section title={w('documents')} hint={of.documents.length > 0 && w('documentsHint')}>
+    <Section title={t('documents')} hint={of.documents.length > 0 && t('documentsHint')}>
       {of.documents.length === 0 ? (
-        <Empty icon="page" title={w('noDocuments')} text={w('noDocumentsText')} />
+        <Empty icon="page" title={t('noDocuments')} text={t('noDocumentsText')} />
       ) : (
         <Table
-          caption={w('documents')}
+          caption={t('documents')}
           rows={of.documents}
           rowKey={({ id }) => id}
           columns={[
             {
               key: 'key',
-              title: w('document'),
+              title: t('document'),
               main: true,
               cell: ({ key, originalName }) => (
                 <>
@@ -49,21 +49,21 @@ export function Documents({ of }: { of: Application }) {
                 </>
               ),
             },
-            { key: 'size', title: w('size'), end: true, cell: ({ size }) => bytes(size) },
-            { key: 'at', title: w('uploaded'), cell: ({ uploadedAt }) => <When at={uploadedAt} short /> },
+            { key: 'size', title: t('size'), end: true, cell: ({ size }) => bytes(size) },
+            { key: 'at', title: t('uploaded'), cell: ({ uploadedAt }) => <When at={uploadedAt} short /> },
             {
               key: 'take',
-              title: w('take'),
+              title: t('take'),
               cell: (file) => (
                 <span class="row tight">
                   {isPicture(file.mimeType) && (
-                    <Button label={w('showOf', { name: documentName(file.key) })} onPress={() => setShown(file)}>
-                      {w('show')}
+                    <Button label={t('showOf', { name: documentName(file.key) })} onPress={() => setShown(file)}>
+                      {t('show')}
                     </Button>
                   )}
                   <Button
                     icon="download"
-                    label={w('takeOf', { name: documentName(file.key) })}
+                    label={t('takeOf', { name: documentName(file.key) })}
                     onPress={() => download(pathOf(of.id, file.key), `${file.key}${endingOf(file.mimeType)}`)}
                   />
                 </span>
@@ -74,7 +74,7 @@ export function Documents({ of }: { of: Application }) {
       )}
       {said.length > 0 && (
         <>
-          <h3>{w('said')}</h3>
+          <h3>{t('said')}</h3>
           <ul class="bullets">
             {said.map(({ key, status }, place) => (
               <li key={place}>
@@ -125,9 +125,9 @@ function Shown({ applicationId, file, onClose }: { applicationId: string; file: 
       {error !== undefined ? (
         <Problem error={error} />
       ) : url ? (
-        <img class="document" src={url} alt={w('pictureOf', { name })} onError={() => setError(new Error(w('noPicture')))} />
+        <img class="document" src={url} alt={t('pictureOf', { name })} onError={() => setError(new Error(t('noPicture')))} />
       ) : (
-        <p role="status">{w('loading')}</p>
+        <p role="status">{t('loading')}</p>
       )}
     </Dialog>
   )

@@ -6,13 +6,13 @@ import {
   cohortOptions,
   cohorts,
   type LendingStatus,
-  l,
   lendingStateName,
+  lendingText,
   spoken,
   tierName,
   tiers,
 } from '../../lib/format/lending-names.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
@@ -24,7 +24,7 @@ import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { AssessDialog } from './assess.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Application = Schema<'QueuedLendingApplication'>
 
@@ -36,22 +36,22 @@ const columns = (): readonly Column<Application>[] => [
   // Who has no record that is live any more stands by their account.
   {
     key: 'business',
-    title: w('business'),
+    title: t('business'),
     main: true,
     cell: ({ business, merchantId }) => (business ? <bdi class="cut">{business.legalName}</bdi> : <WhoIs id={merchantId} />),
   },
   {
     key: 'amount',
-    title: w('amount'),
+    title: t('amount'),
     end: true,
-    cell: ({ requestedAmountUsd }) => <span class="number">{requestedAmountUsd === null ? w('noAmount') : usd(requestedAmountUsd)}</span>,
+    cell: ({ requestedAmountUsd }) => <span class="number">{requestedAmountUsd === null ? t('noAmount') : usd(requestedAmountUsd)}</span>,
   },
-  { key: 'term', title: w('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : w('months', { n })) },
-  { key: 'cohort', title: l('cohort'), cell: ({ cohort }) => cohortName(cohort) },
-  { key: 'tier', title: l('tier'), cell: ({ tier }) => tierName(tier) },
-  { key: 'partner', title: w('partner'), cell: (row) => <Partners of={row} /> },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} text={lendingStateName(status)} /> },
-  { key: 'submitted', title: w('submitted'), cell: ({ submittedAt }) => (submittedAt ? <When at={submittedAt} /> : '–') },
+  { key: 'term', title: t('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : t('months', { n })) },
+  { key: 'cohort', title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
+  { key: 'tier', title: lendingText('tier'), cell: ({ tier }) => tierName(tier) },
+  { key: 'partner', title: t('partner'), cell: (row) => <Partners of={row} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} text={lendingStateName(status)} /> },
+  { key: 'submitted', title: t('submitted'), cell: ({ submittedAt }) => (submittedAt ? <When at={submittedAt} /> : '–') },
 ]
 
 /** Whom the merchant chose: a name of the table, or one of their own words. */
@@ -80,34 +80,34 @@ export default function Queue() {
   // The flag hides all of it, the queue too, which is there otherwise.
   const isOff = refusal instanceof Refused && refusal.status === 404
   return (
-    <Page title={w('title')} actions={<ButtonLink href={query.href({ do: 'assess' })}>{w('assess')}</ButtonLink>}>
+    <Page title={t('title')} actions={<ButtonLink href={query.href({ do: 'assess' })}>{t('assess')}</ButtonLink>}>
       <Tabs
-        label={c('status')}
+        label={common('status')}
         of={statuses.map((one) => ({ href: query.href({ status: one }), text: lendingStateName(one), current: one === status }))}
       />
       <Filters
         query={query}
         filters={[
-          { name: 'tier', label: l('tier'), options: tiers.map((one) => [one, tierName(one)]) },
-          { name: 'cohort', label: l('cohort'), options: cohortOptions() },
-          { name: 'partner', label: w('partner') },
+          { name: 'tier', label: lendingText('tier'), options: tiers.map((one) => [one, tierName(one)]) },
+          { name: 'cohort', label: lendingText('cohort'), options: cohortOptions() },
+          { name: 'partner', label: t('partner') },
         ]}
       />
       {isOff ? (
-        <Empty icon="money" title={w('off')} text={w('offText')} />
+        <Empty icon="money" title={t('off')} text={t('offText')} />
       ) : (
         <LoadedList
           of={queue}
           query={query}
           isFiltered={!!tier || !!cohort || !!partner}
-          empty={<Empty icon="money" title={w('empty', { status: lendingStateName(status) })} text={w('emptyText')} />}
-          notFound={w('nothingText')}
+          empty={<Empty icon="money" title={t('empty', { status: lendingStateName(status) })} text={t('emptyText')} />}
+          notFound={t('nothingText')}
         >
           {(list) => (
             <>
-              {list.totalCapped && <p class="hint">{w('capped', { n: list.total })}</p>}
+              {list.totalCapped && <p class="hint">{t('capped', { n: list.total })}</p>}
               <Table
-                caption={w('title')}
+                caption={t('title')}
                 columns={columns()}
                 rows={list.data}
                 rowKey={({ id }) => id}

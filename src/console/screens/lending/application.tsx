@@ -10,7 +10,7 @@ import { Facts, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Documents } from './documents.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { Loan } from './loan.tsx'
 import { Submit, Withdraw } from './steps.tsx'
 
@@ -45,14 +45,14 @@ export default function ApplicationPage() {
   usePolling(waiting.includes(held?.data.status ?? ''), application.reload)
   return (
     <Page
-      title={w('application')}
+      title={t('application')}
       subtitle={held && <State of={held.data.status} text={lendingStateName(held.data.status)} />}
-      back={{ href: at('lending'), text: w('title') }}
+      back={{ href: at('lending'), text: t('title') }}
       actions={
         held &&
         open.includes(held.data.status) && (
           <Button kind="danger" onPress={() => setLeaving(true)}>
-            {w('withdraw')}
+            {t('withdraw')}
           </Button>
         )
       }
@@ -91,27 +91,27 @@ export default function ApplicationPage() {
 }
 
 const About = ({ of }: { of: Application }) => (
-  <Section title={w('application')}>
+  <Section title={t('application')}>
     <Facts
       of={[
-        [w('begun'), <When key="begun" at={of.createdAt} />],
-        [w('cohort'), cohortName(of.cohort)],
-        [w('tier'), w(`tier.${of.tier}`)],
+        [t('begun'), <When key="begun" at={of.createdAt} />],
+        [t('cohort'), cohortName(of.cohort)],
+        [t('tier'), t(`tier.${of.tier}`)],
         ...(of.status === 'DRAFT'
           ? []
           : ([
-              [w('amount'), of.requestedAmountUsd === null ? null : usd(of.requestedAmountUsd)],
-              [w('term'), of.requestedTermMonths === null ? null : w('months', { n: of.requestedTermMonths })],
-              [w('purpose'), of.purposeCode && purposeName(of.purposeCode)],
+              [t('amount'), of.requestedAmountUsd === null ? null : usd(of.requestedAmountUsd)],
+              [t('term'), of.requestedTermMonths === null ? null : t('months', { n: of.requestedTermMonths })],
+              [t('purpose'), of.purposeCode && purposeName(of.purposeCode)],
               [
-                w('partner'),
-                of.selectedTier1Partner ? w(`partner.${of.selectedTier1Partner}`) : <bdi>{of.selectedTier2Partner ?? '–'}</bdi>,
+                t('partner'),
+                of.selectedTier1Partner ? t(`partner.${of.selectedTier1Partner}`) : <bdi>{of.selectedTier2Partner ?? '–'}</bdi>,
               ],
-              [w('submittedAt'), of.submittedAt && <When key="submitted" at={of.submittedAt} />],
-              [w('decidedAt'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
+              [t('submittedAt'), of.submittedAt && <When key="submitted" at={of.submittedAt} />],
+              [t('decidedAt'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
             ] as const)),
-        ...(of.reason ? ([[w('reason'), <bdi key="reason">{of.reason}</bdi>]] as const) : []),
-        ...(of.partnerExternalRef ? ([[w('reference'), <bdi key="reference">{of.partnerExternalRef}</bdi>]] as const) : []),
+        ...(of.reason ? ([[t('reason'), <bdi key="reason">{of.reason}</bdi>]] as const) : []),
+        ...(of.partnerExternalRef ? ([[t('reference'), <bdi key="reference">{of.partnerExternalRef}</bdi>]] as const) : []),
       ]}
     />
   </Section>

@@ -5,7 +5,7 @@ import { download } from '../../lib/api/download.ts'
 import type { Resource } from '../../lib/api/resource.ts'
 import { upload } from '../../lib/api/upload.ts'
 import { bytes, moment, percent } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useDirty } from '../../lib/session/use-unsaved-changes.ts'
 import { State, When } from '../../ui/bits.tsx'
@@ -16,7 +16,7 @@ import { FileField } from '../../ui/fields.tsx'
 import { saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { handedIn, type Item, missingOf, typeNames, typeOf, unfit } from './application.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import type { Held } from './versioned-application.ts'
 
 type Document = Schema<'LendingDocument'>
@@ -43,10 +43,10 @@ export function Documents({
   const required = items.filter((item) => item.required).length
   const done = required - missingOf(items, there).length
   return (
-    <Section title={w('documents')} hint={w('documentsHint')} wide>
-      <p role="status">{w('progress', { n: required, done })}</p>
+    <Section title={t('documents')} hint={t('documentsHint')} wide>
+      <p role="status">{t('progress', { n: required, done })}</p>
       {failure !== undefined && !known && <Problem error={failure} retry={files.reload} />}
-      <ul class="documents" aria-label={w('documents')}>
+      <ul class="documents" aria-label={t('documents')}>
         {items.map((item) => (
           <Asked
             key={item.key}
@@ -70,7 +70,7 @@ async function thereNow(id: string, key: string): Promise<{ data: Document | und
 }
 
 const said = (document: Document | undefined): string =>
-  document ? [document.originalName ?? w('handedIn'), moment(document.uploadedAt)].join(', ') : w('missing')
+  document ? [document.originalName ?? t('handedIn'), moment(document.uploadedAt)].join(', ') : t('missing')
 
 /**
  * Puts one document in the place of that which was shown, or takes it away, and asks where somebody else handed in another one since. The version
@@ -107,12 +107,12 @@ function Asked({ held, item, isThere, file, onChanged }: AskedProps) {
   // Once submitted, what is missing may be added, and nothing replaced.
   const mayHandIn = isDraft || ((status === 'SUBMITTED' || status === 'UNDER_REVIEW') && !isThere)
   async function remove(): Promise<void> {
-    const body = <p>{w('removeText', { what: label })}</p>
-    if (!(await confirm({ title: w('removeTitle'), body, action: c('remove'), danger: true }))) return
+    const body = <p>{t('removeText', { what: label })}</p>
+    if (!(await confirm({ title: t('removeTitle'), body, action: common('remove'), danger: true }))) return
     try {
       await unlessAnother({ id, key, label }, [file?.id, own.current], {
         send: () => api.DELETE('/lending-application/{id}/documents/{key}', { params: { path: { id, key } } }),
-        mine: c('remove'),
+        mine: common('remove'),
         removes: true,
         onTheirs: () => undefined,
       })
@@ -123,7 +123,7 @@ function Asked({ held, item, isThere, file, onChanged }: AskedProps) {
   async function onSent(document: Document | undefined): Promise<void> {
     if (document) {
       own.current = document.id
-      notify(w('uploaded', { what: label }))
+      notify(t('uploaded', { what: label }))
     }
     await onChanged()
   }
@@ -138,11 +138,11 @@ function Asked({ held, item, isThere, file, onChanged }: AskedProps) {
         </p>
         <p class="row">
           {isThere ? (
-            <State of="OK" text={w('handedIn')} />
+            <State of="OK" text={t('handedIn')} />
           ) : (
-            <State of={required ? 'PENDING' : 'NONE'} text={w(required ? 'missing' : 'notNeeded')} />
+            <State of={required ? 'PENDING' : 'NONE'} text={t(required ? 'missing' : 'notNeeded')} />
           )}
-          <small class="faint">{w(required ? 'required' : 'optional')}</small>
+          <small class="faint">{t(required ? 'required' : 'optional')}</small>
           {isThere && file && (
             <small>
               {file.originalName !== null && (
@@ -157,12 +157,12 @@ function Asked({ held, item, isThere, file, onChanged }: AskedProps) {
         {isThere && (
           <div class="row tight">
             <Button kind="quiet" icon="download" onPress={() => download(pathOf(id, key), key)}>
-              {w('download')}
+              {t('download')}
               <span class="unseen">: {label}</span>
             </Button>
             {isDraft && (
               <Button kind="quiet" icon="close" onPress={remove}>
-                {c('remove')}
+                {common('remove')}
                 <span class="unseen">: {label}</span>
               </Button>
             )}
@@ -199,7 +199,7 @@ function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
     const why = unfit(file, item)
     if (why) {
       last.current = undefined
-      return setError(new Error(why === 'tooLarge' ? c('tooLarge', { max: sizeText(item) }) : w(why, { types: typeNames(item) })))
+      return setError(new Error(why === 'tooLarge' ? common('tooLarge', { max: sizeText(item) }) : t(why, { types: typeNames(item) })))
     }
     const stop = new AbortController()
     stopping.current = stop
@@ -223,7 +223,7 @@ function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
         },
       })
       // The question was closed: the file is still at hand.
-      if (!document && !isLookedAt && !stop.signal.aborted) setError(new Error(c('conflictTitle')))
+      if (!document && !isLookedAt && !stop.signal.aborted) setError(new Error(common('conflictTitle')))
     } catch (refusal) {
       if (!stop.signal.aborted) setError(refusal)
     } finally {
@@ -236,16 +236,16 @@ function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
     <div class="stack">
       {part === undefined ? (
         <FileField
-          label={`${w('file')}: ${label}`}
+          label={`${t('file')}: ${label}`}
           accept={item.acceptedMimeTypes.join(',')}
           onFiles={([file]) => file && void send(file)}
-          hint={[w('takes', { types: typeNames(item), max: sizeText(item) }), isThere && w('replaceHint')].filter(Boolean).join('. ')}
+          hint={[t('takes', { types: typeNames(item), max: sizeText(item) }), isThere && t('replaceHint')].filter(Boolean).join('. ')}
         />
       ) : (
         <div class="row">
-          <progress value={part} max={1} aria-label={`${label}: ${c('sending', { percent: percent(part) })}`} />
+          <progress value={part} max={1} aria-label={`${label}: ${common('sending', { percent: percent(part) })}`} />
           <Button kind="quiet" icon="close" onPress={() => stopping.current?.abort()}>
-            {w('stop')}
+            {t('stop')}
           </Button>
         </div>
       )}

@@ -6,7 +6,7 @@ import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { usd } from '../../lib/format/format.ts'
 import { lendingStateName, purposeName } from '../../lib/format/lending-names.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, shop } from '../../lib/session/current-shop.ts'
 import { State, When } from '../../ui/bits.tsx'
@@ -15,22 +15,22 @@ import { Problem } from '../../ui/error-message.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { Standing } from './status.tsx'
 
 type Application = Schema<'LendingApplication'>
 
 const columns = (): readonly Column<Application>[] => [
-  { key: 'begun', title: w('begun'), main: true, cell: ({ createdAt }) => <When at={createdAt} /> },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} text={lendingStateName(status)} /> },
+  { key: 'begun', title: t('begun'), main: true, cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} text={lendingStateName(status)} /> },
   {
     key: 'amount',
-    title: w('amount'),
+    title: t('amount'),
     end: true,
     cell: ({ requestedAmountUsd: dollars }) => (dollars === null ? '–' : usd(dollars)),
   },
-  { key: 'term', title: w('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : w('months', { n })) },
-  { key: 'purpose', title: w('purpose'), cell: ({ purposeCode }) => (purposeCode ? purposeName(purposeCode) : '–') },
+  { key: 'term', title: t('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : t('months', { n })) },
+  { key: 'purpose', title: t('purpose'), cell: ({ purposeCode }) => (purposeCode ? purposeName(purposeCode) : '–') },
 ]
 
 /** The shop's applications for loans, and how it stands with lenders. */
@@ -56,30 +56,30 @@ export default function Lending() {
   const error = list.error.value
   if (error instanceof Refused && error.status === 404)
     return (
-      <Page title={w('title')}>
-        <Empty icon="money" title={w('off')} text={w('offText')} />
+      <Page title={t('title')}>
+        <Empty icon="money" title={t('off')} text={t('offText')} />
       </Page>
     )
   return (
     <Page
-      title={w('title')}
-      subtitle={w('subtitle')}
+      title={t('title')}
+      subtitle={t('subtitle')}
       actions={
         <Button icon="plus" kind="primary" onPress={begin}>
-          {w('begin')}
+          {t('begin')}
         </Button>
       }
     >
       {refusal !== undefined && <Problem error={refusal} />}
       {refusal instanceof Refused && refusal.status === 403 && (
         <p>
-          {w('needsKyb')} <a href={at('settings', 'verification')}>{w('verify')}</a>
+          {t('needsKyb')} <a href={at('settings', 'verification')}>{t('verify')}</a>
         </p>
       )}
-      <LoadedList of={list} query={query} empty={<Empty icon="money" title={w('none')} text={w('noneText')} />}>
+      <LoadedList of={list} query={query} empty={<Empty icon="money" title={t('none')} text={t('noneText')} />}>
         {(found) => (
           <Table
-            caption={w('applications')}
+            caption={t('applications')}
             columns={columns()}
             rows={found.data}
             rowKey={({ id }) => id}

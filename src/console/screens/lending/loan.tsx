@@ -3,13 +3,13 @@ import { api, ifMatch, type Schema, versioned } from '../../lib/api/api.ts'
 import { usd } from '../../lib/format/format.ts'
 import { purposeName } from '../../lib/format/lending-names.ts'
 import { useRecordDraft } from '../../lib/forms/use-draft.ts'
-import { c, notAmount } from '../../lib/i18n/common.ts'
+import { common, notAmount } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type LoanTexts, loanChange, textsOfLoan } from './application.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import type { Held } from './versioned-application.ts'
 
 type Application = Schema<'LendingApplication'>
@@ -21,10 +21,10 @@ const amountMin = 1_000
 const amountMax = 10_000_000
 
 const shown = (of: LoanTexts): readonly (readonly [string, string])[] => [
-  [w('amountUsd'), of.amount],
-  [w('term'), of.term],
-  [w('purpose'), of.purpose && purposeName(of.purpose)],
-  [w('partner'), of.partner1 ? w(`partner.${of.partner1}`) : of.partner2],
+  [t('amountUsd'), of.amount],
+  [t('term'), of.term],
+  [t('purpose'), of.purpose && purposeName(of.purpose)],
+  [t('partner'), of.partner1 ? t(`partner.${of.partner1}`) : of.partner2],
 ]
 
 /** What is asked for, while it is a draft. */
@@ -38,7 +38,7 @@ export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => vo
     const begun = draft.begun()
     const change = loanChange(textsOfLoan(begun.data), typed)
     wrong.value = change.wrong
-    if (change.wrong) throw new Error(change.wrong === 'term' ? `${w('term')}: ${w('notTerm')}` : notAmount('USD'))
+    if (change.wrong) throw new Error(change.wrong === 'term' ? `${t('term')}: ${t('notTerm')}` : notAmount('USD'))
     const saved = await saveVersioned(begun.etag, {
       save: (version) =>
         versioned<Application>(api.PATCH('/lending-application/{id}', { params: { path, header: ifMatch(version) }, body: change.body })),
@@ -60,36 +60,36 @@ export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => vo
     if (!saved) return
     draft.saved(saved, typed)
     onSaved(saved)
-    notify(c('saved'))
+    notify(common('saved'))
   }
   const { of } = draft
   return (
-    <Section title={w('asked')}>
-      <Form onSubmit={save} dirty={draft.dirty} label={w('asked')} keepsTyping>
+    <Section title={t('asked')}>
+      <Form onSubmit={save} dirty={draft.dirty} label={t('asked')} keepsTyping>
         <div class="fields">
           <TextField
             bind={of.amount}
-            label={`${w('amountUsd')} (USD)`}
-            hint={w('amountHint', { min: usd(amountMin), max: usd(amountMax) })}
+            label={`${t('amountUsd')} (USD)`}
+            hint={t('amountHint', { min: usd(amountMin), max: usd(amountMax) })}
             inputMode="decimal"
             error={wrong.value === 'amount' ? notAmount('USD') : undefined}
             code
           />
-          <NumberField bind={of.term} label={w('term')} hint={w('termHint')} error={wrong.value === 'term' ? w('notTerm') : undefined} />
+          <NumberField bind={of.term} label={t('term')} hint={t('termHint')} error={wrong.value === 'term' ? t('notTerm') : undefined} />
           <SelectField
             bind={of.purpose}
-            label={w('purpose')}
-            options={[['', w('any')], ...purposes.map((one) => [one, purposeName(one)] as const)]}
+            label={t('purpose')}
+            options={[['', t('any')], ...purposes.map((one) => [one, purposeName(one)] as const)]}
           />
           {data.tier === 'TIER_1_REFERRAL' ? (
             <SelectField
               bind={of.partner1}
-              label={w('partner')}
-              hint={w('partnerHint')}
-              options={[['', w('any')], ...partners.map((one) => [one, w(`partner.${one}`)] as const)]}
+              label={t('partner')}
+              hint={t('partnerHint')}
+              options={[['', t('any')], ...partners.map((one) => [one, t(`partner.${one}`)] as const)]}
             />
           ) : (
-            <TextField bind={of.partner2} label={w('partner')} hint={w('partner2Hint')} max={200} />
+            <TextField bind={of.partner2} label={t('partner')} hint={t('partner2Hint')} max={200} />
           )}
         </div>
       </Form>

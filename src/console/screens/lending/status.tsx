@@ -6,7 +6,7 @@ import { guidanceOf } from '../../lib/format/lending-names.ts'
 import { shop } from '../../lib/session/current-shop.ts'
 import { Facts, Note, State } from '../../ui/bits.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Preview = Schema<'CreditTierUpgradePreview'>
 type Gap = NonNullable<Preview['nextTierGap']>
@@ -33,17 +33,17 @@ export function Standing() {
 function Ladder({ of: { observedTier, signals, nextTierGap, topTierGap } }: { of: Preview }) {
   const isTopFurther = topTierGap !== null && topTierGap.targetTier !== nextTierGap?.targetTier
   return (
-    <Section title={w('standing')} hint={w('standingHint')} actions={<State of={observedTier} tone="info" />}>
+    <Section title={t('standing')} hint={t('standingHint')} actions={<State of={observedTier} tone="info" />}>
       <Facts
         of={[
-          [w('observed'), observedTier],
-          [w('onTime'), number(signals.totalSettledOnTime)],
-          [w('late'), number(signals.totalLate)],
-          [w('defaults'), number(signals.totalDefaults)],
-          [w('lenders'), number(signals.lenderCount)],
+          [t('observed'), observedTier],
+          [t('onTime'), number(signals.totalSettledOnTime)],
+          [t('late'), number(signals.totalLate)],
+          [t('defaults'), number(signals.totalDefaults)],
+          [t('lenders'), number(signals.lenderCount)],
         ]}
       />
-      {nextTierGap === null && <Note tone="good">{w('top')}</Note>}
+      {nextTierGap === null && <Note tone="good">{t('top')}</Note>}
       {nextTierGap && <Missing of={nextTierGap} />}
       {isTopFurther && topTierGap && <Missing of={topTierGap} />}
     </Section>
@@ -55,10 +55,10 @@ function Missing({ of }: { of: Gap }) {
   const guidance = guidanceOf(of)
   return (
     <>
-      <h3>{w('nextTier', { tier: targetTier })}</h3>
+      <h3>{t('nextTier', { tier: targetTier })}</h3>
       <ul class="bullets">
-        {needed > 0 && <li>{w('needed', { n: needed })}</li>}
-        {blocking > 0 && <li>{w('blocking', { n: blocking })}</li>}
+        {needed > 0 && <li>{t('needed', { n: needed })}</li>}
+        {blocking > 0 && <li>{t('blocking', { n: blocking })}</li>}
         {guidance && (
           <li class="faint">
             <bdi>{guidance}</bdi>

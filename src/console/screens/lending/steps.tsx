@@ -13,7 +13,7 @@ import { AreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { handedIn, type Item, missingOf } from './application.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import type { Held } from './versioned-application.ts'
 
 type Application = Schema<'LendingApplication'>
@@ -46,13 +46,13 @@ export function Submit({
   const missing = missingOf(items, handedIn(data))
   async function submit(): Promise<unknown> {
     setError(undefined)
-    if (isDirty()) return notify(w('saveFirst'), { about: 'submit' })
+    if (isDirty()) return notify(t('saveFirst'), { about: 'submit' })
     if (missing.length > 0) {
-      notify(w('notYet'), { about: 'submit' })
+      notify(t('notYet'), { about: 'submit' })
       // They may have been handed in elsewhere.
       return onOutdated()
     }
-    if (!(await confirm({ title: w('submitTitle'), body: <p>{w('submitText')}</p>, action: w('submit') }))) return
+    if (!(await confirm({ title: t('submitTitle'), body: <p>{t('submitText')}</p>, action: t('submit') }))) return
     try {
       const now = await ofThisVersion(
         once([data.id, etag], (key) =>
@@ -64,17 +64,17 @@ export function Submit({
         ),
         onOutdated,
       )
-      notify(w('submitted'))
+      notify(t('submitted'))
       onSubmitted(now)
     } catch (refusal) {
       setError(refusal)
     }
   }
   return (
-    <Section title={w('submitSection')}>
+    <Section title={t('submitSection')}>
       {missing.length > 0 && (
         <Note tone="warn">
-          {w('stillMissing')}
+          {t('stillMissing')}
           <ul class="bullets">
             {missing.map(({ key, label }) => (
               <li key={key}>
@@ -87,7 +87,7 @@ export function Submit({
       {error !== undefined && <Problem error={error} />}
       <div class="form-actions">
         <Button kind="primary" onPress={submit}>
-          {w('submit')}
+          {t('submit')}
         </Button>
       </div>
     </Section>
@@ -121,14 +121,14 @@ export function Withdraw({
       ),
       onOutdated,
     )
-    notify(w('withdrawn'))
+    notify(t('withdrawn'))
     onWithdrawn(now)
   }
   return (
-    <FormDialog title={w('withdrawTitle')} onClose={onClose}>
-      <p>{w('withdrawText')}</p>
-      <Form onSubmit={withdraw} submit={w('withdraw')} danger dirty={reason.value !== ''} label={w('withdrawTitle')}>
-        <AreaField bind={reason} label={w('why')} hint={w('whyHint')} max={2_000} rows={3} />
+    <FormDialog title={t('withdrawTitle')} onClose={onClose}>
+      <p>{t('withdrawText')}</p>
+      <Form onSubmit={withdraw} submit={t('withdraw')} danger dirty={reason.value !== ''} label={t('withdrawTitle')}>
+        <AreaField bind={reason} label={t('why')} hint={t('whyHint')} max={2_000} rows={3} />
       </Form>
     </FormDialog>
   )

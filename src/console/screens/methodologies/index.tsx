@@ -1,26 +1,26 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
 import { Note, State, When } from '../../ui/bits.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { w } from '../registries/i18n.ts'
+import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
 import { moves, type StatusOf } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'AdminMethodology'>>[] => [
-  { key: 'version', title: w('version'), main: true, cell: ({ version }) => <bdi class="cut">{version}</bdi> },
+  { key: 'version', title: t('version'), main: true, cell: ({ version }) => <bdi class="cut">{version}</bdi> },
   {
     key: 'lender',
-    title: w('lender'),
+    title: t('lender'),
     cell: ({ lenderId }) => (
       <a href={net('lenders', lenderId)}>
         <code>{lenderId}</code>
       </a>
     ),
   },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
-  { key: 'registered', title: w('registeredAt'), cell: ({ registeredAt }) => <When at={registeredAt} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'registered', title: t('registeredAt'), cell: ({ registeredAt }) => <When at={registeredAt} /> },
 ]
 
 /** By what lenders assess merchants: documents, by version. */
@@ -30,12 +30,12 @@ export default function Methodologies() {
   return (
     <RegistryList
       query={query}
-      title={w('methodologies')}
-      subtitle={w('methodologiesText')}
+      title={t('methodologies')}
+      subtitle={t('methodologiesText')}
       statuses={Object.keys(moves.methodology)}
       create={{
         href: `${net('methodologies', 'new')}${lenderId ? `?lenderId=${encodeURIComponent(lenderId)}` : ''}`,
-        text: w('newMethodology'),
+        text: t('newMethodology'),
       }}
       columns={columns()}
       href={({ id }) => net('methodologies', id)}
@@ -54,11 +54,11 @@ export default function Methodologies() {
         )
       }
       isNarrowed={!!lenderId}
-      empty={{ title: w('noMethodologies'), text: w('noMethodologiesText') }}
+      empty={{ title: t('noMethodologies'), text: t('noMethodologiesText') }}
       above={
         lenderId && (
           <Note>
-            {w('ofLender')} <code>{lenderId}</code> <a href={query.href({ lenderId: undefined })}>{c('clear')}</a>
+            {t('ofLender')} <code>{lenderId}</code> <a href={query.href({ lenderId: undefined })}>{common('clear')}</a>
           </Note>
         )
       }

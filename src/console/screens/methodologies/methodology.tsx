@@ -4,10 +4,10 @@ import { useLocation, useRoute } from 'preact-iso/router'
 import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/api/api.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
@@ -17,7 +17,7 @@ import { TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
-import { w } from '../registries/i18n.ts'
+import { t } from '../registries/i18n.ts'
 import type { StatusOf } from '../registries/registry.domain.ts'
 import { Moves } from '../registries/status.tsx'
 import { lenderChoice, lenderFinder } from '../repayments/record-search.ts'
@@ -30,7 +30,7 @@ export default function OneMethodology() {
   return id === 'new' ? <New /> : <Known id={id} />
 }
 
-const back = () => ({ href: net('methodologies'), text: w('methodologies') })
+const back = () => ({ href: net('methodologies'), text: t('methodologies') })
 
 /** The lender that the address asks for, and no other; where it asks for none, whether there is any to choose from. */
 async function readAsked(asked: string | undefined, signal: AbortSignal): Promise<{ chosen: readonly Choice[]; isNone: boolean }> {
@@ -46,17 +46,17 @@ function New() {
   const asked = useQuery().of['lenderId']
   const lenders = useResource(asked ?? '', (signal) => readAsked(asked, signal))
   return (
-    <Page title={w('newMethodology')} back={back()}>
+    <Page title={t('newMethodology')} back={back()}>
       <Loaded of={lenders}>
         {({ chosen, isNone }) =>
           isNone ? (
             <Empty
               icon="book"
-              title={w('noLenders')}
-              text={w('noLendersText')}
+              title={t('noLenders')}
+              text={t('noLendersText')}
               action={
                 <ButtonLink icon="plus" href={net('lenders', 'new')}>
-                  {w('newLender')}
+                  {t('newLender')}
                 </ButtonLink>
               }
             />
@@ -77,25 +77,25 @@ function NewForm({ chosen }: { chosen: readonly Choice[] }) {
   const [isTried, setTried] = useState(false)
   const draft = useDraft('new', { version: '', contentHash: '', documentUrl: '' })
   const lenderId = lender.value[0]?.id
-  const missing = isTried && lenderId === undefined ? c('required') : undefined
+  const missing = isTried && lenderId === undefined ? common('required') : undefined
   async function create(): Promise<void> {
     setTried(true)
-    if (lenderId === undefined) throw new Error(`${w('lender')}: ${c('required')}`)
+    if (lenderId === undefined) throw new Error(`${t('lender')}: ${common('required')}`)
     const typed = draft.now()
     const body = { ...typed, lenderId, contentHash: typed.contentHash.trim(), documentUrl: typed.documentUrl.trim() }
     const { id, version } = await once(body, (key) =>
       ok(api.POST('/admin/methodologies', { params: { header: { 'idempotency-key': key } }, body })),
     )
-    notify(w('registered', { name: short(version) }))
+    notify(t('registered', { name: truncate(version) }))
     route(net('methodologies', id), true)
   }
   return (
-    <Section hint={w('supersedes')}>
-      <Form onSubmit={create} submit={w('register')} dirty={draft.dirty || lenderId !== chosen[0]?.id}>
-        <PickField label={w('lender')} bind={lender} max={1} find={findLenders} error={missing} />
-        <TextField label={w('version')} bind={draft.of.version} max={100} required />
-        <TextField label={w('contentHash')} bind={draft.of.contentHash} max={66} required code placeholder="0x…" hint={w('hashHint')} />
-        <TextField label={w('documentUrl')} bind={draft.of.documentUrl} type="url" max={2048} required code placeholder="https://…" />
+    <Section hint={t('supersedes')}>
+      <Form onSubmit={create} submit={t('register')} dirty={draft.dirty || lenderId !== chosen[0]?.id}>
+        <PickField label={t('lender')} bind={lender} max={1} find={findLenders} error={missing} />
+        <TextField label={t('version')} bind={draft.of.version} max={100} required />
+        <TextField label={t('contentHash')} bind={draft.of.contentHash} max={66} required code placeholder="0x…" hint={t('hashHint')} />
+        <TextField label={t('documentUrl')} bind={draft.of.documentUrl} type="url" max={2048} required code placeholder="https://…" />
       </Form>
     </Section>
   )
@@ -111,7 +111,7 @@ function Known({ id }: { id: string }) {
       save: (version) =>
         versioned(api.PATCH('/admin/methodologies/{id}', { params: { path: { id }, header: ifMatch(version) }, body: { status } })),
       theirs: read,
-      differences: (now) => [[c('status'), stateName(status), stateName(now.status)]],
+      differences: (now) => [[common('status'), stateName(status), stateName(now.status)]],
       done: (now) => (now.data.status === status ? now : undefined),
       onTheirs: methodology.put,
     })
@@ -120,7 +120,7 @@ function Known({ id }: { id: string }) {
   }
   return (
     <Page
-      title={held?.data.version ?? w('methodology')}
+      title={held?.data.version ?? t('methodology')}
       back={back()}
       subtitle={held && <State of={held.data.status} />}
       actions={
@@ -129,24 +129,24 @@ function Known({ id }: { id: string }) {
     >
       <Loaded of={methodology}>
         {({ data }) => (
-          <Section title={w('record')}>
+          <Section title={t('record')}>
             <Facts
               of={[
                 [
-                  w('lender'),
+                  t('lender'),
                   <a key="lender" href={net('lenders', data.lenderId)}>
                     {data.lenderId}
                   </a>,
                 ],
-                [w('contentHash'), <Copyable key="hash" text={data.contentHash} label={w('contentHash')} />],
-                [w('documentUrl'), <Document key="document" url={data.documentUrl} />],
-                [w('registeredAt'), <When key="at" at={data.registeredAt} />],
-                [w('changedAt'), <When key="changed" at={data.updatedAt} />],
+                [t('contentHash'), <Copyable key="hash" text={data.contentHash} label={t('contentHash')} />],
+                [t('documentUrl'), <Document key="document" url={data.documentUrl} />],
+                [t('registeredAt'), <When key="at" at={data.registeredAt} />],
+                [t('changedAt'), <When key="changed" at={data.updatedAt} />],
                 ['ID', <Copyable key="id" text={data.id} label="ID" />],
               ]}
             />
             <div class="row">
-              <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{w('audit')}</ButtonLink>
+              <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
             </div>
           </Section>
         )}

@@ -1,12 +1,12 @@
 import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive, useLooking } from '../../lib/live/live-events.ts'
 import { AsOf, State, When } from '../../ui/bits.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 const tones = { steady: 'good', rolling: 'info', degraded: 'bad', unknown: 'plain' } as const
 
@@ -15,7 +15,7 @@ const looksMs = 60_000
 
 export default function Operations() {
   return (
-    <Page title={w('title')}>
+    <Page title={t('title')}>
       <Services />
       <Errors />
       <Deploys />
@@ -28,25 +28,25 @@ function Services() {
   useLooking(looksMs, services.reload)
   useLive(['deploy.*'], services.reload)
   return (
-    <Section title={w('services')}>
+    <Section title={t('services')}>
       <Loaded of={services}>
         {({ asOf, stale, services: rows }) => (
           <>
             <AsOf at={asOf} stale={stale} />
             {rows.length === 0 ? (
-              <Empty icon="server" title={w('noServices')} />
+              <Empty icon="server" title={t('noServices')} />
             ) : (
               <Table
-                caption={w('services')}
+                caption={t('services')}
                 rows={rows}
                 rowKey={({ service }) => service}
                 columns={[
-                  { key: 'service', title: w('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
-                  { key: 'state', title: c('status'), cell: ({ state }) => <State of={state} text={w(state)} tone={tones[state]} /> },
-                  { key: 'running', title: w('running'), end: true, cell: ({ running }) => number(running) },
-                  { key: 'desired', title: w('desired'), end: true, cell: ({ desired }) => number(desired) },
-                  { key: 'pending', title: w('pending'), end: true, cell: ({ pending }) => number(pending) },
-                  { key: 'revision', title: w('revision'), cell: ({ revision }) => <code>{revision}</code> },
+                  { key: 'service', title: t('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
+                  { key: 'state', title: common('status'), cell: ({ state }) => <State of={state} text={t(state)} tone={tones[state]} /> },
+                  { key: 'running', title: t('running'), end: true, cell: ({ running }) => number(running) },
+                  { key: 'desired', title: t('desired'), end: true, cell: ({ desired }) => number(desired) },
+                  { key: 'pending', title: t('pending'), end: true, cell: ({ pending }) => number(pending) },
+                  { key: 'revision', title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
                 ]}
               />
             )}
@@ -63,9 +63,9 @@ function Errors() {
   return (
     <Loaded of={errors}>
       {({ asOf, stale, windowHours, projects }) => (
-        <Section title={w('errors', { n: windowHours })}>
+        <Section title={t('errors', { n: windowHours })}>
           <AsOf at={asOf} stale={stale} />
-          {projects.every(({ events }) => events === 0) && <Empty icon="check" title={w('quiet')} text={w('quietText')} />}
+          {projects.every(({ events }) => events === 0) && <Empty icon="check" title={t('quiet')} text={t('quietText')} />}
           {projects
             .filter(({ events }) => events > 0)
             .map(({ project, events, unresolved, top }) => (
@@ -74,16 +74,16 @@ function Errors() {
                   <bdi>{project}</bdi>
                 </h3>
                 <p class="hint">
-                  {w('events')}: {number(events)} · {w('unresolved')}: {number(unresolved)}
+                  {t('events')}: {number(events)} · {t('unresolved')}: {number(unresolved)}
                 </p>
                 <Table
                   caption={project}
                   rows={top}
                   rowKey={({ id }) => id}
                   columns={[
-                    { key: 'title', title: w('errors', { n: windowHours }), main: true, cell: ({ title }) => <bdi>{title}</bdi> },
-                    { key: 'count', title: w('events'), end: true, cell: ({ count }) => number(count) },
-                    { key: 'last', title: w('last'), cell: ({ lastSeen }) => <When at={lastSeen} short /> },
+                    { key: 'title', title: t('errors', { n: windowHours }), main: true, cell: ({ title }) => <bdi>{title}</bdi> },
+                    { key: 'count', title: t('events'), end: true, cell: ({ count }) => number(count) },
+                    { key: 'last', title: t('last'), cell: ({ lastSeen }) => <When at={lastSeen} short /> },
                   ]}
                 />
               </section>
@@ -98,24 +98,24 @@ function Deploys() {
   const deploys = useResource('deploys', (signal) => ok(api.GET('/admin/operations/deploys/latest', { signal })))
   useLooking(looksMs, deploys.reload)
   return (
-    <Section title={w('deploys')}>
+    <Section title={t('deploys')}>
       <Loaded of={deploys}>
         {({ asOf, stale, deploys: rows }) => (
           <>
             <AsOf at={asOf} stale={stale} />
             {rows.length === 0 ? (
-              <Empty icon="upload" title={w('noDeploys')} />
+              <Empty icon="upload" title={t('noDeploys')} />
             ) : (
               <Table
-                caption={w('deploys')}
+                caption={t('deploys')}
                 rows={rows}
                 rowKey={({ service, environment, revision }) => `${service} ${environment} ${revision}`}
                 columns={[
-                  { key: 'service', title: w('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
-                  { key: 'environment', title: w('environment'), cell: ({ environment }) => <bdi>{environment}</bdi> },
-                  { key: 'revision', title: w('revision'), cell: ({ revision }) => <code>{revision}</code> },
-                  { key: 'deployed', title: w('deployed'), cell: ({ deployedAt }) => <When at={deployedAt} /> },
-                  { key: 'change', title: w('change'), cell: ({ change }) => change && <Change of={change} /> },
+                  { key: 'service', title: t('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
+                  { key: 'environment', title: t('environment'), cell: ({ environment }) => <bdi>{environment}</bdi> },
+                  { key: 'revision', title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
+                  { key: 'deployed', title: t('deployed'), cell: ({ deployedAt }) => <When at={deployedAt} /> },
+                  { key: 'change', title: t('change'), cell: ({ change }) => change && <Change of={change} /> },
                 ]}
               />
             )}

@@ -7,7 +7,7 @@ import { Note } from '../../ui/bits.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import type { Doing } from './kit.tsx'
 import { isCancellable, leftOf } from './refund.domain.ts'
 
@@ -22,18 +22,18 @@ export function CancelDialog({ of, onClose, onDone }: Doing) {
     const after = await once(body, (key) =>
       ok(api.POST('/v2/orders/{orderId}/cancel', { params: { path: { orderId: of.id }, header: { 'idempotency-key': key } }, body })),
     )
-    notify(after.status === 'CANCELLED' ? w('cancelled') : w('cancelling'))
+    notify(after.status === 'CANCELLED' ? t('cancelled') : t('cancelling'))
     await onDone()
   }
   return (
-    <FormDialog title={w('cancelTitle', { number: `#${of.number}` })} onClose={onClose}>
+    <FormDialog title={t('cancelTitle', { number: `#${of.number}` })} onClose={onClose}>
       {isCancellable(of) ? (
-        <p>{of.status === 'PENDING_PAYMENT' ? w('cancelUnpaid') : w('cancelPaid', { amount: money(amount) })}</p>
+        <p>{of.status === 'PENDING_PAYMENT' ? t('cancelUnpaid') : t('cancelPaid', { amount: money(amount) })}</p>
       ) : (
-        <Note tone="warn">{w('notCancellable')}</Note>
+        <Note tone="warn">{t('notCancellable')}</Note>
       )}
-      <Form onSubmit={cancel} submit={w('cancelNow')} danger label={w('cancel')} dirty={reason.value !== ''}>
-        <TextField label={w('reason')} hint={w('reasonHint')} bind={reason} max={500} />
+      <Form onSubmit={cancel} submit={t('cancelNow')} danger label={t('cancel')} dirty={reason.value !== ''}>
+        <TextField label={t('reason')} hint={t('reasonHint')} bind={reason} max={500} />
       </Form>
     </FormDialog>
   )

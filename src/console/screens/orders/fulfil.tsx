@@ -9,7 +9,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { NumberField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { parcelOf, unitsIn } from './fulfilment.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type Doing, LineName } from './kit.tsx'
 import { useUnits } from './units.ts'
 
@@ -25,12 +25,12 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
   const typed = left.map((line) => ({ line, n: unitsIn(units.of(line).value, line.unfulfilledQuantity ?? 0) }))
   const isWrong = typed.some(({ n }) => n === undefined)
   function typedParcel(): Parcel {
-    if (isWrong) throw new Error(w('quantityWrong'))
+    if (isWrong) throw new Error(t('quantityWrong'))
     const parcel = parcelOf(of, Object.fromEntries(typed.map(({ line, n = 0 }) => [line.id, n])), {
       trackingNumber: trackingNumber.value,
       carrier: carrier.value,
     })
-    if (!parcel) throw new Error(w('parcelEmpty'))
+    if (!parcel) throw new Error(t('parcelEmpty'))
     return parcel
   }
   async function send(): Promise<void> {
@@ -46,18 +46,18 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
         ),
       typedParcel,
     )
-    notify(w('sent'))
+    notify(t('sent'))
     await onDone()
   }
   return (
-    <FormDialog title={w('sendTitle', { number: `#${of.number}` })} onClose={onClose} wide>
+    <FormDialog title={t('sendTitle', { number: `#${of.number}` })} onClose={onClose} wide>
       {left.length === 0 ? (
-        <Note>{w('nothingToSend')}</Note>
+        <Note>{t('nothingToSend')}</Note>
       ) : (
         <Form
           onSubmit={send}
-          submit={w('sendNow')}
-          label={w('sendTitle', { number: `#${of.number}` })}
+          submit={t('sendNow')}
+          label={t('sendTitle', { number: `#${of.number}` })}
           dirty={units.isDirty() || trackingNumber.value !== '' || carrier.value !== ''}
         >
           <ul class="picked-lines">
@@ -65,22 +65,22 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
               <li key={line.id}>
                 <LineName of={line} />
                 <NumberField
-                  label={w('quantity')}
+                  label={t('quantity')}
                   of={line.title}
                   bind={units.of(line)}
-                  error={n === undefined ? w('atMost', { n: line.unfulfilledQuantity ?? 0 }) : undefined}
+                  error={n === undefined ? t('atMost', { n: line.unfulfilledQuantity ?? 0 }) : undefined}
                 />
-                <span class="faint">{w('ofLeft', { n: number(line.unfulfilledQuantity ?? 0) })}</span>
+                <span class="faint">{t('ofLeft', { n: number(line.unfulfilledQuantity ?? 0) })}</span>
               </li>
             ))}
           </ul>
           <div class="fields">
-            <TextField label={w('trackingNumber')} bind={trackingNumber} max={100} code hint={w('trackingHint')} />
-            <TextField label={w('carrier')} bind={carrier} max={100} />
+            <TextField label={t('trackingNumber')} bind={trackingNumber} max={100} code hint={t('trackingHint')} />
+            <TextField label={t('carrier')} bind={carrier} max={100} />
           </div>
           {of.shippingAddress && (
             <div>
-              <strong>{w('shippingAddress')}</strong>
+              <strong>{t('shippingAddress')}</strong>
               <Address of={of.shippingAddress} />
             </div>
           )}

@@ -4,7 +4,7 @@ import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { useRecordDraft } from '../../lib/forms/use-draft.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { mayFulfil } from '../../lib/session/current-shop.ts'
@@ -15,7 +15,7 @@ import { TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
 import { textOrNull } from './fulfilment.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import type { Order } from './kit.tsx'
 import { unsent } from './refund.domain.ts'
 
@@ -30,39 +30,39 @@ export function Parcels({ of, onChange, query }: { of: Order; onChange: () => Pr
   const close = () => query.set({ do: undefined, parcel: undefined }, { replace: true })
   return (
     <Section
-      title={w('parcels')}
+      title={t('parcels')}
       actions={
         mayFulfil.value &&
         left > 0 && (
           <ButtonLink icon="truck" href={query.href({ do: 'send' })}>
-            {w('send')}
+            {t('send')}
           </ButtonLink>
         )
       }
     >
-      {left > 0 && <p class="faint">{w('parcelsLeft', { n: left })}</p>}
+      {left > 0 && <p class="faint">{t('parcelsLeft', { n: left })}</p>}
       <ol class="plain">
         {fulfilments.map((parcel, place) => (
           <li key={parcel.id} class="parcel">
             <header>
-              <strong>{w('parcel', { n: place + 1 })}</strong>
+              <strong>{t('parcel', { n: place + 1 })}</strong>
               <When at={parcel.createdAt} />
               {mayFulfil.value && (
                 <ButtonLink
                   kind="quiet"
                   href={query.href({ do: 'tracking', parcel: parcel.id })}
-                  label={`${w('correct')}: ${w('parcel', { n: place + 1 })}`}
+                  label={`${t('correct')}: ${t('parcel', { n: place + 1 })}`}
                 >
-                  {w('correct')}
+                  {t('correct')}
                 </ButtonLink>
               )}
             </header>
             <p>
               {parcel.carrier && <bdi>{parcel.carrier}</bdi>}{' '}
               {parcel.trackingNumber ? (
-                <Copyable text={parcel.trackingNumber} label={w('trackingNumber')} />
+                <Copyable text={parcel.trackingNumber} label={t('trackingNumber')} />
               ) : (
-                <span class="faint">{w('noTracking')}</span>
+                <span class="faint">{t('noTracking')}</span>
               )}
             </p>
             <ul>
@@ -110,7 +110,7 @@ function TrackingDialog({
   // The order tells no version of its parcels.
   const held = useResource(parcel.id, read)
   return (
-    <FormDialog title={w('correctTitle')} onClose={onClose}>
+    <FormDialog title={t('correctTitle')} onClose={onClose}>
       <Loaded of={held}>{(of) => <Tracking of={of} path={path} read={read} onTheirs={held.put} onDone={onDone} />}</Loaded>
     </FormDialog>
   )
@@ -151,8 +151,8 @@ function Tracking({
         ),
       theirs: read,
       differences: (theirs) => [
-        [w('trackingNumber'), body.trackingNumber ?? '–', theirs.trackingNumber ?? '–'],
-        [w('carrier'), body.carrier ?? '–', theirs.carrier ?? '–'],
+        [t('trackingNumber'), body.trackingNumber ?? '–', theirs.trackingNumber ?? '–'],
+        [t('carrier'), body.carrier ?? '–', theirs.carrier ?? '–'],
       ],
       onTheirs(held) {
         draft.take(held)
@@ -160,15 +160,15 @@ function Tracking({
       },
     })
     if (!saved) return
-    notify(c('saved'))
+    notify(common('saved'))
     await onDone()
   }
   return (
-    <Form onSubmit={send} dirty={draft.dirty} label={w('correctTitle')}>
+    <Form onSubmit={send} dirty={draft.dirty} label={t('correctTitle')}>
       <div ref={first}>
-        <TextField label={w('trackingNumber')} bind={draft.of.trackingNumber} max={100} code />
+        <TextField label={t('trackingNumber')} bind={draft.of.trackingNumber} max={100} code />
       </div>
-      <TextField label={w('carrier')} bind={draft.of.carrier} max={100} />
+      <TextField label={t('carrier')} bind={draft.of.carrier} max={100} />
     </Form>
   )
 }

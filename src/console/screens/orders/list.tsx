@@ -1,7 +1,7 @@
 import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
@@ -11,7 +11,7 @@ import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Order = Schema<'Order'>
 
@@ -25,20 +25,20 @@ const given = (asked: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(asked).filter(([, value]) => value))
 
 const columns = (): readonly Column<Order>[] => [
-  { key: 'number', title: w('number'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
-  { key: 'placed', title: w('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
-  { key: 'customer', title: w('customer'), cell: ({ email }) => <bdi class="cut">{email ?? w('guest')}</bdi> },
+  { key: 'number', title: t('number'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
+  { key: 'placed', title: t('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'customer', title: t('customer'), cell: ({ email }) => <bdi class="cut">{email ?? t('guest')}</bdi> },
   {
     key: 'status',
-    title: c('status'),
+    title: common('status'),
     cell: (order) => <OrderState of={order} />,
   },
   {
     key: 'payment',
-    title: w('payment'),
-    cell: ({ paymentStatus }) => <State of={paymentStatus} text={w(`payment.${paymentStatus}`)} />,
+    title: t('payment'),
+    cell: ({ paymentStatus }) => <State of={paymentStatus} text={t(`payment.${paymentStatus}`)} />,
   },
-  { key: 'total', title: w('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+  { key: 'total', title: t('total'), end: true, cell: ({ total }) => <Money of={total} /> },
 ]
 
 /** The shop's orders, by whatever the API filters by. */
@@ -65,15 +65,15 @@ export default function Orders() {
   const isFiltered = Object.values(asked).some(Boolean)
   return (
     <Page
-      title={w('title')}
+      title={t('title')}
       actions={
         mayManage.value && (
           <>
             <Button icon="download" onPress={() => download(pathWith('/v2/orders', asked), 'orders.csv', 'text/csv')}>
-              {c('download')}
+              {common('download')}
             </Button>
             <ButtonLink icon="plus" kind="primary" href={at('orders', 'drafts', 'new')}>
-              {w('newDraft')}
+              {t('newDraft')}
             </ButtonLink>
           </>
         )
@@ -81,22 +81,22 @@ export default function Orders() {
     >
       <Filters
         query={query}
-        search={w('search')}
+        search={t('search')}
         filters={[
-          { name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) },
-          { name: 'paymentStatus', label: w('payment'), options: payments.map((one) => [one, w(`payment.${one}`)]) },
-          { name: 'fulfilmentStatus', label: w('sending'), options: sendings.map((one) => [one, stateName(one)]) },
-          { name: 'toFulfil', label: w('leftToSend'), options: [['true', c('yes')]] },
-          { name: 'number', label: w('filterNumber') },
-          { name: 'email', label: w('email'), type: 'email' },
+          { name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) },
+          { name: 'paymentStatus', label: t('payment'), options: payments.map((one) => [one, t(`payment.${one}`)]) },
+          { name: 'fulfilmentStatus', label: t('sending'), options: sendings.map((one) => [one, stateName(one)]) },
+          { name: 'toFulfil', label: t('leftToSend'), options: [['true', common('yes')]] },
+          { name: 'number', label: t('filterNumber') },
+          { name: 'email', label: t('email'), type: 'email' },
           // Moments are shown by the shop's clock, but these are days of UTC.
-          { name: 'from', label: `${c('from')} (UTC)`, type: 'date' },
-          { name: 'to', label: `${c('to')} (UTC)`, type: 'date' },
+          { name: 'from', label: `${common('from')} (UTC)`, type: 'date' },
+          { name: 'to', label: `${common('to')} (UTC)`, type: 'date' },
         ]}
       />
       {customerId && (
         <Note>
-          {w('ofCustomer')} · <a href={query.href({ customerId: undefined })}>{w('allCustomers')}</a>
+          {t('ofCustomer')} · <a href={query.href({ customerId: undefined })}>{t('allCustomers')}</a>
         </Note>
       )}
       <LoadedList
@@ -104,10 +104,10 @@ export default function Orders() {
         query={query}
         isFiltered={isFiltered}
         goesOn={!asked.q}
-        empty={<Empty icon="orders" title={w('none')} text={w('noneText')} />}
+        empty={<Empty icon="orders" title={t('none')} text={t('noneText')} />}
       >
         {(list) => (
-          <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('orders', id)} />
+          <Table caption={t('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('orders', id)} />
         )}
       </LoadedList>
     </Page>

@@ -8,7 +8,7 @@ import { mayManage } from '../../lib/session/current-shop.ts'
 import { Copyable, Money, State, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import type { Order } from './kit.tsx'
 import { maySettle } from './refund.domain.ts'
 
@@ -16,7 +16,7 @@ import { maySettle } from './refund.domain.ts'
 export const Movements = ({ of, query }: { of: Order; query: Query }) => (
   <>
     {of.payments.length > 0 && (
-      <Section title={w('payments')}>
+      <Section title={t('payments')}>
         <ol class="plain">
           {of.payments.map((payment) => (
             <PaymentOf key={payment.id} of={payment} />
@@ -25,7 +25,7 @@ export const Movements = ({ of, query }: { of: Order; query: Query }) => (
       </Section>
     )}
     {of.refunds.length > 0 && (
-      <Section title={w('refunds')}>
+      <Section title={t('refunds')}>
         <ol class="plain">
           {of.refunds.map((refund) => (
             <RefundOf key={refund.id} of={refund} order={of} query={query} />
@@ -34,7 +34,7 @@ export const Movements = ({ of, query }: { of: Order; query: Query }) => (
       </Section>
     )}
     {of.disputes.length > 0 && (
-      <Section title={w('disputes')} hint={w('disputesHint')}>
+      <Section title={t('disputes')} hint={t('disputesHint')}>
         <ol class="plain">
           {of.disputes.map(({ id, amount, status, reference, createdAt }) => (
             <Movement
@@ -47,7 +47,7 @@ export const Movements = ({ of, query }: { of: Order; query: Query }) => (
                 </>
               }
             >
-              <Copyable text={reference} label={w('reference')} />
+              <Copyable text={reference} label={t('reference')} />
             </Movement>
           ))}
         </ol>
@@ -65,7 +65,7 @@ const Movement = ({ head, children }: { head: ComponentChildren; children?: Comp
 
 const methodName = (method: string) => {
   const key = `method.${method}`
-  return w.has(key) ? w(key) : method
+  return t.has(key) ? t(key) : method
 }
 
 const PaymentOf = ({ of }: { of: Schema<'Payment'> }) => (
@@ -75,7 +75,7 @@ const PaymentOf = ({ of }: { of: Schema<'Payment'> }) => (
         <strong>
           <Money of={of.amount} />
         </strong>
-        <bdi>{w('paidBy', { method: methodName(of.method), processor: processorName(of.processor) })}</bdi>
+        <bdi>{t('paidBy', { method: methodName(of.method), processor: processorName(of.processor) })}</bdi>
         <State of={of.status} />
         <When at={of.createdAt} />
       </>
@@ -83,15 +83,15 @@ const PaymentOf = ({ of }: { of: Schema<'Payment'> }) => (
   >
     {of.failureCode && (
       <p>
-        {w('failure')} <bdi>{of.failureCode}</bdi>
+        {t('failure')} <bdi>{of.failureCode}</bdi>
       </p>
     )}
     {of.refunded.amount > 0 && (
       <p class="faint">
-        {w('refunded')}: <Money of={of.refunded} />
+        {t('refunded')}: <Money of={of.refunded} />
       </p>
     )}
-    {of.processorReference && <Copyable text={of.processorReference} label={w('reference')} />}
+    {of.processorReference && <Copyable text={of.processorReference} label={t('reference')} />}
   </Movement>
 )
 
@@ -115,7 +115,7 @@ const RefundOf = ({ of, order, query }: { of: Schema<'Refund'>; order: Order; qu
     )}
     {of.giftCardAmount.amount > 0 && (
       <p class="faint">
-        {w('backToCards')}: <Money of={of.giftCardAmount} />
+        {t('backToCards')}: <Money of={of.giftCardAmount} />
       </p>
     )}
     {of.lines.length > 0 && (
@@ -123,32 +123,32 @@ const RefundOf = ({ of, order, query }: { of: Schema<'Refund'>; order: Order; qu
         {of.lines.map(({ lineId, quantity, restock, amount }) => (
           <li key={lineId}>
             {number(quantity)} × <bdi>{order.lines.find(({ id }) => id === lineId)?.title ?? lineId}</bdi> <Money of={amount} />
-            {restock && <span class="faint"> {w('restocked')}</span>}
+            {restock && <span class="faint"> {t('restocked')}</span>}
           </li>
         ))}
       </ul>
     )}
     {of.failureCode && (
       <p>
-        {w('failure')} <bdi>{of.failureCode}</bdi>
+        {t('failure')} <bdi>{of.failureCode}</bdi>
       </p>
     )}
     {of.claimUrl && (
       <div>
-        <p class="faint">{w('claimHint')}</p>
-        <Copyable text={of.claimUrl} label={w('claimUrl')} />
+        <p class="faint">{t('claimHint')}</p>
+        <Copyable text={of.claimUrl} label={t('claimUrl')} />
       </div>
     )}
     {of.settledReference && (
       <p>
-        {w('settledBy')} <bdi>{of.settledReference}</bdi>
+        {t('settledBy')} <bdi>{of.settledReference}</bdi>
       </p>
     )}
-    {of.processorReference && <Copyable text={of.processorReference} label={w('reference')} />}
+    {of.processorReference && <Copyable text={of.processorReference} label={t('reference')} />}
     {mayManage.value && maySettle(of, serverNow()) && (
       <div class="row">
         <ButtonLink kind={of.status === 'MANUAL' ? 'primary' : 'plain'} href={query.href({ do: 'settle', refund: of.id })}>
-          {w('settle')}
+          {t('settle')}
         </ButtonLink>
       </div>
     )}

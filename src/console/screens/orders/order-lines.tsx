@@ -3,19 +3,19 @@ import { at, role } from '../../lib/session/current-shop.ts'
 import { Money, Note } from '../../ui/bits.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type Line, LineName, type Order } from './kit.tsx'
 import { unitsLeft } from './refund.domain.ts'
 import { Totals } from './totals.tsx'
 
 const columns = (order: Order): readonly Column<Line>[] => [
-  { key: 'product', title: w('product'), main: true, cell: (line) => <LineName of={line} /> },
-  { key: 'price', title: w('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
-  { key: 'quantity', title: w('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
-  { key: 'units', title: w('units'), cell: (line) => <Units of={line} refunded={line.quantity - unitsLeft(order, line)} /> },
+  { key: 'product', title: t('product'), main: true, cell: (line) => <LineName of={line} /> },
+  { key: 'price', title: t('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
+  { key: 'quantity', title: t('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
+  { key: 'units', title: t('units'), cell: (line) => <Units of={line} refunded={line.quantity - unitsLeft(order, line)} /> },
   {
     key: 'total',
-    title: w('total'),
+    title: t('total'),
     end: true,
     cell: ({ total, discount }) => (
       <>
@@ -35,9 +35,9 @@ const columns = (order: Order): readonly Column<Line>[] => [
 const Units = ({ of: { fulfilledQuantity = 0, unfulfilledQuantity = 0 }, refunded }: { of: Line; refunded: number }) => (
   <small>
     {[
-      fulfilledQuantity > 0 && w('unitsSent', { n: fulfilledQuantity }),
-      unfulfilledQuantity > 0 && w('unitsLeft', { n: unfulfilledQuantity }),
-      refunded > 0 && w('unitsRefunded', { n: refunded }),
+      fulfilledQuantity > 0 && t('unitsSent', { n: fulfilledQuantity }),
+      unfulfilledQuantity > 0 && t('unitsLeft', { n: unfulfilledQuantity }),
+      refunded > 0 && t('unitsRefunded', { n: refunded }),
     ]
       .filter(Boolean)
       .join(', ')}
@@ -48,10 +48,10 @@ const Units = ({ of: { fulfilledQuantity = 0, unfulfilledQuantity = 0 }, refunde
 export function Lines({ of }: { of: Order }) {
   const leads = role.value !== 'FULFILMENT'
   return (
-    <Section title={w('lines')}>
-      {of.status === 'PENDING_PAYMENT' && <Note tone="warn">{w('waitsUntil', { moment: moment(of.expiresAt) })}</Note>}
+    <Section title={t('lines')}>
+      {of.status === 'PENDING_PAYMENT' && <Note tone="warn">{t('waitsUntil', { moment: moment(of.expiresAt) })}</Note>}
       <Table
-        caption={w('linesTable')}
+        caption={t('linesTable')}
         columns={columns(of)}
         rows={of.lines}
         rowKey={({ id }) => id}
@@ -59,17 +59,17 @@ export function Lines({ of }: { of: Order }) {
       />
       <Totals
         of={[
-          [w('subtotal'), of.subtotal],
+          [t('subtotal'), of.subtotal],
           ...(of.discountTotal.amount > 0 ? [[discountName(of), of.discountTotal, 'minus'] as const] : []),
-          [of.shippingMethod ? `${w('shipping')}: ${of.shippingMethod.title}` : w('shipping'), of.shippingTotal],
+          [of.shippingMethod ? `${t('shipping')}: ${of.shippingMethod.title}` : t('shipping'), of.shippingTotal],
           [taxName(of), of.taxTotal],
-          ...(of.taxIncluded.amount > 0 ? [[w('taxIncluded'), of.taxIncluded] as const] : []),
-          [w('total'), of.total, 'sum'],
-          ...of.giftCards.map(({ last4, amount }) => [w('giftCard', { last4 }), amount, 'minus'] as const),
-          ...(of.giftCards.length > 0 || of.capturedTotal.amount === 0 ? [[w('amountDue'), of.amountDue] as const] : []),
-          ...(of.capturedTotal.amount > 0 ? [[w('paid'), of.capturedTotal] as const] : []),
-          ...(of.refundedTotal.amount > 0 ? [[w('refunded'), of.refundedTotal, 'minus'] as const] : []),
-          ...(of.giftCardRefundedTotal.amount > 0 ? [[w('refundedToCards'), of.giftCardRefundedTotal, 'minus'] as const] : []),
+          ...(of.taxIncluded.amount > 0 ? [[t('taxIncluded'), of.taxIncluded] as const] : []),
+          [t('total'), of.total, 'sum'],
+          ...of.giftCards.map(({ last4, amount }) => [t('giftCard', { last4 }), amount, 'minus'] as const),
+          ...(of.giftCards.length > 0 || of.capturedTotal.amount === 0 ? [[t('amountDue'), of.amountDue] as const] : []),
+          ...(of.capturedTotal.amount > 0 ? [[t('paid'), of.capturedTotal] as const] : []),
+          ...(of.refundedTotal.amount > 0 ? [[t('refunded'), of.refundedTotal, 'minus'] as const] : []),
+          ...(of.giftCardRefundedTotal.amount > 0 ? [[t('refundedToCards'), of.giftCardRefundedTotal, 'minus'] as const] : []),
         ]}
       />
     </Section>
@@ -77,11 +77,11 @@ export function Lines({ of }: { of: Order }) {
 }
 
 const discountName = ({ discounts }: Order): string =>
-  [w('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
+  [t('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
 
 /** The rate beside it where there is one only. */
 function taxName({ lines }: Order): string {
   const rates = new Set(lines.filter(({ tax }) => !tax.inclusive && tax.rateBps > 0).map(({ tax }) => tax.rateBps))
   const [only] = rates
-  return only !== undefined && rates.size === 1 ? `${w('tax')} ${percentOfBps(only)}` : w('tax')
+  return only !== undefined && rates.size === 1 ? `${t('tax')} ${percentOfBps(only)}` : t('tax')
 }

@@ -10,7 +10,7 @@ import { Loaded, Page } from '../../ui/page.tsx'
 import { CancelDialog } from './cancel.tsx'
 import { SendDialog } from './fulfil.tsx'
 import { Parcels } from './fulfilments.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import type { Order } from './kit.tsx'
 import { Movements } from './movements.tsx'
 import { Lines } from './order-lines.tsx'
@@ -29,8 +29,8 @@ export default function OrderPage() {
   const known = order.data.value
   return (
     <Page
-      title={known ? w('titleOf', { number: `#${known.number}` }) : w('number')}
-      back={{ href: at('orders'), text: w('title') }}
+      title={known ? t('titleOf', { number: `#${known.number}` }) : t('number')}
+      back={{ href: at('orders'), text: t('title') }}
       subtitle={known && <Standing of={known} />}
       actions={known && <Actions of={known} query={query} />}
     >
@@ -65,7 +65,7 @@ const Standing = ({ of }: { of: Order }) => (
     {of.status === 'FULFILLED' ? <OrderState of={of} /> : <State of={of.status} />}
     <State
       of={of.paymentStatus}
-      text={w('paymentState', { state: w.has(`payment.${of.paymentStatus}`) ? w(`payment.${of.paymentStatus}`) : of.paymentStatus })}
+      text={t('paymentState', { state: t.has(`payment.${of.paymentStatus}`) ? t(`payment.${of.paymentStatus}`) : of.paymentStatus })}
     />
     {tellsOfParcels(of) && <State of={of.fulfilmentStatus} />}
     {of.mode === 'TEST' && <State of="TEST" />}
@@ -79,30 +79,30 @@ function Actions({ of, query }: { of: Order; query: Query }) {
     <>
       {mayFulfil.value && unsent(of) > 0 && (
         <ButtonLink kind="primary" icon="truck" href={query.href({ do: 'send' })}>
-          {w('send')}
+          {t('send')}
         </ButtonLink>
       )}
       {mayManage.value && isRefundable(of) && (
         <ButtonLink icon="money" href={query.href({ do: 'refund' })}>
-          {w('refund')}
+          {t('refund')}
         </ButtonLink>
       )}
       {mayManage.value && isCancellable(of) && (
         <ButtonLink kind="danger" href={query.href({ do: 'cancel' })}>
-          {w('cancel')}
+          {t('cancel')}
         </ButtonLink>
       )}
       {of.publicUrl && (
         <a class="button" href={of.publicUrl} target="_blank" rel="noreferrer">
-          {w('publicPage')}
+          {t('publicPage')}
         </a>
       )}
       {of.publicUrl && wasPaid && (
         <a class="button" href={`${of.publicUrl}/receipt`} target="_blank" rel="noreferrer">
-          {w('receipt')}
+          {t('receipt')}
         </a>
       )}
-      <Button onPress={() => print()}>{w('print')}</Button>
+      <Button onPress={() => print()}>{t('print')}</Button>
     </>
   )
 }

@@ -12,7 +12,7 @@ import { confirm, FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, MoneyField, NumberField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { unitsIn } from './fulfilment.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type Doing, type Line, LineName, type Order } from './kit.tsx'
 import { type Asked, amountOf, bodyOf, type Preview, previewOf, restOf, unitsLeft, type Way } from './refund.domain.ts'
 import { Totals } from './totals.tsx'
@@ -67,9 +67,9 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
     if (theirs < 0 && then.total !== preview.total) throw refused
     if (theirs < 0) return true
     return confirm({
-      title: w('refundedMeanwhile', { amount: inOrder(theirs) }),
-      body: <p>{w('refundBoth')}</p>,
-      action: w('refundNow', { amount: inOrder(then.total) }),
+      title: t('refundedMeanwhile', { amount: inOrder(theirs) }),
+      body: <p>{t('refundBoth')}</p>,
+      action: t('refundNow', { amount: inOrder(then.total) }),
       danger: true,
     })
   }
@@ -106,22 +106,22 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
       // Where nobody knows what became of it, less may be left by now than was asked for: it is sent as it was.
       const made = await send(asking)
       if (!made) return
-      notify(w(`refund.${made.status}`, { amount: money(made.amount) }))
+      notify(t(`refund.${made.status}`, { amount: money(made.amount) }))
       await onDone()
     } finally {
       isSending.value = false
     }
   }
   return (
-    <FormDialog title={w('refundTitle', { number: `#${of.number}` })} onClose={onClose} wide>
+    <FormDialog title={t('refundTitle', { number: `#${of.number}` })} onClose={onClose} wide>
       <Form
         onSubmit={refund}
         danger
-        submit={preview.problem ? w('refund') : w('refundNow', { amount: inOrder(preview.total) })}
-        label={w('refundTitle', { number: `#${of.number}` })}
+        submit={preview.problem ? t('refund') : t('refundNow', { amount: inOrder(preview.total) })}
+        label={t('refundTitle', { number: `#${of.number}` })}
         dirty={units.isDirty() || amount.value !== '' || reason.value !== ''}
       >
-        <div role="alert">{meanwhile > 0 && <Note tone="warn">{w('refundedMeanwhile', { amount: inOrder(meanwhile) })}</Note>}</div>
+        <div role="alert">{meanwhile > 0 && <Note tone="warn">{t('refundedMeanwhile', { amount: inOrder(meanwhile) })}</Note>}</div>
         <Ways bind={way} />
         {way.value === 'lines' && (
           <>
@@ -130,20 +130,20 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
                 <RefundLine key={line.id} of={of} line={line} left={left} n={n} bind={units.of(line)} />
               ))}
             </ul>
-            <CheckField bind={restock} label={w('restock')} hint={w('restockHint')} />
+            <CheckField bind={restock} label={t('restock')} hint={t('restockHint')} />
           </>
         )}
         {way.value === 'amount' && (
           <MoneyField
-            label={w('amount')}
+            label={t('amount')}
             currency={of.currency}
             bind={amount}
-            hint={w('amountHint', { amount: moneyText({ amount: preview.rest + preview.total, currency: of.currency }) })}
+            hint={t('amountHint', { amount: moneyText({ amount: preview.rest + preview.total, currency: of.currency }) })}
             error={amount.value !== '' && preview.problem === 'notAmount' ? notAmount(of.currency) : undefined}
             required
           />
         )}
-        <TextField label={w('reason')} hint={w('reasonHint')} bind={reason} max={500} />
+        <TextField label={t('reason')} hint={t('reasonHint')} bind={reason} max={500} />
         <PreviewOf of={preview} order={of} />
       </Form>
     </FormDialog>
@@ -152,11 +152,11 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
 
 const Ways = ({ bind }: { bind: Signal<Way> }) => (
   <fieldset class="field choices">
-    <legend>{w('refundWhat')}</legend>
+    <legend>{t('refundWhat')}</legend>
     {ways.map((one) => (
       <label key={one} class="choice">
         <input type="radio" name="way" checked={bind.value === one} onChange={() => (bind.value = one)} />
-        <span>{w(`way.${one}`)}</span>
+        <span>{t(`way.${one}`)}</span>
       </label>
     ))}
   </fieldset>
@@ -168,15 +168,15 @@ function RefundLine({ of, line, left, n, bind }: { of: Order; line: Line; left: 
     return (
       <li>
         <LineName of={line} />
-        <span class="faint">{w('allRefunded')}</span>
+        <span class="faint">{t('allRefunded')}</span>
       </li>
     )
   return (
     <li>
       <LineName of={line} />
-      <NumberField label={w('quantity')} of={line.title} bind={bind} error={n === undefined ? w('atMost', { n: left }) : undefined} />
+      <NumberField label={t('quantity')} of={line.title} bind={bind} error={n === undefined ? t('atMost', { n: left }) : undefined} />
       <span class="faint">
-        {w('ofLeft', { n: number(left) })}
+        {t('ofLeft', { n: number(left) })}
         {n !== undefined && n > 0 && ` · ${money({ amount: amountOf(of, line, n), currency })}`}
       </span>
     </li>
@@ -185,7 +185,7 @@ function RefundLine({ of, line, left, n, bind }: { of: Order; line: Line; left: 
 
 function problemText({ problem }: Preview, { currency }: Order): string {
   if (problem === 'notAmount') return notAmount(currency)
-  return problem === 'tooMuch' ? w('tooMuch') : w('nothingChosen')
+  return problem === 'tooMuch' ? t('tooMuch') : t('nothingChosen')
 }
 
 /** What comes of it: where the money goes, and what is left. */
@@ -193,7 +193,7 @@ function PreviewOf({ of, order }: { of: Preview; order: Order }) {
   const { currency } = order
   const by = order.payments.find(({ captured }) => captured.amount > 0)
   return (
-    <section class="foretold" aria-label={w('preview')} aria-live="polite">
+    <section class="foretold" aria-label={t('preview')} aria-live="polite">
       {of.problem ? (
         <p class="faint">{problemText(of, order)}</p>
       ) : (
@@ -201,14 +201,14 @@ function PreviewOf({ of, order }: { of: Preview; order: Order }) {
           <Totals
             of={[
               ...(of.captured > 0
-                ? [[w('backBy', { processor: by ? processorName(by.processor) : '' }), { amount: of.captured, currency }] as const]
+                ? [[t('backBy', { processor: by ? processorName(by.processor) : '' }), { amount: of.captured, currency }] as const]
                 : []),
-              ...(of.onCards > 0 ? [[w('backToCards'), { amount: of.onCards, currency }] as const] : []),
-              [w('refundTotal'), { amount: of.total, currency }, 'sum'],
-              [w('restAfter'), { amount: of.rest, currency }],
+              ...(of.onCards > 0 ? [[t('backToCards'), { amount: of.onCards, currency }] as const] : []),
+              [t('refundTotal'), { amount: of.total, currency }, 'sum'],
+              [t('restAfter'), { amount: of.rest, currency }],
             ]}
           />
-          <Note>{w('refundNote')}</Note>
+          <Note>{t('refundNote')}</Note>
         </>
       )}
     </section>

@@ -4,7 +4,7 @@ import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
@@ -14,7 +14,7 @@ import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { maySettle } from './refund.domain.ts'
 import { SettleDialog } from './settle.tsx'
 
@@ -38,51 +38,54 @@ export default function Refunds() {
   opened.current ??= refunds.data.value?.data.find(({ id }) => id === refundId)
   const settled = doing === 'settle' && mayManage.value ? opened.current : undefined
   const columns: readonly Column<Refund>[] = [
-    { key: 'amount', title: w('amount'), main: true, cell: ({ amount }) => <Money of={amount} /> },
-    { key: 'when', title: w('when'), cell: ({ createdAt }) => <When at={createdAt} /> },
-    { key: 'status', title: c('status'), cell: ({ status: state }) => <State of={state} /> },
+    { key: 'amount', title: t('amount'), main: true, cell: ({ amount }) => <Money of={amount} /> },
+    { key: 'when', title: t('when'), cell: ({ createdAt }) => <When at={createdAt} /> },
+    { key: 'status', title: common('status'), cell: ({ status: state }) => <State of={state} /> },
     {
       key: 'way',
-      title: w('way'),
-      cell: ({ processor, giftCardAmount }) => (processor ? processorName(processor) : giftCardAmount.amount > 0 ? w('backToCards') : ''),
+      title: t('way'),
+      cell: ({ processor, giftCardAmount }) => (processor ? processorName(processor) : giftCardAmount.amount > 0 ? t('backToCards') : ''),
     },
-    { key: 'reason', title: w('reason'), cell: ({ reason }) => reason && <bdi class="cut">{reason}</bdi> },
+    { key: 'reason', title: t('reason'), cell: ({ reason }) => reason && <bdi class="cut">{reason}</bdi> },
     {
       key: 'settled',
-      title: w('settledAs'),
+      title: t('settledAs'),
       cell: (refund) =>
         refund.settledReference ? (
           <bdi class="cut">{refund.settledReference}</bdi>
         ) : (
           maySettle(refund, serverNow()) &&
           mayManage.value && (
-            <ButtonLink href={query.href({ do: 'settle', refund: refund.id, page: query.of['page'] })}>{w('settle')}</ButtonLink>
+            <ButtonLink href={query.href({ do: 'settle', refund: refund.id, page: query.of['page'] })}>{t('settle')}</ButtonLink>
           )
         ),
     },
   ]
   return (
     <Page
-      title={w('refunds')}
+      title={t('refunds')}
       actions={
         mayManage.value && (
           <Button icon="download" onPress={() => download(pathWith('/v2/refunds', { status }), 'refunds.csv', 'text/csv')}>
-            {c('download')}
+            {common('download')}
           </Button>
         )
       }
     >
-      <Filters query={query} filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]} />
+      <Filters
+        query={query}
+        filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
+      />
       <LoadedList
         of={refunds}
         query={query}
         isFiltered={status !== undefined}
-        empty={<Empty icon="money" title={w('refundsNone')} text={w('refundsNoneText')} />}
-        notFound={w('refundsNothing')}
+        empty={<Empty icon="money" title={t('refundsNone')} text={t('refundsNoneText')} />}
+        notFound={t('refundsNothing')}
       >
         {(list) => (
           <Table
-            caption={w('refunds')}
+            caption={t('refunds')}
             columns={columns}
             rows={list.data}
             rowKey={({ id }) => id}

@@ -6,7 +6,7 @@ import { notify } from '../../lib/live/toasts.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** Notes that a refund was paid by hand: this window is the question, since it cannot be undone. */
 export function SettleDialog({ refund, onClose, onDone }: { refund: Schema<'Refund'>; onClose: () => void; onDone: () => Promise<void> }) {
@@ -23,14 +23,14 @@ export function SettleDialog({ refund, onClose, onDone }: { refund: Schema<'Refu
         }),
       ),
     )
-    notify(w('settled'))
+    notify(t('settled'))
     await onDone()
   }
   return (
-    <FormDialog title={w('settleTitle')} onClose={onClose}>
-      <p>{w('settleText', { amount: money(refund.amount) })}</p>
-      <Form onSubmit={settle} submit={w('settleNow')} label={w('settleTitle')} dirty={reference.value !== ''}>
-        <TextField label={w('settleReference')} hint={w('settleHint')} bind={reference} max={200} required />
+    <FormDialog title={t('settleTitle')} onClose={onClose}>
+      <p>{t('settleText', { amount: money(refund.amount) })}</p>
+      <Form onSubmit={settle} submit={t('settleNow')} label={t('settleTitle')} dirty={reference.value !== ''}>
+        <TextField label={t('settleReference')} hint={t('settleHint')} bind={reference} max={200} required />
       </Form>
     </FormDialog>
   )

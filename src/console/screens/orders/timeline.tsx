@@ -10,7 +10,7 @@ import { AreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { useNames } from '../../ui/staff-name.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import type { Order } from './kit.tsx'
 import { type Happening, timelineOf } from './timeline.domain.ts'
 
@@ -23,7 +23,7 @@ export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<
   const shown = isWhole ? all : all.slice(0, shownAtFirst)
   const named = useNames(shown.flatMap((one) => (one.kind === 'note' ? [one.actor] : [])))
   return (
-    <Section title={w('timeline')}>
+    <Section title={t('timeline')}>
       {mayManage.value && <NoteForm orderId={of.id} onChange={onChange} />}
       <ol class="timeline">
         {shown.map((one) => (
@@ -32,7 +32,7 @@ export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<
           </li>
         ))}
       </ol>
-      {shown.length < all.length && <Button onPress={() => setWhole(true)}>{w('timelineAll', { n: all.length })}</Button>}
+      {shown.length < all.length && <Button onPress={() => setWhole(true)}>{t('timelineAll', { n: all.length })}</Button>}
     </Section>
   )
 }
@@ -45,7 +45,7 @@ function Told({ of, named }: { of: Happening; named: ReturnType<typeof useNames>
           <bdi>{of.text}</bdi>
         </p>
         <small class="faint">
-          {w('noted')} <When at={of.at} /> · {named(of.actor)}
+          {t('noted')} <When at={of.at} /> · {named(of.actor)}
         </small>
       </>
     )
@@ -53,7 +53,7 @@ function Told({ of, named }: { of: Happening; named: ReturnType<typeof useNames>
   return (
     <>
       <span>
-        {w.has(key) ? w(key) : of.type} {of.amount && <Money of={of.amount} />}
+        {t.has(key) ? t(key) : of.type} {of.amount && <Money of={of.amount} />}
       </span>
       {of.told.map((text, place) => (
         <small key={place} class="told">
@@ -76,12 +76,12 @@ function NoteForm({ orderId, onChange }: { orderId: string; onChange: () => Prom
       ok(api.POST('/v2/orders/{orderId}/notes', { params: { path: { orderId }, header: { 'idempotency-key': key } }, body })),
     )
     text.value = ''
-    notify(w('noteAdded'))
+    notify(t('noteAdded'))
     await onChange()
   }
   return (
-    <Form onSubmit={note} submit={w('noteAdd')} label={w('note')} dirty={text.value !== ''}>
-      <AreaField label={w('note')} hint={w('noteHint')} bind={text} rows={2} max={1000} required />
+    <Form onSubmit={note} submit={t('noteAdd')} label={t('note')} dirty={text.value !== ''}>
+      <AreaField label={t('note')} hint={t('noteHint')} bind={text} rows={2} max={1000} required />
     </Form>
   )
 }

@@ -5,7 +5,7 @@ import { findShops, namedChoices, shopChoice } from '../../lib/api/record-search
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
@@ -13,7 +13,7 @@ import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
 import { bodyOf, differencesOf, type Partnership, shopsTwice, type Typed } from './draft.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type List = { readonly data: Partnership[] }
 type Held = { readonly data: List; readonly etag: string; readonly shops: ReadonlyMap<string, Choice> }
@@ -47,7 +47,7 @@ async function read(known: Held['shops'] = new Map(), signal?: AbortSignal): Pro
 export default function Partnerships() {
   const held = useResource('partnerships', (signal) => read(undefined, signal))
   return (
-    <Page title={w('title')} subtitle={w('subtitle')}>
+    <Page title={t('title')} subtitle={t('subtitle')}>
       <Loaded of={held}>{(of) => <Editor of={of} held={held} />}</Loaded>
     </Page>
   )
@@ -77,7 +77,7 @@ function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
   }
   async function save(): Promise<void> {
     const twice = shopsTwice(typed)
-    if (twice.length > 0) throw new Error(w('twice', { names: twice.join(', ') }))
+    if (twice.length > 0) throw new Error(t('twice', { names: twice.join(', ') }))
     const body = { data: bodyOf(typed) }
     const known = new Map([...of.shops, ...typed.flatMap(({ shops }) => shops.map((one) => [one.id, one] as const))])
     const saved = await saveVersioned(of.etag, {
@@ -99,36 +99,36 @@ function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
     // What stands in the fields is what was saved, but for what souk has written otherwise.
     if (JSON.stringify(now.data.data) === JSON.stringify(body.data)) held.put(now)
     else show(now)
-    notify(c('saved'))
+    notify(common('saved'))
   }
   return (
     <Form onSubmit={save} dirty={isDirty}>
-      {rows.value.length === 0 && <p class="hint">{w('none')}</p>}
+      {rows.value.length === 0 && <p class="hint">{t('none')}</p>}
       {rows.value.map((row, at) => (
         <Section
           key={row.key}
-          title={row.name.value || w('nr', { n: at + 1 })}
+          title={row.name.value || t('nr', { n: at + 1 })}
           actions={
             <Button
               kind="danger"
-              label={`${c('remove')}: ${row.name.value || w('nr', { n: at + 1 })}`}
+              label={`${common('remove')}: ${row.name.value || t('nr', { n: at + 1 })}`}
               onPress={() => {
                 rows.value = rows.value.filter((one) => one !== row)
               }}
             >
-              {c('remove')}
+              {common('remove')}
             </Button>
           }
         >
           <div class="fields">
-            <TextField label={w('name')} bind={row.name} name={`data.${at}.name`} max={100} required />
+            <TextField label={t('name')} bind={row.name} name={`data.${at}.name`} max={100} required />
             <SelectField
-              label={w('processor')}
+              label={t('processor')}
               bind={row.processor}
               options={processors.map((one) => [one, processorName(one)] as const)}
             />
           </div>
-          <PickField label={w('shops')} bind={row.shops} max={shopsMax} find={findShops} />
+          <PickField label={t('shops')} bind={row.shops} max={shopsMax} find={findShops} />
         </Section>
       ))}
       <div class="row">
@@ -138,7 +138,7 @@ function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
             rows.value = [...rows.value, rowOf({ name: '', processor: 'stripe', shops: [] })]
           }}
         >
-          {w('add')}
+          {t('add')}
         </Button>
       </div>
     </Form>

@@ -2,17 +2,17 @@ import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Empty, Loaded } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Media = Schema<'Media'>
 const limit = 24
 
-export const sizeOf = ({ width, height }: Media): string => w('size', { width: number(width), height: number(height) })
+export const sizeOf = ({ width, height }: Media): string => t('size', { width: number(width), height: number(height) })
 
 /** The shop's pictures, to choose of. It stays open for the next one, unless `single`. */
 export function MediaDialog({ onClose, onChoose, single }: { onClose: () => void; onChoose: (media: Media) => void; single?: boolean }) {
@@ -25,11 +25,11 @@ export function MediaDialog({ onClose, onChoose, single }: { onClose: () => void
     else setTaken(new Set([...taken, one.id]))
   }
   return (
-    <Dialog title={w('choose')} onClose={onClose} wide>
+    <Dialog title={t('choose')} onClose={onClose} wide>
       <Loaded of={media}>
         {(list) =>
           list.data.length === 0 ? (
-            <Empty icon="upload" title={w('none')} text={w('noneText')} />
+            <Empty icon="upload" title={t('none')} text={t('noneText')} />
           ) : (
             <>
               <ul class="gallery small">
@@ -38,12 +38,12 @@ export function MediaDialog({ onClose, onChoose, single }: { onClose: () => void
                     <button
                       type="button"
                       class="pick-picture"
-                      aria-label={w('take', { at: moment(one.createdAt), size: sizeOf(one) })}
+                      aria-label={t('take', { at: moment(one.createdAt), size: sizeOf(one) })}
                       aria-pressed={taken.has(one.id)}
                       onClick={() => choose(one)}
                     >
                       <Picture url={one.url} large />
-                      {taken.has(one.id) && <span class="state good">{w('chosen')}</span>}
+                      {taken.has(one.id) && <span class="state good">{t('chosen')}</span>}
                     </button>
                   </li>
                 ))}
@@ -51,13 +51,13 @@ export function MediaDialog({ onClose, onChoose, single }: { onClose: () => void
               {list.pages > 1 && (
                 <div class="row">
                   <Button disabled={page <= 1} onPress={() => setPage(page - 1)}>
-                    {c('previous')}
+                    {common('previous')}
                   </Button>
                   <span>
                     {number(page)} / {number(list.pages)}
                   </span>
                   <Button disabled={page >= list.pages} onPress={() => setPage(page + 1)}>
-                    {c('next')}
+                    {common('next')}
                   </Button>
                 </div>
               )}

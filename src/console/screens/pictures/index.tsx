@@ -3,8 +3,8 @@ import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { bytes, moment } from '../../lib/format/format.ts'
 import { ownPicture } from '../../lib/format/media-url.ts'
-import { short } from '../../lib/format/truncate.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage } from '../../lib/session/current-shop.ts'
@@ -16,7 +16,7 @@ import { Empty, Page, Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { sizeOf } from './dialog.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Media = Schema<'Media'>
 
@@ -28,54 +28,54 @@ export default function Pictures() {
   )
   async function remove(one: Media): Promise<void> {
     const sure = await confirm({
-      title: w('removeTitle'),
+      title: t('removeTitle'),
       body: (
         <>
           <Picture url={one.url} large />
-          <p>{w('removeText')}</p>
+          <p>{t('removeText')}</p>
         </>
       ),
-      action: c('delete'),
+      action: common('delete'),
       danger: true,
     })
     if (!sure) return
     await ok(api.DELETE('/media/{name}', { params: { path: { name: one.id } } }))
-    notify(w('removed'))
+    notify(t('removed'))
     await pictures.reload()
   }
   return (
     <Page
-      title={w('title')}
-      subtitle={w('text')}
+      title={t('title')}
+      subtitle={t('text')}
       actions={
         mayManage.value && (
           <Button icon="download" onPress={() => download(pathWith('/media'), 'pictures.csv', 'text/csv')}>
-            {c('download')}
+            {common('download')}
           </Button>
         )
       }
     >
       {mayManage.value && (
-        <Section title={w('add')}>
+        <Section title={t('add')}>
           <Uploads
-            label={w('add')}
+            label={t('add')}
             onDone={(_, { name, isKnown }) => {
-              if (isKnown) notify(w('isKnown', { name: short(name) }))
+              if (isKnown) notify(t('isKnown', { name: truncate(name) }))
               void pictures.reload()
             }}
           />
         </Section>
       )}
-      <LoadedList of={pictures} query={query} empty={<Empty icon="upload" title={w('none')} text={w('noneText')} />}>
+      <LoadedList of={pictures} query={query} empty={<Empty icon="upload" title={t('none')} text={t('noneText')} />}>
         {(list) => (
-          <ul class="gallery" aria-label={w('title')}>
+          <ul class="gallery" aria-label={t('title')}>
             {list.data.map((one) => (
               <li key={one.id} class="card tile">
                 <a
                   href={ownPicture(one.url) ?? one.url}
                   target="_blank"
                   rel="noreferrer"
-                  aria-label={`${w('open')}: ${moment(one.createdAt)}`}
+                  aria-label={`${t('open')}: ${moment(one.createdAt)}`}
                 >
                   <Picture url={one.url} large />
                 </a>
@@ -83,9 +83,9 @@ export default function Pictures() {
                   <When at={one.createdAt} /> · {sizeOf(one)} · {bytes(one.bytes)}
                 </small>
                 <span class="row tight">
-                  <Copyable text={one.url} label={w('address')} />
+                  <Copyable text={one.url} label={t('address')} />
                   {mayManage.value && (
-                    <Button kind="quiet" icon="close" label={w('remove', { at: moment(one.createdAt) })} onPress={() => remove(one)} />
+                    <Button kind="quiet" icon="close" label={t('remove', { at: moment(one.createdAt) })} onPress={() => remove(one)} />
                   )}
                 </span>
               </li>

@@ -1,10 +1,10 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { money, number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { State } from '../../ui/bits.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { stockOf } from './stock.domain.ts'
 
 export type Product = Schema<'Product'>
@@ -13,8 +13,8 @@ export const productStatuses = ['ACTIVE', 'DRAFT', 'ARCHIVED'] as const
 /** How many there are to sell, in words. */
 export function Stock({ of }: { of: Product }) {
   const { counted, free } = stockOf(of.variants)
-  if (counted === 0) return <span class="faint">{w('notCounted')}</span>
-  return <span class={free <= 0 ? 'state bad' : undefined}>{free <= 0 ? w('soldOut') : number(free)}</span>
+  if (counted === 0) return <span class="faint">{t('notCounted')}</span>
+  return <span class={free <= 0 ? 'state bad' : undefined}>{free <= 0 ? t('soldOut') : number(free)}</span>
 }
 
 const price = ({ priceRange: { min, max } }: Product) => (min.amount === max.amount ? money(min) : `${money(min)} – ${money(max)}`)
@@ -23,7 +23,7 @@ const price = ({ priceRange: { min, max } }: Product) => (min.amount === max.amo
 export const columns = (): readonly Column<Product>[] => [
   {
     key: 'title',
-    title: w('product'),
+    title: t('product'),
     main: true,
     cell: ({ title, images }) => (
       <span class="named">
@@ -32,9 +32,9 @@ export const columns = (): readonly Column<Product>[] => [
       </span>
     ),
   },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
-  { key: 'stock', title: w('stock'), end: true, cell: (product) => <Stock of={product} /> },
-  { key: 'price', title: w('price'), end: true, cell: price },
-  { key: 'vendor', title: w('vendor'), words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
-  { key: 'type', title: w('type'), words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'stock', title: t('stock'), end: true, cell: (product) => <Stock of={product} /> },
+  { key: 'price', title: t('price'), end: true, cell: price },
+  { key: 'vendor', title: t('vendor'), words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
+  { key: 'type', title: t('type'), words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
 ]

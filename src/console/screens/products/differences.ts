@@ -1,6 +1,6 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { money, parseMoney } from '../../lib/format/format.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import {
   type BaseText,
   type PictureText,
@@ -10,7 +10,7 @@ import {
   textOf,
   type VariantText,
 } from './draft.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { rowName, valuesOf } from './options.domain.ts'
 
 type Difference = readonly [name: string, yours: string, theirs: string]
@@ -31,28 +31,28 @@ export function differencesOf(
 ): readonly Difference[] {
   const theirs = textOf(now, zone)
   const names: readonly (readonly [keyof BaseText, string])[] = [
-    ['title', w('name')],
-    ['handle', w('handle')],
-    ['descriptionHtml', w('description')],
-    ['vendor', w('vendor')],
-    ['type', w('type')],
-    ['tags', w('tags')],
-    ['status', w('visibility')],
-    ['showing', w('showing')],
-    ['publishedAt', w('publishedAt')],
-    ['seoTitle', w('seoTitle')],
-    ['seoDescription', w('seoDescription')],
+    ['title', t('name')],
+    ['handle', t('handle')],
+    ['descriptionHtml', t('description')],
+    ['vendor', t('vendor')],
+    ['type', t('type')],
+    ['tags', t('tags')],
+    ['status', t('visibility')],
+    ['showing', t('showing')],
+    ['publishedAt', t('publishedAt')],
+    ['seoTitle', t('seoTitle')],
+    ['seoDescription', t('seoDescription')],
   ]
   const inWords = (text: BaseText, name: keyof BaseText) =>
-    name === 'status' ? stateName(text.status) : name === 'showing' ? w(`showing.${text.showing}`) : String(text[name])
+    name === 'status' ? stateName(text.status) : name === 'showing' ? t(`showing.${text.showing}`) : String(text[name])
   const found: Compared[] = names.map(([name, title]) => [title, inWords(mine, name), inWords(theirs, name), inWords(before, name)])
   const options = (text: ProductText) =>
     valuesOf(text.options)
       .map(({ name, values }) => `${name}: ${values.join(', ')}`)
       .join('; ')
-  found.push([w('options'), options(mine), options(theirs), options(before)])
+  found.push([t('options'), options(mine), options(theirs), options(before)])
   const pictures = (text: ProductText) => text.pictures.map(pictureName).join(', ')
-  found.push([w('pictures'), pictures(mine), pictures(theirs), pictures(before)])
+  found.push([t('pictures'), pictures(mine), pictures(theirs), pictures(before)])
   found.push(...rowsCompared(mine, before, theirs, currency))
   const isOther = ([, yours, there, was]: Compared) => yours !== there && yours !== was && there !== was
   return found
@@ -69,33 +69,33 @@ function rowsCompared(mine: ProductText, before: ProductText, theirs: ProductTex
     const read = parseMoney(text, currency)
     return read ? money(read) : text
   }
-  const yesOrNo = (text: string) => c(text === 'true' ? 'yes' : 'no')
+  const yesOrNo = (text: string) => common(text === 'true' ? 'yes' : 'no')
   const picture = (key: string) => {
     const shown = [...mine.pictures, ...theirs.pictures].find((one) => one.key === key)
     return shown ? pictureName(shown) : ''
   }
   const fields: readonly (readonly [keyof VariantText, string, (text: string) => string])[] = [
-    ['price', w('price'), amount],
-    ['compareAt', w('compareAt'), amount],
-    ['cost', w('cost'), amount],
-    ['sku', w('sku'), String],
-    ['barcode', w('barcode'), String],
-    ['weight', w('weight'), String],
-    ['taxClass', w('taxClass'), String],
-    ['taxable', w('taxable'), yesOrNo],
-    ['shipping', w('shipping'), yesOrNo],
-    ['track', w('track'), yesOrNo],
-    ['backorder', w('backorder'), yesOrNo],
-    ['lowStockAt', w('lowStockAt'), String],
-    ['picture', w('variantPicture'), picture],
+    ['price', t('price'), amount],
+    ['compareAt', t('compareAt'), amount],
+    ['cost', t('cost'), amount],
+    ['sku', t('sku'), String],
+    ['barcode', t('barcode'), String],
+    ['weight', t('weight'), String],
+    ['taxClass', t('taxClass'), String],
+    ['taxable', t('taxable'), yesOrNo],
+    ['shipping', t('shipping'), yesOrNo],
+    ['track', t('track'), yesOrNo],
+    ['backorder', t('backorder'), yesOrNo],
+    ['lowStockAt', t('lowStockAt'), String],
+    ['picture', t('variantPicture'), picture],
   ]
   const there = new Map(theirs.rows.map((row) => [row.id, row]))
   const were = new Map(before.rows.map((row) => [row.id, row]))
   const here = new Set(mine.rows.map(({ id }) => id))
-  const title = (text: ProductText, row: RowText) => rowName(text.options, row) || w('variant')
+  const title = (text: ProductText, row: RowText) => rowName(text.options, row) || t('variant')
   const changed = mine.rows.flatMap((row): Compared[] => {
     const other = row.id === undefined ? undefined : there.get(row.id)
-    if (!other) return [[title(mine, row), w('variant'), '–', undefined]]
+    if (!other) return [[title(mine, row), t('variant'), '–', undefined]]
     const was = were.get(row.id)
     return fields.map(([field, name, said]) => [
       `${title(mine, row)}: ${name}`,
@@ -107,6 +107,6 @@ function rowsCompared(mine: ProductText, before: ProductText, theirs: ProductTex
   // One that they have added stays as it is.
   const removed = theirs.rows
     .filter(({ id }) => !here.has(id) && were.has(id))
-    .map((row): Compared => [title(theirs, row), '–', w('variant'), undefined])
+    .map((row): Compared => [title(theirs, row), '–', t('variant'), undefined])
   return [...changed, ...removed]
 }

@@ -6,8 +6,8 @@ import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { timeZone } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
-import { short } from '../../lib/format/truncate.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useEvents, useLive } from '../../lib/live/live-events.ts'
 import { notify, showProblem } from '../../lib/live/toasts.ts'
 import { at, inShop, mayManage, shop } from '../../lib/session/current-shop.ts'
@@ -21,13 +21,13 @@ import { differencesOf } from './differences.ts'
 import { createEditor, type Editor } from './editor.ts'
 import type { Figures } from './field-texts.ts'
 import { ProductForm } from './form.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { change, create, NotReady, read, type Versioned } from './save.ts'
 import { ProductView } from './view.tsx'
 
 const terms = () => ({ currency: shop.value?.currency ?? 'USD', zone: timeZone(), now: serverNow() })
-const back = () => ({ href: at('products'), text: w('toAll') })
-const explain = () => w('fixFields', { n: 1 })
+const back = () => ({ href: at('products'), text: t('toAll') })
+const explain = () => t('fixFields', { n: 1 })
 
 /** Marks the fields that cannot be sent, and says how many they are. */
 async function marking<Answer>(editor: Editor, send: () => Promise<Answer>): Promise<Answer> {
@@ -37,7 +37,7 @@ async function marking<Answer>(editor: Editor, send: () => Promise<Answer>): Pro
   } catch (error) {
     if (!(error instanceof NotReady)) throw error
     editor.wrong.value = error.wrong
-    throw new Error('rows' in error.wrong ? w('noVariants') : w('fixFields', { n: Object.keys(error.wrong).length }))
+    throw new Error('rows' in error.wrong ? t('noVariants') : t('fixFields', { n: Object.keys(error.wrong).length }))
   }
 }
 
@@ -54,13 +54,13 @@ function NewProduct() {
   async function save(): Promise<void> {
     const text = editor.text.value
     const { data, later } = await marking(editor, () => create(text, terms(), intend, explain()))
-    notify(w('created'))
+    notify(t('created'))
     if (later !== undefined) showProblem(later)
     route(at('products', data.id), true)
   }
   return (
-    <Page title={w('newTitle')} back={back()}>
-      <ProductForm editor={editor} figures={none} currency={terms().currency} onSave={save} submit={w('create')} />
+    <Page title={t('newTitle')} back={back()}>
+      <ProductForm editor={editor} figures={none} currency={terms().currency} onSave={save} submit={t('create')} />
     </Page>
   )
 }
@@ -79,10 +79,10 @@ function KnownProduct({ id }: { id: string }) {
     figures.value = new Map([...figures.value, [variantId, { onHand, reserved }]])
   })
   useLive(['import.finished'], known.reload)
-  const title = of ? of.title.trim() || w('notNamed') : w('product')
+  const title = of ? of.title.trim() || t('notNamed') : t('product')
   return (
     <Page
-      title={short(title, 120)}
+      title={truncate(title, 120)}
       back={back()}
       subtitle={of && <State of={of.status} />}
       actions={of && mayManage.value && <Archive of={known.data.value as Versioned} onChanged={known.put} />}
@@ -106,18 +106,18 @@ function Archive({ of: { data, etag }, onChanged }: { of: Versioned; onChanged: 
   const path = { id }
   async function archive(): Promise<void> {
     // What is typed would be of a version that is no more.
-    if (isDirty()) return notify(w('saveFirst'))
+    if (isDirty()) return notify(t('saveFirst'))
     const header = inShop()
     const now = (await versioned(
       api.DELETE('/product-v2/{id}', { params: { path, header: { ...header, ...ifMatch(etag) } } }),
     )) as Versioned
     onChanged(now)
     const params = { path, header: { ...header, ...ifMatch(now.etag) } }
-    notify(w('archived'), {
+    notify(t('archived'), {
       undo: async () => onChanged((await versioned(api.PATCH('/product-v2/{id}', { params, body: { status } }))) as Versioned),
     })
   }
-  return status === 'ARCHIVED' ? null : <Button onPress={archive}>{w('archive')}</Button>
+  return status === 'ARCHIVED' ? null : <Button onPress={archive}>{t('archive')}</Button>
 }
 
 function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { value: Figures }; onChanged: (now: Versioned) => void }) {
@@ -144,9 +144,9 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
     const sure =
       length === 0 ||
       (await confirm({
-        title: w('removeTitle', { n: length }),
-        body: <p>{w('removeText')}</p>,
-        action: w('removeAction'),
+        title: t('removeTitle', { n: length }),
+        body: <p>{t('removeText')}</p>,
+        action: t('removeAction'),
         danger: true,
       }))
     if (!sure) return
@@ -183,13 +183,13 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
     if (!saved) return
     take(saved)
     onChanged(saved)
-    notify(c('saved'))
+    notify(common('saved'))
   }
   return (
     <>
       {isStale && editor.isDirty.value && (
         <div class="note warn" role="status">
-          {w('changedMeanwhile')}
+          {t('changedMeanwhile')}
         </div>
       )}
       <ProductForm editor={editor} figures={figures} currency={terms().currency} onSave={save} known={now.data} />

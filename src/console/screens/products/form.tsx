@@ -2,7 +2,7 @@ import type { ReadonlySignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import type { Schema } from '../../lib/api/api.ts'
 import { timeZone } from '../../lib/format/format.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { AreaField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -11,7 +11,7 @@ import { Section } from '../../ui/page.tsx'
 import { productStatuses } from './columns.tsx'
 import type { Editor } from './editor.ts'
 import { type Figures, wrongOf } from './field-texts.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { Options } from './options.tsx'
 import { PicturesField } from './pictures-field.tsx'
 import { Variants } from './variants.tsx'
@@ -34,7 +34,7 @@ export function ProductForm({
 }) {
   return (
     <div class="long-form">
-      <Form onSubmit={onSave} dirty={editor.isDirty.value} label={w('product')} {...(submit !== undefined && { submit })}>
+      <Form onSubmit={onSave} dirty={editor.isDirty.value} label={t('product')} {...(submit !== undefined && { submit })}>
         <div class="columns">
           <div class="stack">
             <Basics editor={editor} />
@@ -57,11 +57,11 @@ function Basics({ editor }: { editor: Editor }) {
   const [isPreview, setPreview] = useState(false)
   const { title, descriptionHtml } = editor.base
   return (
-    <Section title={w('basics')}>
-      <TextField label={w('name')} bind={title} max={255} required error={wrongOf(editor, 'title')} />
-      <AreaField label={w('description')} bind={descriptionHtml} rows={8} max={65_536} hint={w('descriptionHint')} />
+    <Section title={t('basics')}>
+      <TextField label={t('name')} bind={title} max={255} required error={wrongOf(editor, 'title')} />
+      <AreaField label={t('description')} bind={descriptionHtml} rows={8} max={65_536} hint={t('descriptionHint')} />
       <div class="row">
-        <Button onPress={() => setPreview(!isPreview)}>{isPreview ? c('close') : w('preview')}</Button>
+        <Button onPress={() => setPreview(!isPreview)}>{isPreview ? common('close') : t('preview')}</Button>
       </div>
       {isPreview && <Described html={descriptionHtml} />}
     </Section>
@@ -69,7 +69,7 @@ function Basics({ editor }: { editor: Editor }) {
 }
 
 const Described = ({ html }: { html: ReadonlySignal<string> }) =>
-  html.value.trim() === '' ? <p class="faint">{w('noDescription')}</p> : <Preview html={html.value} label={w('preview')} />
+  html.value.trim() === '' ? <p class="faint">{t('noDescription')}</p> : <Preview html={html.value} label={t('preview')} />
 
 function Visibility({ editor }: { editor: Editor }) {
   const { status, showing, publishedAt } = editor.base
@@ -79,24 +79,24 @@ function Visibility({ editor }: { editor: Editor }) {
     if (!isActive && showing.peek() === 'never') showing.value = 'auto'
   }, [isActive, showing.value])
   return (
-    <Section title={w('visibility')}>
+    <Section title={t('visibility')}>
       <SelectField
-        label={c('status')}
+        label={common('status')}
         bind={status}
         options={productStatuses.map((one) => [one, stateName(one)] as const)}
-        hint={w('statusHint')}
+        hint={t('statusHint')}
       />
       <SelectField
-        label={w('showing')}
+        label={t('showing')}
         bind={showing}
-        options={[['auto', w('showing.auto')], ['at', w('showing.at')], ...(isActive ? [['never', w('showing.never')] as const] : [])]}
+        options={[['auto', t('showing.auto')], ['at', t('showing.at')], ...(isActive ? [['never', t('showing.never')] as const] : [])]}
       />
       {showing.value === 'at' && (
         <TextField
-          label={w('publishedAt')}
+          label={t('publishedAt')}
           bind={publishedAt}
           type="datetime-local"
-          hint={w('publishedHint', { zone: timeZone() })}
+          hint={t('publishedHint', { zone: timeZone() })}
           error={wrongOf(editor, 'publishedAt')}
         />
       )}
@@ -107,16 +107,16 @@ function Visibility({ editor }: { editor: Editor }) {
 function Organisation({ editor, isKnown }: { editor: Editor; isKnown: boolean }) {
   const { vendor, type, handle } = editor.base
   return (
-    <Section title={w('organisation')}>
-      <TextField label={w('vendor')} bind={vendor} max={255} />
-      <TextField label={w('type')} bind={type} max={255} />
-      <TagsField label={w('tags')} bind={editor.base.tags} max={250} />
+    <Section title={t('organisation')}>
+      <TextField label={t('vendor')} bind={vendor} max={255} />
+      <TextField label={t('type')} bind={type} max={255} />
+      <TagsField label={t('tags')} bind={editor.base.tags} max={250} />
       <TextField
-        label={w('handle')}
+        label={t('handle')}
         bind={handle}
         max={255}
         code
-        hint={isKnown ? w('handleKnownHint') : w('handleHint')}
+        hint={isKnown ? t('handleKnownHint') : t('handleHint')}
         error={wrongOf(editor, 'handle')}
       />
     </Section>
@@ -124,8 +124,8 @@ function Organisation({ editor, isKnown }: { editor: Editor; isKnown: boolean })
 }
 
 const Seo = ({ editor }: { editor: Editor }) => (
-  <Section title={w('seo')}>
-    <TextField label={w('seoTitle')} bind={editor.base.seoTitle} max={255} />
-    <AreaField label={w('seoDescription')} bind={editor.base.seoDescription} rows={3} max={1_000} />
+  <Section title={t('seo')}>
+    <TextField label={t('seoTitle')} bind={editor.base.seoTitle} max={255} />
+    <AreaField label={t('seoDescription')} bind={editor.base.seoDescription} rows={3} max={1_000} />
   </Section>
 )

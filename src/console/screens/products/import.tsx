@@ -4,19 +4,19 @@ import { at } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { ImportCsv } from '../../ui/import-csv/index.tsx'
 import { Page } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Report = Schema<'ImportReport'>
 
 /** What came of an import beside its counts, or would. */
 function factsOf({ products, variants, images, variantsKept, stock }: Report): readonly (readonly [string, string])[] {
   return [
-    [w('products'), number(products)],
-    [w('variantsCount'), number(variants)],
-    [w('picturesCount'), number(images)],
-    ...(variantsKept > 0 ? [[w('variantsKept'), number(variantsKept)] as const] : []),
-    ...(stock.set ? [[w('stockCounts'), number(stock.counts)] as const] : []),
-    ...(stock.leftAlone > 0 ? [[w('stockLeft'), number(stock.leftAlone)] as const] : []),
+    [t('products'), number(products)],
+    [t('variantsCount'), number(variants)],
+    [t('picturesCount'), number(images)],
+    ...(variantsKept > 0 ? [[t('variantsKept'), number(variantsKept)] as const] : []),
+    ...(stock.set ? [[t('stockCounts'), number(stock.counts)] as const] : []),
+    ...(stock.leftAlone > 0 ? [[t('stockLeft'), number(stock.leftAlone)] as const] : []),
   ]
 }
 
@@ -24,17 +24,17 @@ function factsOf({ products, variants, images, variantsKept, stock }: Report): r
 export default function ImportProducts() {
   return (
     <Page
-      title={w('importTitle')}
-      back={{ href: at('products'), text: w('toAll') }}
-      actions={<ButtonLink href={at('products')}>{w('toProducts')}</ButtonLink>}
+      title={t('importTitle')}
+      back={{ href: at('products'), text: t('toAll') }}
+      actions={<ButtonLink href={at('products')}>{t('toProducts')}</ButtonLink>}
     >
       <ImportCsv<Report>
         path="/product-v2/import"
         kind="products"
-        hint={w('importText')}
+        hint={t('importText')}
         options={[
-          { name: 'overwrite', label: w('overwrite'), hint: w('overwriteHint') },
-          { name: 'stock', label: w('setStock'), hint: w('setStockHint'), beside: 'overwrite' },
+          { name: 'overwrite', label: t('overwrite'), hint: t('overwriteHint') },
+          { name: 'stock', label: t('setStock'), hint: t('setStockHint'), beside: 'overwrite' },
         ]}
         facts={factsOf}
       />

@@ -1,7 +1,7 @@
 import { api, ok, pathWith } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
@@ -11,7 +11,7 @@ import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { columns, type Product, productStatuses } from './columns.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { Choose, Chosen, NotChanged, useChoosing } from './selected-products.tsx'
 
 export default function Products() {
@@ -29,22 +29,22 @@ export default function Products() {
     ({ event, data }) => event.startsWith('import.') || !!products.data.peek()?.data.some(({ id }) => id === data['productId']),
   )
   const boxes: Column<Product>[] = mayManage.value
-    ? [{ key: 'choose', title: w('pick'), cell: (product) => <Choose product={product} chosen={choosing.chosen} /> }]
+    ? [{ key: 'choose', title: t('pick'), cell: (product) => <Choose product={product} chosen={choosing.chosen} /> }]
     : []
   return (
     <Page
-      title={w('title')}
+      title={t('title')}
       actions={
         mayManage.value && (
           <>
             <Button icon="download" onPress={() => download(pathWith('/product-v2', asked), 'products.csv', 'text/csv')}>
-              {c('download')}
+              {common('download')}
             </Button>
             <ButtonLink icon="upload" href={at('products', 'import')}>
-              {w('import')}
+              {t('import')}
             </ButtonLink>
             <ButtonLink icon="plus" kind="primary" href={at('products', 'new')}>
-              {w('new')}
+              {t('new')}
             </ButtonLink>
           </>
         )
@@ -52,13 +52,13 @@ export default function Products() {
     >
       <Filters
         query={query}
-        search={w('search')}
+        search={t('search')}
         filters={[
-          { name: 'status', label: c('status'), options: productStatuses.map((one) => [one, stateName(one)]) },
-          { name: 'vendor', label: w('vendor') },
-          { name: 'type', label: w('type') },
-          { name: 'tag', label: w('tag') },
-          { name: 'sku', label: w('sku') },
+          { name: 'status', label: common('status'), options: productStatuses.map((one) => [one, stateName(one)]) },
+          { name: 'vendor', label: t('vendor') },
+          { name: 'type', label: t('type') },
+          { name: 'tag', label: t('tag') },
+          { name: 'sku', label: t('sku') },
         ]}
       />
       <NotChanged of={choosing} />
@@ -69,16 +69,16 @@ export default function Products() {
         empty={
           <Empty
             icon="products"
-            title={w('none')}
-            text={w('noneText')}
+            title={t('none')}
+            text={t('noneText')}
             action={
               mayManage.value && (
                 <span class="row">
                   <ButtonLink icon="plus" kind="primary" href={at('products', 'new')}>
-                    {w('new')}
+                    {t('new')}
                   </ButtonLink>
                   <ButtonLink icon="upload" href={at('products', 'import')}>
-                    {w('import')}
+                    {t('import')}
                   </ButtonLink>
                 </span>
               )
@@ -90,7 +90,7 @@ export default function Products() {
           <>
             {mayManage.value && <Chosen of={choosing} here={list.data} />}
             <Table
-              caption={w('title')}
+              caption={t('title')}
               columns={[...boxes, ...columns()]}
               rows={list.data}
               rowKey={({ id }) => id}

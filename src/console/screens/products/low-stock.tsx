@@ -2,7 +2,7 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Low = Schema<'LowStock'>
 
@@ -18,17 +18,17 @@ type Low = Schema<'LowStock'>
 const noName = 'Default Title'
 
 const columns = (): readonly Column<Low>[] => [
-  { key: 'title', title: w('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
-  { key: 'variant', title: w('variant'), cell: ({ variantTitle }) => variantTitle !== noName && <bdi class="cut">{variantTitle}</bdi> },
-  { key: 'sku', title: w('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
+  { key: 'title', title: t('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { key: 'variant', title: t('variant'), cell: ({ variantTitle }) => variantTitle !== noName && <bdi class="cut">{variantTitle}</bdi> },
+  { key: 'sku', title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
   {
     key: 'onHand',
-    title: w('onHand'),
+    title: t('onHand'),
     end: true,
     cell: ({ onHand }) => <span class={onHand <= 0 ? 'state bad' : 'state warn'}>{number(onHand)}</span>,
   },
-  { key: 'reserved', title: w('reserved'), end: true, cell: ({ reserved }) => number(reserved) },
-  { key: 'at', title: w('lowStockAt'), end: true, cell: ({ lowStockAt }) => number(lowStockAt) },
+  { key: 'reserved', title: t('reserved'), end: true, cell: ({ reserved }) => number(reserved) },
+  { key: 'at', title: t('lowStockAt'), end: true, cell: ({ lowStockAt }) => number(lowStockAt) },
 ]
 
 /** Variants of which there are few, the fewest first; each leads to where it is counted. */
@@ -40,20 +40,20 @@ export default function LowStock() {
   useLive(['stock.*', 'import.finished'], low.reload)
   return (
     <Page
-      title={w('lowTitle')}
-      subtitle={w('lowText')}
+      title={t('lowTitle')}
+      subtitle={t('lowText')}
       actions={
         mayManage.value && (
           <Button icon="download" onPress={() => download('/product-v2/low-stock', 'low-stock.csv', 'text/csv')}>
-            {c('download')}
+            {common('download')}
           </Button>
         )
       }
     >
-      <LoadedList of={low} query={query} empty={<Empty icon="check" title={w('noLow')} text={w('noLowText')} />}>
+      <LoadedList of={low} query={query} empty={<Empty icon="check" title={t('noLow')} text={t('noLowText')} />}>
         {(list) => (
           <Table
-            caption={w('lowTitle')}
+            caption={t('lowTitle')}
             columns={columns()}
             rows={list.data}
             rowKey={({ variantId }) => variantId}

@@ -1,25 +1,25 @@
 import { useRef, useState } from 'preact/hooks'
-import { short } from '../../lib/format/truncate.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
 import type { Editor } from './editor.ts'
 import { wrongOf } from './field-texts.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type OptionText, optionsMax, variantsMax } from './options.domain.ts'
 
 /** Options with their values. Whatever changes here, the variants follow. */
 export function Options({ editor }: { editor: Editor }) {
   const options = editor.options.value
   return (
-    <Section title={w('options')} hint={w('optionsHint')}>
+    <Section title={t('options')} hint={t('optionsHint')}>
       {options.map((option, at) => (
         <Option key={option.key} option={option} at={at} editor={editor} />
       ))}
       {options.length < optionsMax && (
         <div class="row">
           <Button icon="plus" onPress={editor.addOption}>
-            {w('addOption')}
+            {t('addOption')}
           </Button>
         </div>
       )}
@@ -34,7 +34,7 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
   const [twice, setTwice] = useState<string | undefined>(undefined)
   const { key, name, values } = option
   const put = (next: OptionText) => editor.setOptions(editor.options.peek().map((one) => (one.key === key ? next : one)))
-  const called = name.trim() || w('option', { n: at + 1 })
+  const called = name.trim() || t('option', { n: at + 1 })
   const wrongName = wrongOf(editor, `options.${key}.name`)
   const wrongValues = wrongOf(editor, `options.${key}.values`)
   function add(): void {
@@ -59,7 +59,7 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
       <legend class="unseen">{called}</legend>
       <div class="option-name">
         <label class={wrongName ? 'field wrong' : 'field'}>
-          <span>{w('optionName')}</span>
+          <span>{t('optionName')}</span>
           <input
             value={name}
             dir="auto"
@@ -71,7 +71,7 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
           {wrongName && <span class="error">{wrongName}</span>}
         </label>
         <datalist id={`names-${key}`}>
-          {w('optionNames')
+          {t('optionNames')
             .split(',')
             .map((one) => (
               <option key={one} value={one} />
@@ -80,7 +80,7 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
         <Button
           kind="quiet"
           icon="close"
-          label={w('removeOption', { name: short(called) })}
+          label={t('removeOption', { name: truncate(called) })}
           onPress={() => editor.setOptions(editor.options.peek().filter((one) => one.key !== key))}
         />
       </div>
@@ -92,14 +92,14 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
               size={Math.max(4, Math.min(24, value.text.length + 1))}
               maxLength={255}
               dir="auto"
-              aria-label={w('valueOf', { n: nth + 1, name: short(called) })}
+              aria-label={t('valueOf', { n: nth + 1, name: truncate(called) })}
               onInput={({ currentTarget }) =>
                 put({ ...option, values: values.map((one) => (one.key === value.key ? { ...one, text: currentTarget.value } : one)) })
               }
             />
             <button
               type="button"
-              aria-label={w('removeValue', { name: short(value.text) })}
+              aria-label={t('removeValue', { name: truncate(value.text) })}
               onClick={() => put({ ...option, values: values.filter((one) => one.key !== value.key) })}
             >
               ×
@@ -108,8 +108,8 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
         ))}
         <input
           ref={field}
-          aria-label={`${w('newValue')}: ${short(called)}`}
-          placeholder={w('newValue')}
+          aria-label={`${t('newValue')}: ${truncate(called)}`}
+          placeholder={t('newValue')}
           maxLength={255}
           dir="auto"
           onKeyDown={(event) => {
@@ -119,17 +119,17 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
           }}
           onBlur={add}
         />
-        <Button onPress={add}>{c('add')}</Button>
+        <Button onPress={add}>{common('add')}</Button>
       </div>
       {wrongValues && <p class="error">{wrongValues}</p>}
       {twice !== undefined && (
         <p class="note warn" role="alert">
-          {w('valueIsThere', { name: short(twice) })}
+          {t('valueIsThere', { name: truncate(twice) })}
         </p>
       )}
       {isFull && (
         <p class="note warn" role="alert">
-          {w('tooMany', { max: variantsMax })}
+          {t('tooMany', { max: variantsMax })}
         </p>
       )}
     </fieldset>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { short } from '../../lib/format/truncate.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
@@ -10,20 +10,20 @@ import { moved, Ordered } from '../../ui/sortable-list.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { MediaDialog } from '../pictures/dialog.tsx'
 import type { Editor } from './editor.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** The pictures of a product: handed in or chosen, in their order, each with what it shows. */
 export function PicturesField({ editor }: { editor: Editor }) {
   const [isChoosing, setChoosing] = useState(false)
   const { pictures } = editor
   const nameOf = (picture: (typeof pictures.value)[number]) =>
-    picture.alt.value || w('picture', { n: pictures.value.findIndex(({ key }) => key === picture.key) + 1 })
+    picture.alt.value || t('picture', { n: pictures.value.findIndex(({ key }) => key === picture.key) + 1 })
   return (
-    <Section title={w('pictures')} hint={w('picturesHint')} actions={<Button onPress={() => setChoosing(true)}>{w('chooseKnown')}</Button>}>
+    <Section title={t('pictures')} hint={t('picturesHint')} actions={<Button onPress={() => setChoosing(true)}>{t('chooseKnown')}</Button>}>
       {pictures.value.length > 0 && (
         <Ordered
           grid
-          label={w('pictures')}
+          label={t('pictures')}
           items={pictures.value}
           keyOf={({ key }) => key}
           nameOf={nameOf}
@@ -34,12 +34,12 @@ export function PicturesField({ editor }: { editor: Editor }) {
           {(picture) => (
             <div class="stack">
               <Picture url={picture.url} alt={picture.alt.value} large />
-              <TextField label={w('alt')} bind={picture.alt} max={512} />
+              <TextField label={t('alt')} bind={picture.alt} max={512} />
               <Button
                 onPress={() => {
                   pictures.value = pictures.value.filter(({ key }) => key !== picture.key)
                 }}
-                label={`${c('remove')}: ${short(nameOf(picture))}`}
+                label={`${common('remove')}: ${truncate(nameOf(picture))}`}
                 icon="close"
               />
             </div>
@@ -47,9 +47,9 @@ export function PicturesField({ editor }: { editor: Editor }) {
         </Ordered>
       )}
       <Uploads
-        label={w('addPictures')}
+        label={t('addPictures')}
         onDone={(media, { name }) => {
-          if (!editor.addPicture(media)) notify(w('pictureIsThere', { name: short(name) }))
+          if (!editor.addPicture(media)) notify(t('pictureIsThere', { name: truncate(name) }))
         }}
       />
       {isChoosing && <MediaDialog onClose={() => setChoosing(false)} onChoose={editor.addPicture} />}

@@ -1,6 +1,6 @@
 /** Sends what was typed about a product: the variants that go, what changes, and pictures that variants show anew. */
 import { api, ifMatch, Refused, type Schema, versioned } from '../../lib/api/api.ts'
-import type { Once } from '../../lib/api/idempotent-send.ts'
+import type { IdempotentSend } from '../../lib/api/idempotent-send.ts'
 import {
   besideBody,
   type ChangeBody,
@@ -35,7 +35,7 @@ export const read = (id: string, signal?: AbortSignal): Promise<Versioned> =>
   versioned(api.GET('/product-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Versioned>
 
 /** What is changed once, however often it is sent: an answer that was lost is not taken for somebody else's change. */
-const patch = (intend: Once, id: string, body: ChangeBody, etag: string | undefined): Promise<Versioned> =>
+const patch = (intend: IdempotentSend, id: string, body: ChangeBody, etag: string | undefined): Promise<Versioned> =>
   intend(
     [id, body, etag],
     (key) =>
@@ -56,7 +56,7 @@ async function removed(id: string, variantId: string, etag: string | undefined):
 }
 
 /** Pictures that are new in the product have an id by now: variants that show them are told. */
-async function withPictures(intend: Once, text: ProductText, saved: Versioned): Promise<Versioned> {
+async function withPictures(intend: IdempotentSend, text: ProductText, saved: Versioned): Promise<Versioned> {
   const variants = laterPictures(text, saved.data)
   return variants.length === 0 ? saved : patch(intend, saved.data.id, { variants }, saved.etag)
 }
@@ -69,7 +69,7 @@ export type Created = Versioned & { readonly later?: unknown }
  * @param message says that something is wrong with what was typed
  * @throws NotReady, Refused
  */
-export async function create(text: ProductText, terms: ShopTerms, intend: Once, message: string): Promise<Created> {
+export async function create(text: ProductText, terms: ShopTerms, intend: IdempotentSend, message: string): Promise<Created> {
   const body = ready(createBody(text, terms), message)
   const saved = (await intend(body, (key) =>
     versioned(api.POST('/product-v2', { params: { header: { 'idempotency-key': key } }, body })),
@@ -89,7 +89,7 @@ export async function change(
   { id, text, before, gone }: { id: string; text: ProductText; before: ProductText; gone: readonly string[] },
   terms: ShopTerms,
   etag: string | undefined,
-  { intend, message, onStep }: { intend: Once; message: string; onStep: (saved: Versioned | undefined, gone?: string) => void },
+  { intend, message, onStep }: { intend: IdempotentSend; message: string; onStep: (saved: Versioned | undefined, gone?: string) => void },
 ): Promise<Versioned> {
   let body = ready(changeBody(text, before, terms), message)
   let saved: Versioned | undefined

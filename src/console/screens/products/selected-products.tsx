@@ -1,14 +1,14 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { api, ifMatch, versioned } from '../../lib/api/api.ts'
-import { short } from '../../lib/format/truncate.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { truncate } from '../../lib/format/truncate.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify, showProblem } from '../../lib/live/toasts.ts'
 import { inShop } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemText } from '../../ui/error-message.tsx'
 import { type Product, productStatuses } from './columns.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type One = Pick<Product, 'id' | 'title' | 'status'>
 export type ChosenProducts = ReadonlyMap<string, One>
@@ -23,7 +23,7 @@ const without = (chosen: ChosenProducts, ids: readonly string[]): ChosenProducts
 export const Choose = ({ product, chosen }: { product: Product; chosen: Signal<ChosenProducts> }) => (
   <input
     type="checkbox"
-    aria-label={w('choose', { name: short(product.title) })}
+    aria-label={t('choose', { name: truncate(product.title) })}
     checked={chosen.value.has(product.id)}
     onChange={({ currentTarget: { checked } }) => {
       chosen.value = checked ? withAll(chosen.value, [product]) : without(chosen.value, [product.id])
@@ -70,7 +70,7 @@ export function useChoosing(onChanged: () => unknown): Choosing {
       const done: Changed[] = []
       failed.value = []
       for (const [nth, product] of products.entries()) {
-        told.value = w('working', { done: nth, total: products.length })
+        told.value = t('working', { done: nth, total: products.length })
         try {
           const params = { path: { id: product.id }, header: ifMatch(product.etag) }
           const { etag } = await versioned(api.PATCH('/product-v2/{id}', { params, headers, body: { status: statusOf(product) } }))
@@ -84,8 +84,8 @@ export function useChoosing(onChanged: () => unknown): Choosing {
       if (isThere.current) await latest.current()
       // The list that would show them is no more.
       else if (first) {
-        const why = (first.error instanceof Error && first.error.message) || c('away')
-        showProblem(new Error(w('leftAlone', { n: failed.value.length, name: short(first.product.title), why })))
+        const why = (first.error instanceof Error && first.error.message) || common('away')
+        showProblem(new Error(t('leftAlone', { n: failed.value.length, name: truncate(first.product.title), why })))
       }
       return done
     }
@@ -102,8 +102,8 @@ export function useChoosing(onChanged: () => unknown): Choosing {
         asked.map(({ id }) => id).filter((id) => !refused.has(id)),
       )
       if (done.length > 0)
-        notify(w('changed', { n: done.length, status: stateName(status) }), { undo: () => setAll(done, (product) => product.status) })
-      else if (refused.size === 0) notify(w('alreadySo', { n: asked.length, status: stateName(status) }))
+        notify(t('changed', { n: done.length, status: stateName(status) }), { undo: () => setAll(done, (product) => product.status) })
+      else if (refused.size === 0) notify(t('alreadySo', { n: asked.length, status: stateName(status) }))
     }
     return { chosen, told, failed, set }
   }, [])
@@ -114,7 +114,7 @@ export function Chosen({ of: { chosen, told, failed, set }, here }: { of: Choosi
   const isAll = here.every(({ id }) => chosen.value.has(id))
   const count = chosen.value.size
   return (
-    <div class="chosen row" role="group" aria-label={w('chosenGroup')}>
+    <div class="chosen row" role="group" aria-label={t('chosenGroup')}>
       <label class="choice">
         <input
           type="checkbox"
@@ -128,14 +128,14 @@ export function Chosen({ of: { chosen, told, failed, set }, here }: { of: Choosi
                 )
           }}
         />
-        <span>{w('chooseAll')}</span>
+        <span>{t('chooseAll')}</span>
       </label>
       {count > 0 && (
         <>
-          <strong>{w('chosen', { n: count })}</strong>
+          <strong>{t('chosen', { n: count })}</strong>
           {productStatuses.map((status) => (
             <Button key={status} disabled={told.value !== ''} onPress={() => set(status)}>
-              {w(`set.${status}`)}
+              {t(`set.${status}`)}
             </Button>
           ))}
           <Button
@@ -145,7 +145,7 @@ export function Chosen({ of: { chosen, told, failed, set }, here }: { of: Choosi
               failed.value = []
             }}
           >
-            {w('chooseNone')}
+            {t('chooseNone')}
           </Button>
         </>
       )}
@@ -160,7 +160,7 @@ export function NotChanged({ of: { failed } }: { of: Choosing }) {
   return (
     <div class="problem" role="alert">
       <div class="stack">
-        <strong>{w('notChanged', { n: failed.value.length })}</strong>
+        <strong>{t('notChanged', { n: failed.value.length })}</strong>
         <ul class="stack">
           {failed.value.map(({ product, error }) => (
             <li key={product.id}>
@@ -169,7 +169,7 @@ export function NotChanged({ of: { failed } }: { of: Choosing }) {
             </li>
           ))}
         </ul>
-        <Button onPress={() => (failed.value = [])}>{c('close')}</Button>
+        <Button onPress={() => (failed.value = [])}>{common('close')}</Button>
       </div>
     </div>
   )

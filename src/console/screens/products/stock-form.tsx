@@ -3,11 +3,11 @@ import { api, newKey, ok } from '../../lib/api/api.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { number } from '../../lib/format/format.ts'
 import { draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type StockBody, type StockText, stockBody } from './stock.domain.ts'
 
 const blank: StockText = { way: 'counted', quantity: '', reason: '' }
@@ -27,40 +27,40 @@ export function StockForm({ path, onChanged }: { path: { id: string; variantId: 
     )
   async function change(): Promise<void> {
     const body = stockBody(textsOf(draft))
-    setError(body === undefined ? c('notNumber') : undefined)
-    if (body === undefined) throw new Error(c('notNumber'))
+    setError(body === undefined ? common('notNumber') : undefined)
+    if (body === undefined) throw new Error(common('notNumber'))
     const { onHand } = await intend(body, (key) => send(body, key))
     fill(draft, { quantity: '', reason: '' })
     await onChanged()
     const { delta } = body
     // A count is put right by another count; what was taken or added is put back.
     const undo = async () => {
-      await send({ delta: -(delta ?? 0), reason: w('undone') }, newKey())
+      await send({ delta: -(delta ?? 0), reason: t('undone') }, newKey())
       await onChanged()
     }
-    notify(w('stockChanged', { onHand: number(onHand) }), delta === undefined ? {} : { undo })
+    notify(t('stockChanged', { onHand: number(onHand) }), delta === undefined ? {} : { undo })
   }
   const { way, quantity, reason } = textsOf(draft)
   return (
-    <Form onSubmit={change} submit={w('changeStock')} dirty={quantity !== '' || reason !== ''} label={w('changeStock')}>
+    <Form onSubmit={change} submit={t('changeStock')} dirty={quantity !== '' || reason !== ''} label={t('changeStock')}>
       <SelectField
-        label={w('way')}
+        label={t('way')}
         bind={draft.way}
         options={[
-          ['counted', w('way.counted')],
-          ['more', w('way.more')],
-          ['fewer', w('way.fewer')],
+          ['counted', t('way.counted')],
+          ['more', t('way.more')],
+          ['fewer', t('way.fewer')],
         ]}
       />
       <NumberField
-        label={way === 'counted' ? w('countedNow') : w('quantity')}
+        label={way === 'counted' ? t('countedNow') : t('quantity')}
         bind={draft.quantity}
         max={10}
         required
         error={error}
-        hint={way === 'counted' ? w('countedHint') : undefined}
+        hint={way === 'counted' ? t('countedHint') : undefined}
       />
-      <TextField label={`${w('reason')} (${c('optional')})`} bind={draft.reason} max={255} />
+      <TextField label={`${t('reason')} (${common('optional')})`} bind={draft.reason} max={255} />
     </Form>
   )
 }

@@ -3,8 +3,8 @@ import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
-import { short } from '../../lib/format/truncate.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, mayManage } from '../../lib/session/current-shop.ts'
@@ -14,18 +14,18 @@ import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { useNames } from '../../ui/staff-name.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { StockForm } from './stock-form.tsx'
 
 type Change = Schema<'StockChange'>
 
 const signed = (delta: number) => (delta > 0 ? `+${number(delta)}` : number(delta))
 const columns = (named: ReturnType<typeof useNames>): readonly Column<Change>[] => [
-  { key: 'at', title: w('when'), main: true, cell: ({ at }) => <When at={at} /> },
-  { key: 'delta', title: w('change'), end: true, cell: ({ delta }) => signed(delta) },
-  { key: 'onHand', title: w('after'), end: true, cell: ({ onHand }) => number(onHand) },
-  { key: 'reason', title: w('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
-  { key: 'actor', title: w('by'), cell: ({ actor }) => named(actor) },
+  { key: 'at', title: t('when'), main: true, cell: ({ at }) => <When at={at} /> },
+  { key: 'delta', title: t('change'), end: true, cell: ({ delta }) => signed(delta) },
+  { key: 'onHand', title: t('after'), end: true, cell: ({ onHand }) => number(onHand) },
+  { key: 'reason', title: t('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
+  { key: 'actor', title: t('by'), cell: ({ actor }) => named(actor) },
 ]
 
 /** The stock of one variant: how many there are, what changed it by hand, and the form for that. */
@@ -45,16 +45,16 @@ export default function Stock() {
   const name = of && variant ? [of.title, of.variants.length > 1 ? variant.title : ''].filter(Boolean).join(' · ') : ''
   return (
     <Page
-      title={w('stockTitle')}
+      title={t('stockTitle')}
       subtitle={<bdi class="cut">{name}</bdi>}
-      back={{ href: at('products', id), text: of ? short(of.title, 60) : w('product') }}
+      back={{ href: at('products', id), text: of ? truncate(of.title, 60) : t('product') }}
       actions={
         mayManage.value && (
           <Button
             icon="download"
             onPress={() => download(pathWith(`/product-v2/${id}/variants/${variantId}/stock`), 'stock-history.csv', 'text/csv')}
           >
-            {c('download')}
+            {common('download')}
           </Button>
         )
       }
@@ -62,27 +62,27 @@ export default function Stock() {
       <Loaded of={product}>
         {({ variants }) => {
           const shown = variants.find((one) => one.id === variantId)
-          if (!shown) return <Empty icon="products" title={w('noVariant')} text={w('noVariantText')} />
+          if (!shown) return <Empty icon="products" title={t('noVariant')} text={t('noVariantText')} />
           const { onHand, reserved, trackInventory, allowBackorder, lowStockAt, sku } = shown
           return (
             <div class="columns">
-              <Section title={w('now')}>
+              <Section title={t('now')}>
                 <div aria-live="polite">
                   <Facts
                     of={[
-                      [w('onHand'), <strong>{number(onHand)}</strong>],
-                      [w('reserved'), number(reserved)],
-                      [w('free'), number(onHand - reserved)],
-                      [w('lowStockAt'), lowStockAt === null ? undefined : number(lowStockAt)],
-                      [w('track'), trackInventory ? c('yes') : c('no')],
-                      [w('backorder'), allowBackorder ? c('yes') : c('no')],
-                      [w('sku'), sku === null ? undefined : <bdi>{sku}</bdi>],
+                      [t('onHand'), <strong>{number(onHand)}</strong>],
+                      [t('reserved'), number(reserved)],
+                      [t('free'), number(onHand - reserved)],
+                      [t('lowStockAt'), lowStockAt === null ? undefined : number(lowStockAt)],
+                      [t('track'), trackInventory ? common('yes') : common('no')],
+                      [t('backorder'), allowBackorder ? common('yes') : common('no')],
+                      [t('sku'), sku === null ? undefined : <bdi>{sku}</bdi>],
                     ]}
                   />
                 </div>
               </Section>
               {mayManage.value && (
-                <Section title={w('changeStock')}>
+                <Section title={t('changeStock')}>
                   <StockForm path={path} onChanged={reload} />
                 </Section>
               )}
@@ -91,9 +91,9 @@ export default function Stock() {
         }}
       </Loaded>
       {!product.error.value && (
-        <Section title={w('history')} hint={w('historyHint')}>
-          <LoadedList of={history} query={query} empty={<Empty icon="clock" title={w('noHistory')} text={w('noHistoryText')} />}>
-            {(list) => <Table caption={w('when')} columns={columns(named)} rows={list.data} rowKey={({ id }) => id} />}
+        <Section title={t('history')} hint={t('historyHint')}>
+          <LoadedList of={history} query={query} empty={<Empty icon="clock" title={t('noHistory')} text={t('noHistoryText')} />}>
+            {(list) => <Table caption={t('when')} columns={columns(named)} rows={list.data} rowKey={({ id }) => id} />}
           </LoadedList>
         </Section>
       )}

@@ -1,9 +1,9 @@
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import type { Editor, Row } from './editor.ts'
 import { wrongOf } from './field-texts.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** What of a variant is not in every row. */
 export function VariantFields({ row, editor, currency }: { row: Row; editor: Editor; currency: string }) {
@@ -15,37 +15,39 @@ export function VariantFields({ row, editor, currency }: { row: Row; editor: Edi
     <>
       <div class="fields">
         <MoneyField
-          label={w('compareAt')}
+          label={t('compareAt')}
           currency={currency}
           bind={draft.compareAt}
           max={20}
-          hint={w('compareAtHint')}
+          hint={t('compareAtHint')}
           error={wrong('compareAt')}
         />
-        <MoneyField label={w('cost')} currency={currency} bind={draft.cost} max={20} hint={w('costHint')} error={wrong('cost')} />
-        <TextField label={w('barcode')} bind={draft.barcode} max={255} code />
-        <NumberField label={w('weight')} bind={draft.weight} max={9} error={wrong('weight')} />
-        <TextField label={w('taxClass')} bind={draft.taxClass} max={40} code hint={w('taxClassHint')} />
-        <NumberField label={w('lowStockAt')} bind={draft.lowStockAt} max={10} hint={w('lowStockHint')} error={wrong('lowStockAt')} />
+        <MoneyField label={t('cost')} currency={currency} bind={draft.cost} max={20} hint={t('costHint')} error={wrong('cost')} />
+        <TextField label={t('barcode')} bind={draft.barcode} max={255} code />
+        <NumberField label={t('weight')} bind={draft.weight} max={9} error={wrong('weight')} />
+        <TextField label={t('taxClass')} bind={draft.taxClass} max={40} code hint={t('taxClassHint')} />
+        <NumberField label={t('lowStockAt')} bind={draft.lowStockAt} max={10} hint={t('lowStockHint')} error={wrong('lowStockAt')} />
         {pictures.length > 0 && (
           <div class="named">
             <Picture url={shown?.url} />
             <SelectField
-              label={w('variantPicture')}
+              label={t('variantPicture')}
               bind={draft.picture}
               options={[
-                ['', w('noPicture')],
-                ...pictures.map(({ key: picture, alt }, nth) => [picture, short(alt.value, 60) || w('picture', { n: nth + 1 })] as const),
+                ['', t('noPicture')],
+                ...pictures.map(
+                  ({ key: picture, alt }, nth) => [picture, truncate(alt.value, 60) || t('picture', { n: nth + 1 })] as const,
+                ),
               ]}
             />
           </div>
         )}
       </div>
       <div class="fields">
-        <CheckField label={w('track')} bind={draft.track} />
-        <CheckField label={w('backorder')} bind={draft.backorder} />
-        <CheckField label={w('taxable')} bind={draft.taxable} />
-        <CheckField label={w('shipping')} bind={draft.shipping} />
+        <CheckField label={t('track')} bind={draft.track} />
+        <CheckField label={t('backorder')} bind={draft.backorder} />
+        <CheckField label={t('taxable')} bind={draft.taxable} />
+        <CheckField label={t('shipping')} bind={draft.shipping} />
       </div>
     </>
   )

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { number } from '../../lib/format/format.ts'
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import { at } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
 import type { Editor, Row } from './editor.ts'
 import { type Figures, wrongOf } from './field-texts.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { missing, rowName, variantsMax } from './options.domain.ts'
 import { VariantFields } from './variant-fields.tsx'
 
@@ -27,8 +27,8 @@ export function Variants(props: VariantsProps) {
   const [only] = rows
   const isOne = rows.length === 1 && only !== undefined && rowName(options, only) === ''
   return (
-    <Section title={isOne ? w('priceAndStock') : w('variants')}>
-      {'rows' in editor.wrong.value && rows.length === 0 && <p class="error">{w('noVariants')}</p>}
+    <Section title={isOne ? t('priceAndStock') : t('variants')}>
+      {'rows' in editor.wrong.value && rows.length === 0 && <p class="error">{t('noVariants')}</p>}
       {isOne ? (
         <>
           <FirstFields row={only} {...props} />
@@ -47,7 +47,7 @@ export function Variants(props: VariantsProps) {
       {lacking > 0 && options.length > 0 && rows.length < variantsMax && (
         <div class="row">
           <Button icon="plus" onPress={editor.addMissing}>
-            {w('missing', { n: Math.min(lacking, variantsMax - rows.length) })}
+            {t('missing', { n: Math.min(lacking, variantsMax - rows.length) })}
           </Button>
         </div>
       )}
@@ -63,24 +63,24 @@ function FirstFields({ row, editor, currency, figures, productId }: VariantsProp
   const figure = id === undefined ? undefined : figures.value.get(id)
   return (
     <div class="fields">
-      <MoneyField label={w('price')} currency={currency} bind={draft.price} max={20} required error={wrong('price')} />
+      <MoneyField label={t('price')} currency={currency} bind={draft.price} max={20} required error={wrong('price')} />
       {id === undefined ? (
-        <NumberField label={w('firstStock')} bind={draft.onHand} max={10} error={wrong('onHand')} hint={w('firstStockHint')} />
+        <NumberField label={t('firstStock')} bind={draft.onHand} max={10} error={wrong('onHand')} hint={t('firstStockHint')} />
       ) : (
         <div class="field">
-          <span class="label">{w('onHand')}</span>
+          <span class="label">{t('onHand')}</span>
           <a class="stock-link" href={at('products', productId ?? '', 'variants', id, 'stock')}>
-            <strong aria-live="polite">{draft.track.value ? number(figure?.onHand ?? 0) : w('notCounted')}</strong>{' '}
-            <span>{w('seeStock')}</span>
+            <strong aria-live="polite">{draft.track.value ? number(figure?.onHand ?? 0) : t('notCounted')}</strong>{' '}
+            <span>{t('seeStock')}</span>
           </a>
           {figure !== undefined && figure.reserved > 0 && (
             <span class="hint">
-              {w('reserved')}: {number(figure.reserved)}
+              {t('reserved')}: {number(figure.reserved)}
             </span>
           )}
         </div>
       )}
-      <TextField label={w('sku')} bind={draft.sku} max={255} code error={wrong('sku')} />
+      <TextField label={t('sku')} bind={draft.sku} max={255} code error={wrong('sku')} />
     </div>
   )
 }
@@ -88,7 +88,7 @@ function FirstFields({ row, editor, currency, figures, productId }: VariantsProp
 function VariantRow(props: VariantsProps & { row: Row }) {
   const { row, editor } = props
   const name = rowName(editor.options.value, row)
-  const called = short(name)
+  const called = truncate(name)
   const isOpen = row.isOpen.value
   // What is wrong is shown, wherever it is.
   const isWrong = Object.keys(editor.wrong.value).some((field) => field.startsWith(`rows.${row.key}.`))
@@ -103,14 +103,14 @@ function VariantRow(props: VariantsProps & { row: Row }) {
             type="button"
             class="button quiet"
             aria-expanded={isOpen || isWrong}
-            aria-label={isOpen ? w('less', { name: called }) : w('more', { name: called })}
+            aria-label={isOpen ? t('less', { name: called }) : t('more', { name: called })}
             onClick={() => {
               row.isOpen.value = !isOpen
             }}
           >
             {isOpen ? '–' : '+'}
           </button>
-          <Button kind="quiet" icon="close" label={w('removeVariant', { name: called })} onPress={() => editor.removeRow(row.key)} />
+          <Button kind="quiet" icon="close" label={t('removeVariant', { name: called })} onPress={() => editor.removeRow(row.key)} />
         </span>
       </div>
       <FirstFields {...props} />
@@ -138,10 +138,10 @@ function ForAll({ editor }: VariantsProps) {
         apply()
       }}
     >
-      <legend>{w('forAll')}</legend>
-      <SelectField label={w('field')} bind={field} options={common.map((one) => [one, w(one)] as const)} />
-      <TextField label={w('value')} bind={text} max={40} code />
-      <Button onPress={apply}>{w('apply')}</Button>
+      <legend>{t('forAll')}</legend>
+      <SelectField label={t('field')} bind={field} options={common.map((one) => [one, t(one)] as const)} />
+      <TextField label={t('value')} bind={text} max={40} code />
+      <Button onPress={apply}>{t('apply')}</Button>
     </fieldset>
   )
 }
@@ -156,13 +156,13 @@ function Removed({ editor }: { editor: Editor }) {
   }
   return (
     <div class="note warn stack" role="status">
-      <strong>{w('removedVariants', { n: removed.length })}</strong>
+      <strong>{t('removedVariants', { n: removed.length })}</strong>
       <ul class="row">
         {removed.map((row) => {
           const name = rowName(editor.options.value, row) || wasCalled(row.id)
           return (
             <li key={row.key}>
-              <Button onPress={() => editor.takeBack(row.key)}>{w('takeBack', { name: short(name, 60) })}</Button>
+              <Button onPress={() => editor.takeBack(row.key)}>{t('takeBack', { name: truncate(name, 60) })}</Button>
             </li>
           )
         })}

@@ -1,6 +1,6 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { money, number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { at } from '../../lib/session/current-shop.ts'
 import { Facts, Money, State, When } from '../../ui/bits.tsx'
 import { Preview } from '../../ui/html-preview.tsx'
@@ -8,7 +8,7 @@ import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Table } from '../../ui/table.tsx'
 import type { Figures } from './field-texts.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** A product, for whoever may read it and not change it. */
 export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: { readonly value: Figures } }) {
@@ -16,18 +16,18 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
   return (
     <div class="columns">
       <div class="stack">
-        <Section title={w('basics')}>
+        <Section title={t('basics')}>
           <p>
             <bdi>{title}</bdi>
           </p>
           {descriptionHtml.trim() === '' ? (
-            <p class="faint">{w('noDescription')}</p>
+            <p class="faint">{t('noDescription')}</p>
           ) : (
-            <Preview html={descriptionHtml} label={w('description')} />
+            <Preview html={descriptionHtml} label={t('description')} />
           )}
         </Section>
         {images.length > 0 && (
-          <Section title={w('pictures')}>
+          <Section title={t('pictures')}>
             <ul class="gallery">
               {images.map(({ id, url, alt }) => (
                 <li key={id}>
@@ -37,37 +37,37 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
             </ul>
           </Section>
         )}
-        <Section title={w('variants')}>
+        <Section title={t('variants')}>
           <Table
-            caption={w('priceAndStock')}
+            caption={t('priceAndStock')}
             rows={variants}
             rowKey={({ id }) => id}
             href={(variant) => at('products', of.id, 'variants', variant.id, 'stock')}
             columns={[
-              { key: 'title', title: w('variant'), main: true, cell: (variant) => <bdi class="cut">{variant.title}</bdi> },
-              { key: 'sku', title: w('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
-              { key: 'price', title: w('price'), end: true, cell: ({ price }) => <Money of={price} /> },
-              { key: 'cost', title: w('cost'), end: true, cell: ({ cost }) => (cost ? money(cost) : '–') },
+              { key: 'title', title: t('variant'), main: true, cell: (variant) => <bdi class="cut">{variant.title}</bdi> },
+              { key: 'sku', title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
+              { key: 'price', title: t('price'), end: true, cell: ({ price }) => <Money of={price} /> },
+              { key: 'cost', title: t('cost'), end: true, cell: ({ cost }) => (cost ? money(cost) : '–') },
               {
                 key: 'stock',
-                title: w('onHand'),
+                title: t('onHand'),
                 end: true,
                 cell: ({ id, onHand, trackInventory }) =>
-                  trackInventory ? number(figures.value.get(id)?.onHand ?? onHand) : w('notCounted'),
+                  trackInventory ? number(figures.value.get(id)?.onHand ?? onHand) : t('notCounted'),
               },
             ]}
           />
         </Section>
       </div>
-      <Section title={w('organisation')}>
+      <Section title={t('organisation')}>
         <Facts
           of={[
-            [c('status'), <State of={status} />],
-            [w('showing'), publishedAt === null ? w('showing.never') : <When at={publishedAt} />],
-            [w('vendor'), <bdi>{vendor}</bdi>],
-            [w('type'), <bdi>{type}</bdi>],
-            [w('tags'), <bdi>{tags.join(', ')}</bdi>],
-            [w('handle'), <code>{handle}</code>],
+            [common('status'), <State of={status} />],
+            [t('showing'), publishedAt === null ? t('showing.never') : <When at={publishedAt} />],
+            [t('vendor'), <bdi>{vendor}</bdi>],
+            [t('type'), <bdi>{type}</bdi>],
+            [t('tags'), <bdi>{tags.join(', ')}</bdi>],
+            [t('handle'), <code>{handle}</code>],
           ]}
         />
       </Section>

@@ -1,22 +1,22 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
 import { State, When } from '../../ui/bits.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { w } from '../registries/i18n.ts'
+import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
 import { moves, type StatusOf } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'ServiceProvider'>>[] => [
-  { key: 'name', title: w('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
-  { key: 'archetype', title: w('archetype'), cell: ({ archetype }) => w(`archetype.${archetype}`) },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
-  { key: 'messages', title: w('messages'), end: true, cell: ({ successfulIngestionCount }) => number(successfulIngestionCount) },
+  { key: 'name', title: t('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
+  { key: 'archetype', title: t('archetype'), cell: ({ archetype }) => t(`archetype.${archetype}`) },
+  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'messages', title: t('messages'), end: true, cell: ({ successfulIngestionCount }) => number(successfulIngestionCount) },
   {
     key: 'last',
-    title: w('lastMessage'),
+    title: t('lastMessage'),
     cell: ({ lastSuccessfulIngestionAt }) => (lastSuccessfulIngestionAt ? <When at={lastSuccessfulIngestionAt} short /> : '–'),
   },
 ]
@@ -27,10 +27,10 @@ export default function Providers() {
   return (
     <RegistryList
       query={query}
-      title={w('providers')}
-      subtitle={w('providersText')}
+      title={t('providers')}
+      subtitle={t('providersText')}
       statuses={Object.keys(moves.provider)}
-      create={{ href: net('providers', 'new'), text: w('newProvider') }}
+      create={{ href: net('providers', 'new'), text: t('newProvider') }}
       columns={columns()}
       href={({ id }) => net('providers', id)}
       read={(status, signal) =>
@@ -41,7 +41,7 @@ export default function Providers() {
           }),
         )
       }
-      empty={{ title: w('noProviders'), text: w('noProvidersText') }}
+      empty={{ title: t('noProviders'), text: t('noProvidersText') }}
     />
   )
 }

@@ -4,9 +4,9 @@ import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/ap
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import { type RecordDraft, useDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { net } from '../../lib/session/current-shop.ts'
 import { Copyable, Facts, State, When } from '../../ui/bits.tsx'
@@ -16,7 +16,7 @@ import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveRecord } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Once } from '../../ui/secret-once.tsx'
-import { w } from '../registries/i18n.ts'
+import { t } from '../registries/i18n.ts'
 import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
 import { History, Moves } from '../registries/status.tsx'
 import { WalletsField } from '../registries/wallets-field.tsx'
@@ -27,7 +27,7 @@ type Archetype = Provider['archetype']
 type Typed = { displayName: string; archetype: Archetype; wallets: readonly WalletRow[] }
 
 const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border'] as const satisfies readonly Archetype[]
-const archetypeOptions = () => archetypes.map((one) => [one, w(`archetype.${one}`)] as const)
+const archetypeOptions = () => archetypes.map((one) => [one, t(`archetype.${one}`)] as const)
 
 /** A service provider, or a new one. */
 export default function OneProvider() {
@@ -35,7 +35,7 @@ export default function OneProvider() {
   return id === 'new' ? <New /> : <Known id={id} />
 }
 
-const back = () => ({ href: net('providers'), text: w('providers') })
+const back = () => ({ href: net('providers'), text: t('providers') })
 
 function New() {
   const { route } = useLocation()
@@ -44,7 +44,7 @@ function New() {
   const draft = useDraft<Typed>('new', { displayName: '', archetype: 'generic', wallets: [] })
   async function create(): Promise<void> {
     const { wallets, ...rest } = draft.now()
-    const body = { ...rest, wallets: walletBodies(wallets, w('badMoment')) }
+    const body = { ...rest, wallets: walletBodies(wallets, t('badMoment')) }
     const provider = await once(body, (key) =>
       ok(api.POST('/admin/service-providers', { params: { header: { 'idempotency-key': key } }, body })),
     )
@@ -55,21 +55,21 @@ function New() {
     return (
       <Page key="made" title={made.displayName} back={back()} subtitle={<State of={made.status} />}>
         <Once
-          title={w('secret')}
-          text={w('secretOnce')}
+          title={t('secret')}
+          text={t('secretOnce')}
           secret={made.webhookSecret}
-          kept={w('goOn')}
+          kept={t('goOn')}
           onKept={() => route(net('providers', made.id), true)}
         />
         <Ingestion id={made.id} />
       </Page>
     )
   return (
-    <Page key="new" title={w('newProvider')} back={back()}>
+    <Page key="new" title={t('newProvider')} back={back()}>
       <Section>
-        <Form onSubmit={create} submit={w('register')} dirty={draft.dirty}>
-          <TextField label={w('name')} bind={draft.of.displayName} max={200} required hint={w('beginsPending')} />
-          <SelectField label={w('archetype')} bind={draft.of.archetype} options={archetypeOptions()} />
+        <Form onSubmit={create} submit={t('register')} dirty={draft.dirty}>
+          <TextField label={t('name')} bind={draft.of.displayName} max={200} required hint={t('beginsPending')} />
+          <SelectField label={t('archetype')} bind={draft.of.archetype} options={archetypeOptions()} />
           <WalletsField bind={draft.of.wallets} />
         </Form>
       </Section>
@@ -78,8 +78,8 @@ function New() {
 }
 
 const Ingestion = ({ id }: { id: string }) => (
-  <Section title={w('ingestion')} hint={w('ingestionText')}>
-    <Copyable text={`${location.origin}/webhooks/ingestion/${id}`} label={w('ingestion')} />
+  <Section title={t('ingestion')} hint={t('ingestionText')}>
+    <Copyable text={`${location.origin}/webhooks/ingestion/${id}`} label={t('ingestion')} />
   </Section>
 )
 
@@ -90,7 +90,7 @@ function Known({ id }: { id: string }) {
   const held = provider.data.value
   return (
     <Page
-      title={held?.data.displayName ?? w('provider')}
+      title={held?.data.displayName ?? t('provider')}
       back={back()}
       subtitle={held && <State of={held.data.status} />}
       actions={
@@ -130,10 +130,10 @@ async function send(
     theirs: read,
     differences: (now) =>
       [
-        [c('status'), stateName(change.status ?? data.status), stateName(now.status)],
-        [w('name'), change.displayName ?? data.displayName, now.displayName],
-        [w('archetype'), w(`archetype.${change.archetype ?? data.archetype}`), w(`archetype.${now.archetype}`)],
-        [w('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
+        [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
+        [t('name'), change.displayName ?? data.displayName, now.displayName],
+        [t('archetype'), t(`archetype.${change.archetype ?? data.archetype}`), t(`archetype.${now.archetype}`)],
+        [t('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
       ] as const,
   })
 }
@@ -148,14 +148,14 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
   async function save(): Promise<void> {
     const { wallets, ...rest } = draft.now()
     const isOther = JSON.stringify(wallets) !== JSON.stringify(typedOf(draft.begun().data).wallets)
-    const change = { ...rest, ...(isOther ? { wallets: walletBodies(wallets, w('badMoment')) } : {}) }
-    if (await send(provider, draft.begun(), change, { read, draft })) notify(c('saved'))
+    const change = { ...rest, ...(isOther ? { wallets: walletBodies(wallets, t('badMoment')) } : {}) }
+    if (await send(provider, draft.begun(), change, { read, draft })) notify(common('saved'))
   }
   async function rotate(): Promise<void> {
     const sure = await confirm({
-      title: w('rotateOf', { name: short(data.displayName) }),
-      body: <p>{w('rotateText')}</p>,
-      action: w('rotate'),
+      title: t('rotateOf', { name: truncate(data.displayName) }),
+      body: <p>{t('rotateText')}</p>,
+      action: t('rotate'),
       danger: true,
     })
     if (!sure) return
@@ -176,33 +176,33 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
       {rotated && (
         <Once
           key={rotated.webhookSecret}
-          title={w('secret')}
-          text={`${w('secretOnce')} ${w('previousUntil', { at: moment(rotated.previousUntil) })}`}
+          title={t('secret')}
+          text={`${t('secretOnce')} ${t('previousUntil', { at: moment(rotated.previousUntil) })}`}
           secret={rotated.webhookSecret}
-          kept={w('goOn')}
+          kept={t('goOn')}
           onKept={() => setRotated(undefined)}
         />
       )}
       <div class="columns">
-        <Section title={w('record')}>
+        <Section title={t('record')}>
           <Form onSubmit={save} dirty={draft.dirty} keepsTyping>
-            <TextField label={w('name')} bind={draft.of.displayName} max={200} required />
-            <SelectField label={w('archetype')} bind={draft.of.archetype} options={archetypeOptions()} />
+            <TextField label={t('name')} bind={draft.of.displayName} max={200} required />
+            <SelectField label={t('archetype')} bind={draft.of.archetype} options={archetypeOptions()} />
             <WalletsField bind={draft.of.wallets} />
           </Form>
         </Section>
         <div class="stack">
           <Ingestion id={data.id} />
-          <Section title={w('messages')} actions={<Button onPress={rotate}>{w('rotate')}</Button>}>
+          <Section title={t('messages')} actions={<Button onPress={rotate}>{t('rotate')}</Button>}>
             <Facts
               of={[
-                [w('messages'), number(data.successfulIngestionCount)],
-                [w('lastMessage'), data.lastSuccessfulIngestionAt && <When at={data.lastSuccessfulIngestionAt} />],
+                [t('messages'), number(data.successfulIngestionCount)],
+                [t('lastMessage'), data.lastSuccessfulIngestionAt && <When at={data.lastSuccessfulIngestionAt} />],
                 ['ID', <Copyable key="id" text={data.id} label="ID" />],
               ]}
             />
             <div class="row">
-              <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{w('audit')}</ButtonLink>
+              <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
             </div>
           </Section>
           <History of={data.statusHistory} />

@@ -3,7 +3,7 @@ import { download } from '../../lib/api/download.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { day, moment, number, usd } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive, useLooking } from '../../lib/live/live-events.ts'
 import { datesOf, windowOf, windowQuery } from '../../lib/navigation/date-range.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
@@ -14,7 +14,7 @@ import { Button } from '../../ui/button.tsx'
 import { Windows } from '../../ui/date-range.tsx'
 import { Empty, Loaded, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Merchant = Schema<'TopMerchants'>['data'][number]
 type Product = Schema<'TopProducts'>['data'][number]
@@ -54,8 +54,8 @@ export default function Rankings() {
   const path = byProduct ? '/admin/affiliate/top-products' : '/admin/affiliate/top-merchants'
   return (
     <Page
-      title={w('title')}
-      subtitle={w('subtitle')}
+      title={t('title')}
+      subtitle={t('subtitle')}
       actions={
         <Button
           icon="download"
@@ -63,16 +63,16 @@ export default function Rankings() {
             download(pathWith(path, { ...datesIn(query.of), limit, mode: await salesMode() }), `${path.split('/').at(-1)}.csv`, 'text/csv')
           }
         >
-          {c('download')}
+          {common('download')}
         </Button>
       }
     >
       <Windows query={query} shown={shown} offered={offered} />
       <Tabs
-        label={w('kind')}
+        label={t('kind')}
         of={[
-          { href: query.href({ top: undefined }), text: w('merchants'), current: !byProduct },
-          { href: query.href({ top: 'products' }), text: w('products'), current: byProduct },
+          { href: query.href({ top: undefined }), text: t('merchants'), current: !byProduct },
+          { href: query.href({ top: 'products' }), text: t('products'), current: byProduct },
         ]}
       />
       <Limit query={query} limit={limit} />
@@ -84,7 +84,7 @@ export default function Rankings() {
 const Limit = ({ query, limit }: { query: Query; limit: number }) => (
   <div class="filters">
     <label class="filter">
-      <span>{w('limit')}</span>
+      <span>{t('limit')}</span>
       <select value={limit} onChange={({ currentTarget: { value } }) => query.set({ limit: value === '10' ? undefined : value })}>
         {limits.map((one) => (
           <option key={one} value={one}>
@@ -100,18 +100,18 @@ type ReadOf = { startDate: string; endDate: string; readAt: string; isTest: bool
 const Days = ({ of: { startDate, endDate, readAt, isTest } }: { of: ReadOf }) => (
   <>
     <p class="faint">
-      {w('days', { from: day(startDate), to: day(endDate) })} · {c('asOf', { at: moment(readAt) })}
+      {t('days', { from: day(startDate), to: day(endDate) })} · {common('asOf', { at: moment(readAt) })}
     </p>
-    {isTest && <Note tone="info">{c('testMode')}</Note>}
+    {isTest && <Note tone="info">{common('testMode')}</Note>}
   </>
 )
-const Nothing = () => <Empty icon="people" title={w('none')} text={w('noneText')} />
+const Nothing = () => <Empty icon="people" title={t('none')} text={t('noneText')} />
 
 const merchantColumns = (): readonly Column<Merchant>[] => [
-  { key: 'rank', title: w('rank'), cell: ({ rank }) => number(rank) },
-  { key: 'shop', title: w('shop'), main: true, cell: ({ shopName }) => <bdi>{shopName}</bdi> },
-  { key: 'gmv', title: w('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
-  { key: 'orders', title: w('orders'), end: true, cell: ({ orders }) => number(orders) },
+  { key: 'rank', title: t('rank'), cell: ({ rank }) => number(rank) },
+  { key: 'shop', title: t('shop'), main: true, cell: ({ shopName }) => <bdi>{shopName}</bdi> },
+  { key: 'gmv', title: t('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
+  { key: 'orders', title: t('orders'), end: true, cell: ({ orders }) => number(orders) },
 ]
 
 function Merchants({ query, limit }: { query: Query; limit: number }) {
@@ -125,7 +125,7 @@ function Merchants({ query, limit }: { query: Query; limit: number }) {
             <Nothing />
           ) : (
             <Table
-              caption={w('merchants')}
+              caption={t('merchants')}
               columns={merchantColumns()}
               rows={of.data}
               rowKey={({ merchantId }) => merchantId}
@@ -139,19 +139,19 @@ function Merchants({ query, limit }: { query: Query; limit: number }) {
 }
 
 const productColumns = (): readonly Column<Product>[] => [
-  { key: 'rank', title: w('rank'), cell: ({ rank }) => number(rank) },
-  { key: 'product', title: w('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { key: 'rank', title: t('rank'), cell: ({ rank }) => number(rank) },
+  { key: 'product', title: t('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
   {
     key: 'shop',
-    title: w('shop'),
+    title: t('shop'),
     cell: ({ shopName }) => (
       <a href={pathWith(net('shops'), { q: shopName })}>
         <bdi>{shopName}</bdi>
       </a>
     ),
   },
-  { key: 'units', title: w('units'), end: true, cell: ({ unitsSold }) => number(unitsSold) },
-  { key: 'gmv', title: w('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
+  { key: 'units', title: t('units'), end: true, cell: ({ unitsSold }) => number(unitsSold) },
+  { key: 'gmv', title: t('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
 ]
 
 function Products({ query, limit }: { query: Query; limit: number }) {
@@ -164,7 +164,7 @@ function Products({ query, limit }: { query: Query; limit: number }) {
           {of.data.length === 0 ? (
             <Nothing />
           ) : (
-            <Table caption={w('products')} columns={productColumns()} rows={of.data} rowKey={({ productId }) => productId} />
+            <Table caption={t('products')} columns={productColumns()} rows={of.data} rowKey={({ productId }) => productId} />
           )}
         </>
       )}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useResource } from '../../lib/api/resource.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLooking } from '../../lib/live/live-events.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { ButtonLink } from '../../ui/button.tsx'
@@ -60,7 +60,10 @@ export function RegistryList<Row extends { readonly id: string }>({
       }
     >
       {statuses.length > 0 && (
-        <Filters query={query} filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]} />
+        <Filters
+          query={query}
+          filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
+        />
       )}
       {above}
       <LoadedList

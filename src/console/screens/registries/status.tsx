@@ -1,5 +1,5 @@
 import type { Schema } from '../../lib/api/api.ts'
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import { stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { Who } from '../../ui/account-name.tsx'
@@ -7,12 +7,12 @@ import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { isEnd, movesFrom, type Registry, type StatusOf } from './registry.domain.ts'
 
 const verbOf = (to: string): string => {
   const key = `move.${to}`
-  return w.has(key) ? w(key) : to
+  return t.has(key) ? t(key) : to
 }
 
 /** What a record may become, each asked about with what comes of it. @param onMove answers whether it was done */
@@ -31,17 +31,17 @@ export function Moves<Of extends Registry>({
     const key = `${of}.${to}`
     const verb = verbOf(to)
     const sure = await confirm({
-      title: w('moveOf', { move: verb, name: short(name) }),
+      title: t('moveOf', { move: verb, name: truncate(name) }),
       body: (
         <>
-          {w.has(key) && <p>{w(key)}</p>}
-          {isEnd(to) && <p>{w('noWayBack')}</p>}
+          {t.has(key) && <p>{t(key)}</p>}
+          {isEnd(to) && <p>{t('noWayBack')}</p>}
         </>
       ),
       action: verb,
       danger: to !== 'ACTIVE',
     })
-    if (sure && (await onMove(to))) notify(w('moved', { name: short(name), state: stateName(to) }))
+    if (sure && (await onMove(to))) notify(t('moved', { name: truncate(name), state: stateName(to) }))
   }
   return (
     <>
@@ -56,7 +56,7 @@ export function Moves<Of extends Registry>({
 
 /** What somebody was from when on, and who said so. */
 export const History = ({ of }: { of: Schema<'AdminLender'>['statusHistory'] | Schema<'ServiceProvider'>['statusHistory'] }) => (
-  <Section title={w('history')}>
+  <Section title={t('history')}>
     <ol class="timeline">
       {of.toReversed().map(({ status, at, actor }) => (
         <li key={`${at} ${status}`}>

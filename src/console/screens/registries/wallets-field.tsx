@@ -1,8 +1,8 @@
 import type { Signal } from '@preact/signals'
 import { useId } from 'preact/hooks'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { noWallet, type WalletRow } from './registry.domain.ts'
 
 /** The wallets by which somebody attests, each with its time. */
@@ -13,12 +13,12 @@ export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
   }
   return (
     <fieldset class="field">
-      <legend>{w('wallets')}</legend>
-      <p class="hint">{w('walletsHint')}</p>
+      <legend>{t('wallets')}</legend>
+      <p class="hint">{t('walletsHint')}</p>
       {bind.value.map((row, at) => (
         <div key={at} class="wallet">
           <div class="field">
-            <label for={`${id}-${at}`}>{w('addressNr', { n: at + 1 })}</label>
+            <label for={`${id}-${at}`}>{t('addressNr', { n: at + 1 })}</label>
             <input
               id={`${id}-${at}`}
               dir="ltr"
@@ -33,7 +33,7 @@ export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
           </div>
           {(['from', 'to'] as const).map((end) => (
             <div key={end} class="field">
-              <label for={`${id}-${at}-${end}`}>{w(end === 'from' ? 'fromNr' : 'toNr', { n: at + 1 })}</label>
+              <label for={`${id}-${at}-${end}`}>{t(end === 'from' ? 'fromNr' : 'toNr', { n: at + 1 })}</label>
               <input
                 id={`${id}-${at}-${end}`}
                 type="datetime-local"
@@ -45,7 +45,7 @@ export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
           <Button
             kind="quiet"
             icon="close"
-            label={`${c('remove')}: ${w('addressNr', { n: at + 1 })}`}
+            label={`${common('remove')}: ${t('addressNr', { n: at + 1 })}`}
             onPress={() => {
               bind.value = bind.value.filter((_, one) => one !== at)
             }}
@@ -59,7 +59,7 @@ export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
             bind.value = [...bind.value, noWallet]
           }}
         >
-          {w('addWallet')}
+          {t('addWallet')}
         </Button>
       </div>
     </fieldset>

@@ -3,7 +3,7 @@ import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { day, usd } from '../../lib/format/format.ts'
 import { outcomeName, outcomes } from '../../lib/format/lending-names.ts'
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
 import { WhoIs } from '../../ui/account-name.tsx'
@@ -14,7 +14,7 @@ import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Earned } from '../lending-queue/credit-limit.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { RecordDialog } from './record.tsx'
 import { allLenders } from './record-search.ts'
 import type { Repayment } from './repayment.domain.ts'
@@ -31,25 +31,25 @@ const Day = ({ at }: { at: string }) => (
 )
 
 const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly Column<Repayment>[] => [
-  { key: 'loan', title: w('loanRef'), main: true, cell: ({ loanRef }) => <bdi class="cut">{loanRef}</bdi> },
+  { key: 'loan', title: t('loanRef'), main: true, cell: ({ loanRef }) => <bdi class="cut">{loanRef}</bdi> },
   {
     key: 'outcome',
-    title: w('outcome'),
+    title: t('outcome'),
     cell: ({ outcome, source }) => (
       <span class="lines">
         <span>
           <State of={outcome} text={outcomeName(outcome)} tone={tones[outcome]} />
         </span>
-        <small class="faint">{w(`source.${source}`)}</small>
+        <small class="faint">{t(`source.${source}`)}</small>
       </span>
     ),
   },
-  { key: 'amount', title: w('amount'), end: true, cell: ({ amountUsd }) => usd(amountUsd) },
-  { key: 'due', title: w('due'), cell: ({ dueAt }) => <Day at={dueAt} /> },
-  { key: 'settled', title: w('settled'), cell: ({ settledAt }) => (settledAt ? <Day at={settledAt} /> : '–') },
+  { key: 'amount', title: t('amount'), end: true, cell: ({ amountUsd }) => usd(amountUsd) },
+  { key: 'due', title: t('due'), cell: ({ dueAt }) => <Day at={dueAt} /> },
+  { key: 'settled', title: t('settled'), cell: ({ settledAt }) => (settledAt ? <Day at={settledAt} /> : '–') },
   {
     key: 'who',
-    title: w('lenderMerchant'),
+    title: t('lenderMerchant'),
     cell: ({ lenderId, merchantId }) => (
       <span class="lines">
         <a href={query.href({ lenderId })}>
@@ -63,22 +63,22 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
   },
   {
     key: 'reversal',
-    title: w('counts'),
+    title: t('counts'),
     cell: ({ id, reversal, loanRef }) =>
       reversal ? (
         <>
           <span class="faint">
-            {w('reversed')} <When at={reversal.recordedAt} />
+            {t('reversed')} <When at={reversal.recordedAt} />
           </span>{' '}
           <bdi class="cut">{reversal.reason}</bdi>
         </>
       ) : (
         <ButtonLink
           kind="quiet"
-          label={w('reverseOf', { loan: short(loanRef) })}
+          label={t('reverseOf', { loan: truncate(loanRef) })}
           href={query.href({ do: 'reverse', id, page: query.of['page'] })}
         >
-          {w('reverse')}
+          {t('reverse')}
         </ButtonLink>
       ),
   },
@@ -119,15 +119,15 @@ export default function Repayments() {
   const reversed = doing === 'reverse' ? list.data.value?.data.find(({ id, reversal }) => id === query.of['id'] && !reversal) : undefined
   return (
     <Page
-      title={w('title')}
-      back={{ href: net('lending'), text: w('applications') }}
+      title={t('title')}
+      back={{ href: net('lending'), text: t('applications') }}
       actions={
         <>
           <ButtonLink icon="upload" href={query.href({ do: 'tape' })}>
-            {w('tape')}
+            {t('tape')}
           </ButtonLink>
           <ButtonLink kind="primary" icon="plus" href={query.href({ do: 'record' })}>
-            {w('record')}
+            {t('record')}
           </ButtonLink>
         </>
       }
@@ -136,20 +136,20 @@ export default function Repayments() {
       <Filters
         query={query}
         filters={[
-          { name: 'merchantId', label: w('merchantId') },
-          { name: 'lenderId', label: w('lender'), options: [...names] },
-          { name: 'loanRef', label: w('loanRef') },
-          { name: 'outcome', label: w('outcome'), options: outcomes.map((one) => [one, outcomeName(one)]) },
+          { name: 'merchantId', label: t('merchantId') },
+          { name: 'lenderId', label: t('lender'), options: [...names] },
+          { name: 'loanRef', label: t('loanRef') },
+          { name: 'outcome', label: t('outcome'), options: outcomes.map((one) => [one, outcomeName(one)]) },
         ]}
       />
       <LoadedList
         of={list}
         query={query}
         isFiltered={isFiltered}
-        empty={<Empty icon="money" title={w('empty')} text={w('emptyText')} />}
-        notFound={w('nothingText')}
+        empty={<Empty icon="money" title={t('empty')} text={t('emptyText')} />}
+        notFound={t('nothingText')}
       >
-        {(page) => <Table caption={w('title')} columns={columns(query, names)} rows={page.data} rowKey={({ id }) => id} />}
+        {(page) => <Table caption={t('title')} columns={columns(query, names)} rows={page.data} rowKey={({ id }) => id} />}
       </LoadedList>
       {merchantId && <Earned key={changes} merchantId={merchantId} query={query} />}
       {doing === 'record' && <RecordDialog merchantId={merchantId} onClose={close} onDone={done} />}

@@ -1,6 +1,6 @@
 /** Merchants and lenders by what an operator types. */
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { plain } from '../../lib/format/fold-text.ts'
+import { foldText } from '../../lib/format/fold-text.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import type { Find } from '../../ui/picker.tsx'
 
@@ -36,10 +36,10 @@ export function lenderFinder(): Find<Choice> {
   let all: ReturnType<typeof allLenders> | undefined
   return async (q) => {
     all ??= allLenders()
-    const asked = plain(q)
+    const asked = foldText(q)
     try {
       return (await all)
-        .filter(({ displayName, id }) => id === q || plain(displayName).includes(asked))
+        .filter(({ displayName, id }) => id === q || foldText(displayName).includes(asked))
         .slice(0, eachMax)
         .map(lenderChoice)
     } catch (error) {

@@ -6,7 +6,7 @@ import { outcomeName, outcomes } from '../../lib/format/lending-names.ts'
 import { daysAgo } from '../../lib/format/server-clock.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
-import { c, notAmount } from '../../lib/i18n/common.ts'
+import { common, notAmount } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { Note } from '../../ui/bits.tsx'
 import { Cancel } from '../../ui/close-button.tsx'
@@ -14,7 +14,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { PickField } from '../../ui/picker.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { findMerchants, lenderFinder } from './record-search.ts'
 import { bodyOf, nothingTyped, type Wrong } from './repayment.domain.ts'
 
@@ -38,34 +38,34 @@ export function RecordDialog({
   async function record(): Promise<void> {
     const read = bodyOf(draft.now(), { merchantId: merchant.value[0]?.id, lenderId: lender.value[0]?.id })
     wrong.value = 'wrong' in read ? read.wrong : {}
-    if ('wrong' in read) throw new Error(w('look'))
+    if ('wrong' in read) throw new Error(t('look'))
     const { body } = read
     await once(body, (key) => ok(api.POST('/admin/repayments', { params: { header: { 'idempotency-key': key } }, body })))
-    notify(w('isRecorded'))
+    notify(t('isRecorded'))
     onDone()
   }
   const said = (name: keyof Wrong) => {
     const what = wrong.value[name]
-    return what === undefined ? undefined : what === 'amount' ? notAmount('USD') : c('required')
+    return what === undefined ? undefined : what === 'amount' ? notAmount('USD') : common('required')
   }
   return (
-    <FormDialog title={w('record')} onClose={onClose} wide>
-      <Note>{w('recordNote')}</Note>
+    <FormDialog title={t('record')} onClose={onClose} wide>
+      <Note>{t('recordNote')}</Note>
       <Form
         onSubmit={record}
-        submit={w('record')}
+        submit={t('record')}
         dirty={draft.dirty || lender.value.length > 0 || merchant.value[0]?.id !== (merchantId || undefined)}
-        label={w('record')}
+        label={t('record')}
         actions={<Cancel />}
       >
-        <PickField label={w('merchant')} bind={merchant} max={1} find={findMerchants} hint={w('merchantHint')} error={said('merchant')} />
-        <PickField label={w('lender')} bind={lender} max={1} find={findLenders} error={said('lender')} />
+        <PickField label={t('merchant')} bind={merchant} max={1} find={findMerchants} hint={t('merchantHint')} error={said('merchant')} />
+        <PickField label={t('lender')} bind={lender} max={1} find={findLenders} error={said('lender')} />
         <div class="fields">
-          <TextField label={w('loanRef')} hint={w('loanRefHint')} bind={of.loanRef} max={128} required error={said('loanRef')} />
-          <SelectField label={w('outcome')} bind={of.outcome} options={outcomes.map((one) => [one, outcomeName(one)])} />
-          <MoneyField label={w('amount')} currency="USD" bind={of.amount} required error={said('amount')} />
-          <TextField label={w('due')} type="date" bind={of.due} hint={w('notAfter', { day: daysAgo(0) })} required error={said('due')} />
-          <TextField label={w('settled')} type="date" bind={of.settled} hint={w('settledHint')} error={said('settled')} />
+          <TextField label={t('loanRef')} hint={t('loanRefHint')} bind={of.loanRef} max={128} required error={said('loanRef')} />
+          <SelectField label={t('outcome')} bind={of.outcome} options={outcomes.map((one) => [one, outcomeName(one)])} />
+          <MoneyField label={t('amount')} currency="USD" bind={of.amount} required error={said('amount')} />
+          <TextField label={t('due')} type="date" bind={of.due} hint={t('notAfter', { day: daysAgo(0) })} required error={said('due')} />
+          <TextField label={t('settled')} type="date" bind={of.settled} hint={t('settledHint')} error={said('settled')} />
         </div>
       </Form>
     </FormDialog>

@@ -3,13 +3,13 @@ import { api, ok } from '../../lib/api/api.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { usd } from '../../lib/format/format.ts'
 import { outcomeName } from '../../lib/format/lending-names.ts'
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { Cancel } from '../../ui/close-button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { AreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import type { Repayment } from './repayment.domain.ts'
 
 /** Takes a repayment back, by an entry of its own: it counts no more. */
@@ -21,17 +21,17 @@ export function ReverseDialog({ of, onClose, onDone }: { of: Repayment; onClose:
     await once(body, (key) =>
       ok(api.POST('/admin/repayments/{id}/reverse', { params: { path: { id: of.id }, header: { 'idempotency-key': key } }, body })),
     )
-    notify(w('isReversed'))
+    notify(t('isReversed'))
     onDone()
   }
   return (
-    <FormDialog title={w('reverseOf', { loan: short(of.loanRef) })} onClose={onClose}>
+    <FormDialog title={t('reverseOf', { loan: truncate(of.loanRef) })} onClose={onClose}>
       <p>
         {outcomeName(of.outcome)}, {usd(of.amountUsd)}
       </p>
-      <p>{w('reverseWhat')}</p>
-      <Form onSubmit={reverse} submit={w('reverse')} danger dirty={reason.value !== ''} label={w('reverse')} actions={<Cancel />}>
-        <AreaField label={w('reason')} bind={reason} max={2000} required />
+      <p>{t('reverseWhat')}</p>
+      <Form onSubmit={reverse} submit={t('reverse')} danger dirty={reason.value !== ''} label={t('reverse')} actions={<Cancel />}>
+        <AreaField label={t('reason')} bind={reason} max={2000} required />
       </Form>
     </FormDialog>
   )

@@ -4,7 +4,7 @@ import type { Schema } from '../../lib/api/api.ts'
 import { Refused } from '../../lib/api/api-error.ts'
 import { upload } from '../../lib/api/upload.ts'
 import { bytes, number } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useDirty } from '../../lib/session/use-unsaved-changes.ts'
 import { Facts, Note } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -12,7 +12,7 @@ import { Problem } from '../../ui/error-message.tsx'
 import { FileField } from '../../ui/fields.tsx'
 import { Importing, ImportRows } from '../../ui/import-csv/index.tsx'
 import { Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { tapeColumns } from './repayment.domain.ts'
 
 type Report = Schema<'LoanTapeReport'>
@@ -41,7 +41,8 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
     ended.value = undefined
     under.value = { phase: 'sending', part: 0 }
     try {
-      if (of.size > mbMax * 1024 * 1024) throw new Refused(413, c('tooLarge', { max: bytes(mbMax * 1_000_000) }), undefined, null, null)
+      if (of.size > mbMax * 1024 * 1024)
+        throw new Refused(413, common('tooLarge', { max: bytes(mbMax * 1_000_000) }), undefined, null, null)
       const report = await upload<Report>('/admin/repayments/import', of, {
         type: 'text/csv',
         signal: mine.signal,
@@ -51,7 +52,7 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
       })
       ended.value = { report }
     } catch (error) {
-      ended.value = mine.signal.aborted || (error instanceof Refused && error.status === 0) ? { text: w('tapeBroke') } : { error }
+      ended.value = mine.signal.aborted || (error instanceof Refused && error.status === 0) ? { text: t('tapeBroke') } : { error }
     } finally {
       under.value = undefined
       onDone()
@@ -63,11 +64,11 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
   }
   const chosen = file.value
   return (
-    <Section title={w('tape')} hint={w('tapeHint')} actions={!under.value && <Button onPress={onClose}>{c('close')}</Button>}>
+    <Section title={t('tape')} hint={t('tapeHint')} actions={!under.value && <Button onPress={onClose}>{common('close')}</Button>}>
       <p class="hint">
         <code>{tapeColumns.join(',')}</code>
       </p>
-      {!chosen && <FileField label={c('choose')} accept=".csv,text/csv" onFiles={take} />}
+      {!chosen && <FileField label={common('choose')} accept=".csv,text/csv" onFiles={take} />}
       {chosen && (
         <p class="row">
           <bdi>{chosen.name}</bdi> <span class="faint">{bytes(chosen.size)}</span>
@@ -76,9 +77,9 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
       {chosen && !under.value && (
         <div class="form-actions">
           <Button kind="primary" onPress={() => void send(chosen)}>
-            {w(ended.value ? 'tapeAgain' : 'tapeSend')}
+            {t(ended.value ? 'tapeAgain' : 'tapeSend')}
           </Button>
-          <Button onPress={() => take([])}>{w('tapeOther')}</Button>
+          <Button onPress={() => take([])}>{t('tapeOther')}</Button>
         </div>
       )}
       {under.value && <Importing of={under.value} onStop={() => stopping.current?.abort()} />}
@@ -93,15 +94,15 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
 
 const Reported = ({ of }: { of: Report }) => (
   <>
-    <Note tone={of.failed > 0 ? 'warn' : 'good'}>{w('tapeDone', { n: of.recorded })}</Note>
+    <Note tone={of.failed > 0 ? 'warn' : 'good'}>{t('tapeDone', { n: of.recorded })}</Note>
     <Facts
       of={[
-        [w('rows'), number(of.rows)],
-        [w('recorded'), number(of.recorded)],
-        [w('known'), number(of.known)],
-        [w('failed'), number(of.failed)],
+        [t('rows'), number(of.rows)],
+        [t('recorded'), number(of.recorded)],
+        [t('known'), number(of.known)],
+        [t('failed'), number(of.failed)],
       ]}
     />
-    <ImportRows title={w('failedRows')} of={of.errors} capped={of.errorsTruncated} />
+    <ImportRows title={t('failedRows')} of={of.errors} capped={of.errorsTruncated} />
   </>
 )

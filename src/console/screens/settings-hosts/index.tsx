@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage } from '../../lib/session/current-shop.ts'
@@ -14,7 +14,7 @@ import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page, Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Host = Schema<'ShopHost'>
 
@@ -24,9 +24,9 @@ export default function Hosts() {
     ok(api.GET('/shops/v2/hosts', { params: { query: { page: query.page, limit: 20 } }, signal })),
   )
   return (
-    <Page title={w('title')} subtitle={w('subtitle')}>
+    <Page title={t('title')} subtitle={t('subtitle')}>
       {mayManage.value && <Add onAdded={hosts.reload} />}
-      <LoadedList of={hosts} query={query} empty={<Empty icon="server" title={w('none')} text={w('noneText')} />}>
+      <LoadedList of={hosts} query={query} empty={<Empty icon="server" title={t('none')} text={t('noneText')} />}>
         {(list) => (
           <>
             {list.data.map((host) => (
@@ -45,12 +45,12 @@ function Add({ onAdded }: { onAdded: () => Promise<void> }) {
     const added = await ok(api.POST('/shops/v2/hosts', { body: { host: host.value.trim() } }))
     host.value = ''
     await onAdded()
-    notify(w('added', { host: added.host }))
+    notify(t('added', { host: added.host }))
   }
   return (
-    <Section title={w('add')}>
-      <Form onSubmit={add} submit={c('add')} dirty={host.value !== ''} label={w('add')}>
-        <TextField bind={host} name="host" label={w('host')} hint={w('hostHint')} max={253} inputMode="url" required code />
+    <Section title={t('add')}>
+      <Form onSubmit={add} submit={common('add')} dirty={host.value !== ''} label={t('add')}>
+        <TextField bind={host} name="host" label={t('host')} hint={t('hostHint')} max={253} inputMode="url" required code />
       </Form>
     </Section>
   )
@@ -69,41 +69,41 @@ function One({ host: { host, txtName, txtValue, verifiedAt }, hosts }: { host: H
       return
     }
     await hosts.reload()
-    notify(w('verified', { host }))
+    notify(t('verified', { host }))
   }
   async function remove(): Promise<void> {
     // It may count by now, or not any more: the DNS is looked at from time to time.
     await hosts.reload()
     const now = hosts.data.value?.data.find((one) => one.host === host)
     if (!now) return
-    const text = now.verifiedAt ? w('removeVerified') : w('removeUnverified')
-    if (!(await confirm({ title: w('removeTitle', { host }), body: <p>{text}</p>, action: c('remove'), danger: true }))) return
+    const text = now.verifiedAt ? t('removeVerified') : t('removeUnverified')
+    if (!(await confirm({ title: t('removeTitle', { host }), body: <p>{text}</p>, action: common('remove'), danger: true }))) return
     await api.DELETE('/shops/v2/hosts/{host}', { params: { path } })
     await hosts.reload()
-    notify(w('removed', { host }))
+    notify(t('removed', { host }))
   }
   return (
     <Section
       title={host}
       actions={
         <>
-          {verifiedAt ? <State of="OK" text={w('counts')} /> : <State of="PENDING" text={w('waits')} />}
+          {verifiedAt ? <State of="OK" text={t('counts')} /> : <State of="PENDING" text={t('waits')} />}
           <Button kind={verifiedAt ? 'plain' : 'primary'} onPress={verify}>
-            {w('verify')}
+            {t('verify')}
           </Button>
           <Button kind="danger" onPress={remove}>
-            {c('remove')}
+            {common('remove')}
           </Button>
         </>
       }
-      hint={verifiedAt ? w('keepHint') : w('writeHint')}
+      hint={verifiedAt ? t('keepHint') : t('writeHint')}
     >
       <Facts
         of={[
-          [w('type'), <code key="type">TXT</code>],
-          [w('name'), <Copyable key="name" text={txtName} label={w('name')} />],
-          [w('value'), <Copyable key="value" text={txtValue} label={w('value')} />],
-          [w('since'), verifiedAt ? <When key="since" at={verifiedAt} /> : '–'],
+          [t('type'), <code key="type">TXT</code>],
+          [t('name'), <Copyable key="name" text={txtName} label={t('name')} />],
+          [t('value'), <Copyable key="value" text={txtValue} label={t('value')} />],
+          [t('since'), verifiedAt ? <When key="since" at={verifiedAt} /> : '–'],
         ]}
       />
       {seen !== undefined && <Problem error={seen} />}

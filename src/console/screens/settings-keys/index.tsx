@@ -4,7 +4,7 @@ import { api, ok } from '../../lib/api/api.ts'
 import { Refused } from '../../lib/api/api-error.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { shop, shopName } from '../../lib/session/current-shop.ts'
 import { standing } from '../../lib/session/session.ts'
 import { Copyable, Note, State, When } from '../../ui/bits.tsx'
@@ -14,7 +14,7 @@ import { Problem } from '../../ui/error-message.tsx'
 import { SelectField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** How long an old key goes on, in seconds. */
 const graces = [0, 3_600, 21_600, 86_400] as const
@@ -27,10 +27,10 @@ export default function Keys() {
   const [shown, setShown] = useState<Shown | undefined>(undefined)
   return (
     <Page
-      title={w('title')}
+      title={t('title')}
       subtitle={
         <>
-          <State of={shop.value?.mode ?? 'TEST'} /> {w('subtitle')}
+          <State of={shop.value?.mode ?? 'TEST'} /> {t('subtitle')}
         </>
       }
     >
@@ -48,12 +48,12 @@ function Publishable() {
     ok(api.GET('/shops/v2/public/name/{shopName}', { params: { path: { shopName: name } }, signal })),
   )
   return (
-    <Section title={w('publishable')} hint={w('publishableHint')}>
+    <Section title={t('publishable')} hint={t('publishableHint')}>
       {shop.value?.status === 'SUSPENDED' ? (
-        <p>{w('suspended')}</p>
+        <p>{t('suspended')}</p>
       ) : (
         <Loaded of={found} lines={1}>
-          {({ publishableKey }) => (publishableKey ? <Copyable text={publishableKey} label={w('publishable')} /> : <p>{c('none')}</p>)}
+          {({ publishableKey }) => (publishableKey ? <Copyable text={publishableKey} label={t('publishable')} /> : <p>{common('none')}</p>)}
         </Loaded>
       )}
     </Section>
@@ -63,7 +63,7 @@ function Publishable() {
 function Secret({ shown, setShown }: { shown: Shown | undefined; setShown: (shown: Shown | undefined) => void }) {
   const [error, setError] = useState<unknown>(undefined)
   async function show(): Promise<void> {
-    const isSure = await confirm({ title: w('showTitle'), body: <p>{w('showText')}</p>, action: w('show') })
+    const isSure = await confirm({ title: t('showTitle'), body: <p>{t('showText')}</p>, action: t('show') })
     if (!isSure) return
     setError(undefined)
     try {
@@ -74,30 +74,30 @@ function Secret({ shown, setShown }: { shown: Shown | undefined; setShown: (show
     }
   }
   return (
-    <Section title={w('secret')} hint={w('secretHint')}>
+    <Section title={t('secret')} hint={t('secretHint')}>
       <div role="status" class="stack">
         {shown && standing.value !== 'locked' && (
           <>
             {shown.previousUntil !== undefined && (
               <Note tone="warn">
-                {w('rotated')}{' '}
+                {t('rotated')}{' '}
                 {shown.previousUntil === null ? (
-                  w('previousOver')
+                  t('previousOver')
                 ) : (
                   <>
-                    {w('previousUntil')} <When at={shown.previousUntil} />
+                    {t('previousUntil')} <When at={shown.previousUntil} />
                   </>
                 )}
               </Note>
             )}
-            <Copyable text={shown.key} label={w('secret')} />
+            <Copyable text={shown.key} label={t('secret')} />
           </>
         )}
       </div>
       {error !== undefined && <Problem error={error} />}
-      {error instanceof Refused && error.status === 429 && <p class="hint">{w('tenAnHour')}</p>}
+      {error instanceof Refused && error.status === 429 && <p class="hint">{t('tenAnHour')}</p>}
       <div class="row">
-        {shown ? <Button onPress={() => setShown(undefined)}>{w('hide')}</Button> : <Button onPress={show}>{w('show')}</Button>}
+        {shown ? <Button onPress={() => setShown(undefined)}>{t('hide')}</Button> : <Button onPress={show}>{t('show')}</Button>}
       </div>
     </Section>
   )
@@ -110,9 +110,9 @@ function Rotate({ onRotated }: { onRotated: (shown: Shown) => void }) {
   async function rotate(): Promise<void> {
     const graceSeconds = Number(grace.value)
     const isSure = await confirm({
-      title: w('rotateTitle'),
-      body: <p>{graceSeconds === 0 ? w('rotateNow') : w('rotateLater', { grace: w(`grace.${grace.value}`) })}</p>,
-      action: w('rotate'),
+      title: t('rotateTitle'),
+      body: <p>{graceSeconds === 0 ? t('rotateNow') : t('rotateLater', { grace: t(`grace.${grace.value}`) })}</p>,
+      action: t('rotate'),
       danger: true,
     })
     if (!isSure) return
@@ -122,13 +122,13 @@ function Rotate({ onRotated }: { onRotated: (shown: Shown) => void }) {
     onRotated({ key: privateKey, previousUntil: graceSeconds === 0 ? null : previousKeyExpiresAt })
   }
   return (
-    <Section title={w('rotateSection')} hint={w('rotateHint')}>
-      <Form onSubmit={rotate} submit={w('rotate')} danger label={w('rotateSection')}>
+    <Section title={t('rotateSection')} hint={t('rotateHint')}>
+      <Form onSubmit={rotate} submit={t('rotate')} danger label={t('rotateSection')}>
         <SelectField
           bind={grace}
-          label={w('grace')}
-          hint={w('graceHint')}
-          options={graces.map((seconds) => [`${seconds}` as Grace, w(`grace.${seconds}`)])}
+          label={t('grace')}
+          hint={t('graceHint')}
+          options={graces.map((seconds) => [`${seconds}` as Grace, t(`grace.${seconds}`)])}
         />
       </Form>
     </Section>

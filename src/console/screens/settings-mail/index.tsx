@@ -1,16 +1,16 @@
 import { api, ifMatch, type Schema, versioned } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { type Language, languages } from '../../lib/i18n/catalog.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop } from '../../lib/session/current-shop.ts'
 import { Note } from '../../ui/bits.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type MailTexts, mailBody, textsOfMail } from './mail.domain.ts'
 import { MailPreview } from './preview.tsx'
 
@@ -24,11 +24,11 @@ const languageOptions = Object.entries(languages) as [Language, string][]
 export default function Mail() {
   const settings = useResource('', read)
   return (
-    <Page title={w('title')} subtitle={w('subtitle')}>
+    <Page title={t('title')} subtitle={t('subtitle')}>
       <Loaded of={settings} lines={8}>
         {(held) => (
           <>
-            {!held.data.sending && <Note tone="warn">{w('off')}</Note>}
+            {!held.data.sending && <Note tone="warn">{t('off')}</Note>}
             <Limits of={held.data} />
             <Settings held={held} resource={settings} />
             <MailPreview version={held.etag} usual={held.data.language} />
@@ -43,19 +43,19 @@ export default function Mail() {
 const Limits = ({ of: { sending, limits } }: { of: Settings }) =>
   sending ? (
     <>
-      {limits.onlyStaff && <Note tone="warn">{w('onlyStaff')}</Note>}
-      {limits.delayed > 0 && <Note tone="warn">{w('delayed', { n: limits.delayed, hour: limits.perHour, day: limits.perDay })}</Note>}
-      {limits.refusedLastDay > 0 && <Note tone="warn">{w('refused', { n: limits.refusedLastDay })}</Note>}
+      {limits.onlyStaff && <Note tone="warn">{t('onlyStaff')}</Note>}
+      {limits.delayed > 0 && <Note tone="warn">{t('delayed', { n: limits.delayed, hour: limits.perHour, day: limits.perDay })}</Note>}
+      {limits.refusedLastDay > 0 && <Note tone="warn">{t('refused', { n: limits.refusedLastDay })}</Note>}
     </>
   ) : null
 
 /** What is typed, by the names of the fields. */
 const shown = (of: MailTexts): readonly (readonly [string, string])[] => [
-  [w('senderName'), of.senderName],
-  [w('replyTo'), of.replyTo],
-  [w('language'), languages[of.language]],
-  [w('accent'), of.ownAccent ? of.accent : w('usual')],
-  [w('background'), of.ownBackground ? of.background : w('usual')],
+  [t('senderName'), of.senderName],
+  [t('replyTo'), of.replyTo],
+  [t('language'), languages[of.language]],
+  [t('accent'), of.ownAccent ? of.accent : t('usual')],
+  [t('background'), of.ownBackground ? of.background : t('usual')],
 ]
 
 function Settings({ held, resource }: { held: Held; resource: Resource<Held> }) {
@@ -83,32 +83,32 @@ function Settings({ held, resource }: { held: Held; resource: Resource<Held> }) 
     if (!saved) return
     resource.put(saved)
     draft.saved(textsOfMail(saved.data), typed)
-    notify(c('saved'))
+    notify(common('saved'))
   }
   const { of } = draft
   return (
-    <Form onSubmit={save} dirty={draft.dirty} label={w('title')} keepsTyping>
-      <Section title={w('sender')} hint={effective.address ? w('from', { address: effective.address }) : undefined}>
+    <Form onSubmit={save} dirty={draft.dirty} label={t('title')} keepsTyping>
+      <Section title={t('sender')} hint={effective.address ? t('from', { address: effective.address }) : undefined}>
         <div class="fields">
           <TextField
             bind={of.senderName}
-            label={w('senderName')}
+            label={t('senderName')}
             max={100}
-            hint={w('senderHint', { name: short(shop.value?.title ?? '', 100) })}
+            hint={t('senderHint', { name: truncate(shop.value?.title ?? '', 100) })}
           />
-          <TextField bind={of.replyTo} label={w('replyTo')} type="email" max={254} hint={w('replyHint')} code />
-          <SelectField bind={of.language} label={w('language')} options={languageOptions} />
+          <TextField bind={of.replyTo} label={t('replyTo')} type="email" max={254} hint={t('replyHint')} code />
+          <SelectField bind={of.language} label={t('language')} options={languageOptions} />
         </div>
       </Section>
-      <Section title={w('look')} hint={w('lookHint')}>
+      <Section title={t('look')} hint={t('lookHint')}>
         <div class="fields">
           <div>
-            <CheckField bind={of.ownAccent} label={w('ownAccent')} />
-            {of.ownAccent.value && <TextField bind={of.accent} label={w('accent')} type="color" />}
+            <CheckField bind={of.ownAccent} label={t('ownAccent')} />
+            {of.ownAccent.value && <TextField bind={of.accent} label={t('accent')} type="color" />}
           </div>
           <div>
-            <CheckField bind={of.ownBackground} label={w('ownBackground')} />
-            {of.ownBackground.value && <TextField bind={of.background} label={w('background')} type="color" />}
+            <CheckField bind={of.ownBackground} label={t('ownBackground')} />
+            {of.ownBackground.value && <TextField bind={of.background} label={t('background')} type="color" />}
           </div>
         </div>
       </Section>

@@ -6,7 +6,7 @@ import type { paths } from '../../lib/schema.d.ts'
 import { Tabs } from '../../ui/bits.tsx'
 import { Preview } from '../../ui/html-preview.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Template = paths['/shops/v2/mail/preview/{template}']['get']['parameters']['path']['template']
 
@@ -44,38 +44,38 @@ export function MailPreview({ version, usual }: { version: string; usual: Langua
     ok(api.GET('/shops/v2/mail/preview/{template}', { params: { path: { template }, query: { language } }, signal })),
   )
   return (
-    <Section title={w('preview')} hint={w('previewHint')} wide>
+    <Section title={t('preview')} hint={t('previewHint')} wide>
       <div class="filters">
         <label class="filter">
-          <span>{w('template')}</span>
+          <span>{t('template')}</span>
           <select value={template} onChange={({ currentTarget: { value } }) => query.set({ mail: value }, { replace: true })}>
             {templates.map((one) => (
               <option key={one} value={one}>
-                {w(`of.${one}`)}
+                {t(`of.${one}`)}
               </option>
             ))}
           </select>
         </label>
         <Tabs
-          label={w('inLanguage')}
+          label={t('inLanguage')}
           of={Object.entries(languages).map(([tag, text]) => ({ href: query.href({ in: tag }), text, current: tag === language }))}
         />
-        <Tabs label={w('width')} of={widths.map((one) => ({ href: query.href({ width: one }), text: w(one), current: one === width }))} />
+        <Tabs label={t('width')} of={widths.map((one) => ({ href: query.href({ width: one }), text: t(one), current: one === width }))} />
       </div>
       <Loaded of={mail} lines={10}>
         {({ subject, html, text }) => (
           <>
             <p>
-              {w('subject')}: <strong dir="auto">{subject}</strong>
+              {t('subject')}: <strong dir="auto">{subject}</strong>
             </p>
             <div class="mail-preview">
               <div class={`mail ${width}`}>
-                <h3>{w('html')}</h3>
-                <Preview html={html} label={w('html')} styles />
+                <h3>{t('html')}</h3>
+                <Preview html={html} label={t('html')} styles />
               </div>
               <div>
-                <h3>{w('text')}</h3>
-                <pre dir="auto" tabIndex={0} role="region" aria-label={w('text')}>
+                <h3>{t('text')}</h3>
+                <pre dir="auto" tabIndex={0} role="region" aria-label={t('text')}>
                   {text}
                 </pre>
               </div>

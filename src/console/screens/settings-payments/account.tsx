@@ -5,7 +5,7 @@ import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { at, shop } from '../../lib/session/current-shop.ts'
 import { Facts, Note, State, When } from '../../ui/bits.tsx'
@@ -15,7 +15,7 @@ import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { accountBody, type Mode, modeMeant } from './account.domain.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Kind = Schema<'ProcessorFields'>
 type Account = Schema<'ProcessorAccount'>
@@ -38,14 +38,14 @@ export default function ProcessorAccount() {
     return { kind, own }
   })
   return (
-    <Page title={processorName(name)} back={{ href: at('settings', 'payments'), text: w('title') }}>
+    <Page title={processorName(name)} back={{ href: at('settings', 'payments'), text: t('title') }}>
       <Loaded of={found}>
         {({ kind, own }) =>
           kind ? (
             <>
               {own.length === 0 && (
-                <Section title={w('noAccount')}>
-                  <p>{kind.instance[shop.value?.mode ?? 'TEST'] ? w('byInstance') : w('byNobody')}</p>
+                <Section title={t('noAccount')}>
+                  <p>{kind.instance[shop.value?.mode ?? 'TEST'] ? t('byInstance') : t('byNobody')}</p>
                 </Section>
               )}
               {own.map((one) => (
@@ -54,7 +54,7 @@ export default function ProcessorAccount() {
               <AccountForm kind={kind} own={own} onSaved={found.reload} />
             </>
           ) : (
-            <Empty title={c('missing')} text={c('missingText')} />
+            <Empty title={common('missing')} text={common('missingText')} />
           )
         }
       </Loaded>
@@ -64,7 +64,7 @@ export default function ProcessorAccount() {
 
 const fieldName = (name: string): string => {
   const key = `field.${name}`
-  return w.has(key) ? w(key) : name
+  return t.has(key) ? t(key) : name
 }
 
 const setText = ({ set }: Account): string => set.map(fieldName).join(', ')
@@ -72,9 +72,9 @@ const setText = ({ set }: Account): string => set.map(fieldName).join(', ')
 function OwnAccount({ own: { data, etag }, kind, onChanged }: { own: Own; kind: Kind; onChanged: () => Promise<void> }) {
   const { processor, mode, set, checkedAt } = data
   async function remove(): Promise<void> {
-    const title = w('removeTitle', { name: processorName(processor), mode: w(mode) })
-    const text = kind.instance[mode] ? w('removeToInstance') : w('removeToNothing')
-    if (!(await confirm({ title, action: c('remove'), danger: true, body: <p>{`${text} ${w('removeKept')}`}</p> }))) return
+    const title = t('removeTitle', { name: processorName(processor), mode: t(mode) })
+    const text = kind.instance[mode] ? t('removeToInstance') : t('removeToNothing')
+    if (!(await confirm({ title, action: common('remove'), danger: true, body: <p>{`${text} ${t('removeKept')}`}</p> }))) return
     const path = { processor }
     try {
       const isRemoved = await saveVersioned<true, Account>(etag, {
@@ -84,13 +84,13 @@ function OwnAccount({ own: { data, etag }, kind, onChanged }: { own: Own; kind: 
         },
         theirs: () => readOwn(path, mode),
         differences: (now) => [
-          [w('fields'), setText(data), setText(now)],
-          [w('checkedAt'), moment(checkedAt), moment(now.checkedAt)],
+          [t('fields'), setText(data), setText(now)],
+          [t('checkedAt'), moment(checkedAt), moment(now.checkedAt)],
         ],
         onTheirs: () => undefined,
         removes: true,
       })
-      if (isRemoved) notify(w('removed'))
+      if (isRemoved) notify(t('removed'))
     } finally {
       // Whatever came of it.
       await onChanged()
@@ -98,18 +98,18 @@ function OwnAccount({ own: { data, etag }, kind, onChanged }: { own: Own; kind: 
   }
   return (
     <Section
-      title={w('ownAccount', { mode: w(mode) })}
+      title={t('ownAccount', { mode: t(mode) })}
       actions={
         <Button kind="danger" onPress={remove}>
-          {c('remove')}
+          {common('remove')}
         </Button>
       }
     >
       <Facts
         of={[
-          [w('mode'), <State key="mode" of={mode} />],
-          [w('checkedAt'), <When key="checkedAt" at={checkedAt} />],
-          ...kind.fields.map(({ name }) => [fieldName(name), set.includes(name) ? w('isSet') : w('isNotSet')] as const),
+          [t('mode'), <State key="mode" of={mode} />],
+          [t('checkedAt'), <When key="checkedAt" at={checkedAt} />],
+          ...kind.fields.map(({ name }) => [fieldName(name), set.includes(name) ? t('isSet') : t('isNotSet')] as const),
         ]}
       />
     </Section>
@@ -136,20 +136,20 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Own[]; 
         versioned<Account>(api.PUT('/shops/v2/processor-accounts/{processor}', { params: { path, header: ifMatch(version) }, body })),
       theirs: () => readOwn(path, mode ?? draft.mode.value),
       differences: (now) => [
-        [w('fields'), Object.keys(body).map(fieldName).join(', '), setText(now)],
-        [w('checkedAt'), '–', moment(now.checkedAt)],
+        [t('fields'), Object.keys(body).map(fieldName).join(', '), setText(now)],
+        [t('checkedAt'), '–', moment(now.checkedAt)],
       ],
       onTheirs: onSaved,
     })
     if (!saved) return
     for (const value of Object.values(draft.values)) value.value = ''
     await onSaved()
-    notify(w('accountSaved'))
+    notify(t('accountSaved'))
   }
   return (
-    <Section title={own.length === 0 ? w('put') : w('replace')} hint={w('putHint')}>
-      <Form onSubmit={save} dirty={Object.values(values).some(Boolean)} submit={w('check')} label={w('put')}>
-        {own.length > 0 && <Note>{w('replaceHint')}</Note>}
+    <Section title={own.length === 0 ? t('put') : t('replace')} hint={t('putHint')}>
+      <Form onSubmit={save} dirty={Object.values(values).some(Boolean)} submit={t('check')} label={t('put')}>
+        {own.length > 0 && <Note>{t('replaceHint')}</Note>}
         <div class="fields">
           {fields.map(({ name, secret, required }) => {
             const bind = draft.values[name]
@@ -159,7 +159,7 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Own[]; 
                   key={name}
                   bind={bind}
                   label={fieldName(name)}
-                  hint={w(secret ? 'secretHint' : name === 'apiUrl' ? 'apiUrlHint' : 'publicHint')}
+                  hint={t(secret ? 'secretHint' : name === 'apiUrl' ? 'apiUrlHint' : 'publicHint')}
                   required={required}
                   type={secret ? 'password' : name === 'apiUrl' ? 'url' : 'text'}
                   // No password of theirs: browsers are not to offer one, nor to keep this one.
@@ -173,11 +173,11 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Own[]; 
           {takesMode && (
             <SelectField
               bind={draft.mode}
-              label={w('mode')}
-              hint={w('modeHint')}
+              label={t('mode')}
+              hint={t('modeHint')}
               options={[
-                ['TEST', w('TEST')],
-                ['LIVE', w('LIVE')],
+                ['TEST', t('TEST')],
+                ['LIVE', t('LIVE')],
               ]}
             />
           )}

@@ -1,7 +1,7 @@
 import { processorName } from '../../lib/format/processor-names.ts'
 import { shop } from '../../lib/session/current-shop.ts'
 import { Icon, type IconName } from '../../ui/icon.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import type { Link, Way } from './methods.domain.ts'
 
 const icons: Readonly<Record<Link['outcome'], IconName>> = {
@@ -15,10 +15,10 @@ const icons: Readonly<Record<Link['outcome'], IconName>> = {
 
 /** The way to a processor, as steps joined by arrows. Each says in words what it is and what came of it. */
 export function Chain({ of: { method, links, chosen }, currency }: { of: Way; currency: string }) {
-  const end = chosen === undefined ? w('offeredNot') : w('offeredBy', { name: processorName(chosen) })
+  const end = chosen === undefined ? t('offeredNot') : t('offeredBy', { name: processorName(chosen) })
   return (
-    <section class="way" aria-label={w(method)}>
-      <h3>{w(method)}</h3>
+    <section class="way" aria-label={t(method)}>
+      <h3>{t(method)}</h3>
       <ol class="chain">
         {links.map((link, at) => (
           <li key={at} class={link.outcome === 'SELECTED' ? 'taken' : 'passed'}>
@@ -38,10 +38,10 @@ export function Chain({ of: { method, links, chosen }, currency }: { of: Way; cu
 
 function Step({ of: { method, step, candidate, outcome }, currency }: { of: Link; currency: string }) {
   const what =
-    method === 'wallet' && outcome === 'NO_MATCH' ? w('walletNoMatch') : w(outcome, { currency, mode: w(shop.value?.mode ?? 'TEST') })
+    method === 'wallet' && outcome === 'NO_MATCH' ? t('walletNoMatch') : t(outcome, { currency, mode: t(shop.value?.mode ?? 'TEST') })
   return (
     <div>
-      <small class="faint">{w(step)}</small>
+      <small class="faint">{t(step)}</small>
       <strong>{candidate === null ? '–' : processorName(candidate)}</strong>
       <span class="outcome">
         <Icon name={icons[outcome]} />

@@ -4,7 +4,7 @@ import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { cohortName } from '../../lib/format/lending-names.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import { type Draft, draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { at, isOwner, shop, shopName } from '../../lib/session/current-shop.ts'
@@ -14,7 +14,7 @@ import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Chain } from './chain.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { cardProcessors, type MethodTexts, methods, methodsOf, type Stand, textsOfMethods, waysOf } from './methods.domain.ts'
 
 type Methods = Schema<'PaymentMethods'>
@@ -31,15 +31,15 @@ export default function Payments() {
   const said = useResource('', read)
   useLive(['shop.*'], resolved.reload)
   return (
-    <Page title={w('title')} subtitle={w('subtitle')}>
-      <Section title={w('offered')} hint={w('offeredHint')}>
+    <Page title={t('title')} subtitle={t('subtitle')}>
+      <Section title={t('offered')} hint={t('offeredHint')}>
         {shop.value?.status === 'SUSPENDED' ? (
-          <Note tone="warn">{w('suspended')}</Note>
+          <Note tone="warn">{t('suspended')}</Note>
         ) : (
           <Loaded of={resolved}>{(answer) => <Ways of={answer} />}</Loaded>
         )}
       </Section>
-      <Section title={w('choices')} hint={w('choicesHint')}>
+      <Section title={t('choices')} hint={t('choicesHint')}>
         <Loaded of={said}>{(held) => <MethodsForm held={held} resource={said} onSaved={resolved.reload} />}</Loaded>
       </Section>
       {isOwner.value && <Accounts />}
@@ -51,13 +51,13 @@ function Ways({ of }: { of: Resolved }) {
   const { kybCohort, partnership, skippedByBreaker } = of.meta
   return (
     <div class="stack">
-      {skippedByBreaker.length > 0 && <Note tone="warn">{w('breakers', { names: skippedByBreaker.map(processorName).join(', ') })}</Note>}
+      {skippedByBreaker.length > 0 && <Note tone="warn">{t('breakers', { names: skippedByBreaker.map(processorName).join(', ') })}</Note>}
       {waysOf(of).map((way) => (
         <Chain key={way.method} of={way} currency={of.currency} />
       ))}
       <p class="hint">
-        {w('by', { partnership: partnership ?? c('none'), cohort: kybCohort ? cohortName(kybCohort) : c('none') })}{' '}
-        {shop.value?.mode === 'TEST' && w('testHint')}
+        {t('by', { partnership: partnership ?? common('none'), cohort: kybCohort ? cohortName(kybCohort) : common('none') })}{' '}
+        {shop.value?.mode === 'TEST' && t('testHint')}
       </p>
     </div>
   )
@@ -69,7 +69,7 @@ function MethodsForm({ held: { data, etag }, resource, onSaved }: { held: Held; 
   const typed = textsOf(draft)
   const body = methodsOf(typed)
   const said = (name: keyof MethodTexts, { [name]: value }: MethodTexts): string =>
-    (methods as readonly string[]).includes(name) ? w(value as Stand) : value
+    (methods as readonly string[]).includes(name) ? t(value as Stand) : value
 
   function show(now: Held): void {
     resource.put(now)
@@ -79,7 +79,7 @@ function MethodsForm({ held: { data, etag }, resource, onSaved }: { held: Held; 
     const differences = (theirs: Methods): readonly (readonly [string, string, string])[] => {
       const there = textsOfMethods(theirs)
       const names = (Object.keys(typed) as (keyof MethodTexts)[]).filter((name) => typed[name] !== there[name])
-      return names.map((name) => [w(name), said(name, typed), said(name, there)])
+      return names.map((name) => [t(name), said(name, typed), said(name, there)])
     }
     const saved = await saveVersioned(etag, {
       save: (version) => versioned<Methods>(api.PUT('/shops/v2/payment-methods', { params: { header: ifMatch(version) }, body })),
@@ -91,23 +91,23 @@ function MethodsForm({ held: { data, etag }, resource, onSaved }: { held: Held; 
     if (!saved) return
     show(saved)
     onSaved()
-    notify(c('saved'))
+    notify(common('saved'))
   }
   return (
-    <Form onSubmit={save} dirty={JSON.stringify(typed) !== JSON.stringify(base)} label={w('choices')}>
+    <Form onSubmit={save} dirty={JSON.stringify(typed) !== JSON.stringify(base)} label={t('choices')}>
       {data.warnings.map(({ method, message }) => (
         <Note key={`${method} ${message}`} tone="warn">
-          <strong>{w(method)}:</strong> <bdi>{message}</bdi>
+          <strong>{t(method)}:</strong> <bdi>{message}</bdi>
         </Note>
       ))}
       {methods.map((method) => (
         <fieldset key={method} class="method">
-          <legend>{w(method)}</legend>
+          <legend>{t(method)}</legend>
           <div class="fields">
             <SelectField
               bind={draft[method]}
-              label={w('stand')}
-              options={(['auto', 'on', 'off'] as const).map((stand) => [stand, w(stand)])}
+              label={t('stand')}
+              options={(['auto', 'on', 'off'] as const).map((stand) => [stand, t(stand)])}
             />
             {typed[method] !== 'auto' && <Details method={method} draft={draft} />}
           </div>
@@ -127,25 +127,25 @@ function Details({ method, draft }: { method: (typeof methods)[number]; draft: D
         <>
           <SelectField
             bind={draft.processor}
-            label={w('processor')}
-            options={choices(w('processorAuto'))}
+            label={t('processor')}
+            options={choices(t('processorAuto'))}
             // That of another one is none of this one's.
             onChosen={() => {
               draft.publishableKey.value = ''
             }}
           />
           {draft.processor.value && (
-            <TextField bind={draft.publishableKey} label={w('publishableKey')} hint={w('publishableKeyHint')} max={300} code />
+            <TextField bind={draft.publishableKey} label={t('publishableKey')} hint={t('publishableKeyHint')} max={300} code />
           )}
         </>
       )
     case 'paypal':
-      return <TextField bind={draft.clientId} label={w('clientId')} hint={w('publishableKeyHint')} max={300} code />
+      return <TextField bind={draft.clientId} label={t('clientId')} hint={t('publishableKeyHint')} max={300} code />
     case 'wallet':
       return (
         <>
-          <SelectField bind={draft.tokenProvider} label={w('tokenProvider')} options={choices(w('tokenProviderAuto'))} />
-          <TextField bind={draft.merchantIdentifier} label={w('merchantIdentifier')} hint={w('merchantIdentifierHint')} max={300} code />
+          <SelectField bind={draft.tokenProvider} label={t('tokenProvider')} options={choices(t('tokenProviderAuto'))} />
+          <TextField bind={draft.merchantIdentifier} label={t('merchantIdentifier')} hint={t('merchantIdentifierHint')} max={300} code />
         </>
       )
     default:
@@ -166,20 +166,20 @@ function Accounts() {
       </span>
     )
   return (
-    <Section title={w('accounts')} hint={w('accountsHint')}>
+    <Section title={t('accounts')} hint={t('accountsHint')}>
       <Loaded of={accounts}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title={c('nothing')} />
+            <Empty title={common('nothing')} />
           ) : (
             <Table
-              caption={w('processors')}
+              caption={t('processors')}
               columns={[
-                { key: 'processor', title: w('processor'), main: true, cell: ({ processor }) => processorName(processor) },
-                { key: 'own', title: w('own'), cell: ({ accounts: own }) => modes(own.map(({ mode }) => mode)) },
+                { key: 'processor', title: t('processor'), main: true, cell: ({ processor }) => processorName(processor) },
+                { key: 'own', title: t('own'), cell: ({ accounts: own }) => modes(own.map(({ mode }) => mode)) },
                 {
                   key: 'instance',
-                  title: w('instance'),
+                  title: t('instance'),
                   cell: ({ instance }) => modes((['TEST', 'LIVE'] as const).filter((mode) => instance[mode])),
                 },
               ]}

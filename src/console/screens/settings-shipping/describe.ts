@@ -1,28 +1,28 @@
 /** Methods in words. */
 import { money, number } from '../../lib/format/format.ts'
 import { country } from '../../lib/format/names.ts'
-import { isKnown, locale } from '../../lib/i18n/catalog.ts'
-import { w } from './i18n.ts'
+import { isKnownToIntl, locale } from '../../lib/i18n/catalog.ts'
+import { t } from './i18n.ts'
 import type { Method } from './methods.domain.ts'
 
 const named = 4
 // Where the browser does not know the language it is Mongolian, which has a comma before the last one, too.
-const list = new Intl.ListFormat(locale, { type: isKnown ? 'conjunction' : 'unit', style: 'short' })
+const list = new Intl.ListFormat(locale, { type: isKnownToIntl ? 'conjunction' : 'unit', style: 'short' })
 
 const namesOf = (codes: readonly string[]): string =>
   codes.length > named
-    ? w('andMore', { names: codes.slice(0, named).map(country).join(', '), n: codes.length - named })
+    ? t('andMore', { names: codes.slice(0, named).map(country).join(', '), n: codes.length - named })
     : list.format(codes.map(country))
 
 /** Where a method goes. */
 export function whereOf({ price, countries = [], zones = [] }: Method): string {
-  if (price) return countries.length === 0 ? w('everywhere') : namesOf(countries)
+  if (price) return countries.length === 0 ? t('everywhere') : namesOf(countries)
   return zones
     .map((zone) =>
       zone.countries === undefined
-        ? w('rest')
+        ? t('rest')
         : zone.provinces
-          ? w('partsOf', { country: namesOf(zone.countries), provinces: list.format(zone.provinces.slice(0, named * 2)) })
+          ? t('partsOf', { country: namesOf(zone.countries), provinces: list.format(zone.provinces.slice(0, named * 2)) })
           : namesOf(zone.countries),
     )
     .join('; ')
@@ -33,12 +33,12 @@ export function costsOf({ price, rates = [], freeOver }: Method): string {
   if (price) return money(price)
   const bands = rates.map(({ upToGrams, upToAmount, amount }) =>
     upToGrams !== undefined
-      ? w('bandGrams', { amount: money(amount), grams: number(upToGrams) })
+      ? t('bandGrams', { amount: money(amount), grams: number(upToGrams) })
       : upToAmount
-        ? w('bandAmount', { amount: money(amount), to: money(upToAmount) })
+        ? t('bandAmount', { amount: money(amount), to: money(upToAmount) })
         : rates.length > 1
-          ? w('bandRest', { amount: money(amount) })
+          ? t('bandRest', { amount: money(amount) })
           : money(amount),
   )
-  return [...bands, ...(freeOver ? [w('freeFrom', { amount: money(freeOver) })] : [])].join('; ')
+  return [...bands, ...(freeOver ? [t('freeFrom', { amount: money(freeOver) })] : [])].join('; ')
 }

@@ -1,14 +1,14 @@
 import { useMemo } from 'preact/hooks'
 import { findCountries } from '../../lib/format/locale-lists.ts'
 import { parseMoney } from '../../lib/forms/amounts.ts'
-import { c, notAmount } from '../../lib/i18n/common.ts'
+import { common, notAmount } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
 import { bandDraft, type MethodDraft, methodDraft, typedIn, type ZoneDraft, zoneDraft } from './draft.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type Method, type MethodTexts, methodOf, newMethod, textsOfMethod } from './methods.domain.ts'
 import { Preview } from './preview.tsx'
 
@@ -37,32 +37,32 @@ export function MethodForm({
   function submit(): Promise<void> {
     if ('method' in made) return save(made.method)
     const { field, at, is } = made.wrong
-    throw new Error(`${at === undefined ? w(field) : `${w('band', { n: at + 1 })}, ${w(field)}`}: ${c(is, { currency })}`)
+    throw new Error(`${at === undefined ? t(field) : `${t('band', { n: at + 1 })}, ${t(field)}`}: ${common(is, { currency })}`)
   }
   return (
     <>
       <Form
         onSubmit={submit}
         dirty={JSON.stringify(typed) !== untouched}
-        label={w('method')}
+        label={t('method')}
         actions={
           onRemove && (
             <Button kind="danger" onPress={onRemove}>
-              {c('remove')}
+              {common('remove')}
             </Button>
           )
         }
       >
-        <Section title={w('method')}>
+        <Section title={t('method')}>
           <div class="fields">
-            <TextField bind={draft.title} label={w('methodTitle')} hint={w('methodTitleHint')} max={200} required />
-            <TextField bind={draft.code} label={w('code')} hint={w('codeHint')} max={50} required code />
+            <TextField bind={draft.title} label={t('methodTitle')} hint={t('methodTitleHint')} max={200} required />
+            <TextField bind={draft.code} label={t('code')} hint={t('codeHint')} max={50} required code />
             <SelectField
               bind={draft.form}
-              label={w('form')}
+              label={t('form')}
               options={[
-                ['flat', w('flat')],
-                ['zoned', w('zoned')],
+                ['flat', t('flat')],
+                ['zoned', t('zoned')],
               ]}
             />
           </div>
@@ -86,18 +86,18 @@ const amountError = (text: string, currency: string): string | undefined =>
 function Flat({ draft, typed, currency }: { draft: MethodDraft; typed: MethodTexts; currency: string }) {
   return (
     <>
-      <MoneyField bind={draft.price} currency={currency} label={w('price')} error={amountError(typed.price, currency)} required />
-      <PickField bind={draft.countries} label={w('countries')} find={findCountries} max={countriesMax} hint={w('countriesHint')} />
+      <MoneyField bind={draft.price} currency={currency} label={t('price')} error={amountError(typed.price, currency)} required />
+      <PickField bind={draft.countries} label={t('countries')} find={findCountries} max={countriesMax} hint={t('countriesHint')} />
     </>
   )
 }
 
 function Zones({ draft: { zones } }: { draft: MethodDraft }) {
   return (
-    <Section title={w('zones')} hint={w('zonesHint')}>
+    <Section title={t('zones')} hint={t('zonesHint')}>
       {zones.value.map((zone, at) => (
         <fieldset key={zone.key} class="method">
-          <legend>{w('zone', { n: at + 1 })}</legend>
+          <legend>{t('zone', { n: at + 1 })}</legend>
           <Zone zone={zone} />
           {zones.value.length > 1 && (
             <Button
@@ -106,7 +106,7 @@ function Zones({ draft: { zones } }: { draft: MethodDraft }) {
                 zones.value = zones.value.filter((one) => one !== zone)
               }}
             >
-              {w('removeZone', { n: at + 1 })}
+              {t('removeZone', { n: at + 1 })}
             </Button>
           )}
         </fieldset>
@@ -119,7 +119,7 @@ function Zones({ draft: { zones } }: { draft: MethodDraft }) {
               zones.value = [...zones.value, zoneDraft({ rest: 'some', countries: [], provinces: [] })]
             }}
           >
-            {w('addZone')}
+            {t('addZone')}
           </Button>
         </div>
       )}
@@ -131,17 +131,17 @@ const Zone = ({ zone: { rest, countries, provinces } }: { zone: ZoneDraft }) => 
   <div class="stack">
     <SelectField
       bind={rest}
-      label={w('where')}
+      label={t('where')}
       options={[
-        ['some', w('some')],
-        ['rest', w('rest')],
+        ['some', t('some')],
+        ['rest', t('rest')],
       ]}
     />
     {rest.value === 'some' && (
-      <PickField bind={countries} label={w('countries')} find={findCountries} max={countriesMax} hint={c('pickHint')} />
+      <PickField bind={countries} label={t('countries')} find={findCountries} max={countriesMax} hint={common('pickHint')} />
     )}
     {rest.value === 'some' && countries.value.length === 1 && (
-      <TagsField bind={provinces} label={w('provinces')} hint={w('provincesHint')} max={250} />
+      <TagsField bind={provinces} label={t('provinces')} hint={t('provincesHint')} max={250} />
     )}
   </div>
 )
@@ -150,36 +150,36 @@ function Bands({ draft: { measure, bands, freeOver }, currency }: { draft: Metho
   const isBounded = measure.value !== 'none'
   const shown = isBounded ? bands.value : bands.value.slice(0, 1)
   return (
-    <Section title={w('costs')} hint={isBounded ? w('bandsHint') : undefined}>
+    <Section title={t('costs')} hint={isBounded ? t('bandsHint') : undefined}>
       <SelectField
         bind={measure}
-        label={w('measure')}
+        label={t('measure')}
         options={[
-          ['none', w('measureNone')],
-          ['grams', w('measureGrams')],
-          ['amount', w('measureAmount')],
+          ['none', t('measureNone')],
+          ['grams', t('measureGrams')],
+          ['amount', t('measureAmount')],
         ]}
       />
       {shown.map((band, at) => (
         <fieldset key={band.key} class="method">
-          <legend class={isBounded ? undefined : 'unseen'}>{w('band', { n: at + 1 })}</legend>
+          <legend class={isBounded ? undefined : 'unseen'}>{t('band', { n: at + 1 })}</legend>
           <div class="fields">
             {measure.value === 'grams' && (
-              <NumberField bind={band.upTo} label={w('upToGrams')} hint={at === shown.length - 1 ? w('lastHint') : undefined} />
+              <NumberField bind={band.upTo} label={t('upToGrams')} hint={at === shown.length - 1 ? t('lastHint') : undefined} />
             )}
             {measure.value === 'amount' && (
               <MoneyField
                 bind={band.upTo}
                 currency={currency}
-                label={w('upTo')}
-                hint={at === shown.length - 1 ? w('lastHint') : undefined}
+                label={t('upTo')}
+                hint={at === shown.length - 1 ? t('lastHint') : undefined}
                 error={amountError(band.upTo.value, currency)}
               />
             )}
             <MoneyField
               bind={band.amount}
               currency={currency}
-              label={w('amount')}
+              label={t('amount')}
               error={amountError(band.amount.value, currency)}
               required
             />
@@ -191,7 +191,7 @@ function Bands({ draft: { measure, bands, freeOver }, currency }: { draft: Metho
                 bands.value = bands.value.filter((one) => one !== band)
               }}
             >
-              {w('removeBand', { n: at + 1 })}
+              {t('removeBand', { n: at + 1 })}
             </Button>
           )}
         </fieldset>
@@ -204,15 +204,15 @@ function Bands({ draft: { measure, bands, freeOver }, currency }: { draft: Metho
               bands.value = [...bands.value, bandDraft({ upTo: '', amount: '' })]
             }}
           >
-            {w('addBand')}
+            {t('addBand')}
           </Button>
         </div>
       )}
       <MoneyField
         bind={freeOver}
         currency={currency}
-        label={w('freeOver')}
-        hint={w('freeOverHint')}
+        label={t('freeOver')}
+        hint={t('freeOverHint')}
         error={amountError(freeOver.value, currency)}
       />
     </Section>

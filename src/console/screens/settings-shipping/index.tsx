@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { api, ifMatch, type Schema, versioned } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
-import { short } from '../../lib/format/truncate.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, shop } from '../../lib/session/current-shop.ts'
@@ -15,7 +15,7 @@ import { moved, Ordered } from '../../ui/sortable-list.tsx'
 import { type Rows, saveRows } from '../settings/rows.ts'
 import { costsOf, whereOf } from './describe.ts'
 import { MethodForm } from './edit.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { inOrder, isSameList, type Method, withMethod } from './methods.domain.ts'
 import { Preview } from './preview.tsx'
 
@@ -34,7 +34,7 @@ function differences(mine: readonly Method[], theirs: readonly Method[]) {
   const rows = codes.map((code) => [code, of(mine, code), of(theirs, code)] as const).filter(([, yours, there]) => yours !== there)
   return rows.length > 0
     ? rows
-    : [[w('order'), mine.map(({ title }) => title).join(', '), theirs.map(({ title }) => title).join(', ')] as const]
+    : [[t('order'), mine.map(({ title }) => title).join(', '), theirs.map(({ title }) => title).join(', ')] as const]
 }
 
 export default function Shipping() {
@@ -42,16 +42,16 @@ export default function Shipping() {
   const methods = useResource('', read)
   const { method: code, new: isNew } = query.of
   const isOne = code !== undefined || isNew !== undefined
-  const named = code === undefined ? w('newMethod') : (methods.data.value?.data.data.find((one) => one.code === code)?.title ?? code)
+  const named = code === undefined ? t('newMethod') : (methods.data.value?.data.data.find((one) => one.code === code)?.title ?? code)
   return (
     <Page
-      title={isOne ? named : w('title')}
-      subtitle={isOne ? undefined : w('subtitle')}
-      {...(isOne ? { back: { href: at('settings', 'shipping'), text: w('title') } } : {})}
+      title={isOne ? named : t('title')}
+      subtitle={isOne ? undefined : t('subtitle')}
+      {...(isOne ? { back: { href: at('settings', 'shipping'), text: t('title') } } : {})}
       actions={
         !isOne && (
           <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })}>
-            {w('add')}
+            {t('add')}
           </ButtonLink>
         )
       }
@@ -68,7 +68,7 @@ function One({ code, held, resource }: { code: string | undefined; held: Held; r
   const [seen, setSeen] = useState(0)
   const method = held.data.data.find((one) => one.code === code)
   const back = at('settings', 'shipping')
-  if (code !== undefined && !method) return <Empty title={c('missing')} text={c('missingText')} />
+  if (code !== undefined && !method) return <Empty title={common('missing')} text={common('missingText')} />
 
   async function change(to: (methods: readonly Method[]) => readonly Method[]): Promise<boolean> {
     const saved = await saveRows(held, {
@@ -85,14 +85,14 @@ function One({ code, held, resource }: { code: string | undefined; held: Held; r
   }
   async function save(typed: Method): Promise<void> {
     if (!(await change((methods) => withMethod(methods, code, typed)))) return
-    notify(c('saved'))
+    notify(common('saved'))
     route(back)
   }
   async function remove(): Promise<void> {
-    const title = w('removeTitle', { title: short(method?.title ?? '') })
-    if (!(await confirm({ title, body: <p>{w('removeText')}</p>, action: c('remove'), danger: true }))) return
+    const title = t('removeTitle', { title: truncate(method?.title ?? '') })
+    if (!(await confirm({ title, body: <p>{t('removeText')}</p>, action: common('remove'), danger: true }))) return
     if (!(await change((methods) => methods.filter((one) => one.code !== code)))) return
-    notify(w('removed'))
+    notify(t('removed'))
     route(back)
   }
   return (
@@ -129,15 +129,15 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
     // What was moved while it was under way stays moved.
     setCodes((now) => (now === sent ? undefined : now))
     resource.put(answer)
-    notify(c('saved'))
+    notify(common('saved'))
   }
-  if (saved.length === 0) return <Empty icon="truck" title={w('none')} text={w('noneText')} />
+  if (saved.length === 0) return <Empty icon="truck" title={t('none')} text={t('noneText')} />
   return (
     <>
-      <Section title={w('methods')} hint={w('methodsHint')}>
+      <Section title={t('methods')} hint={t('methodsHint')}>
         {/* Not in the form: it stays where it is when that comes, with the keyboard and what is being dragged. */}
         <Ordered
-          label={w('methods')}
+          label={t('methods')}
           items={methods}
           keyOf={({ code }) => code}
           nameOf={({ title }) => title}
@@ -160,7 +160,12 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
           )}
         </Ordered>
         {isMoved && (
-          <Form onSubmit={save} dirty submit={w('saveOrder')} actions={<Button onPress={() => setCodes(undefined)}>{c('cancel')}</Button>}>
+          <Form
+            onSubmit={save}
+            dirty
+            submit={t('saveOrder')}
+            actions={<Button onPress={() => setCodes(undefined)}>{common('cancel')}</Button>}
+          >
             {undefined}
           </Form>
         )}

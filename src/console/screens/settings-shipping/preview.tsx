@@ -5,13 +5,13 @@ import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { countryOptions } from '../../lib/format/locale-lists.ts'
 import { parseMoney } from '../../lib/forms/amounts.ts'
-import { c, notAmount } from '../../lib/i18n/common.ts'
+import { common, notAmount } from '../../lib/i18n/common.ts'
 import { shop, shopName } from '../../lib/session/current-shop.ts'
 import { Money, Note } from '../../ui/bits.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { type Method, provincesIn, seenBy } from './methods.domain.ts'
 
 /** What a cart of some weight and worth would be offered to somewhere. */
@@ -39,30 +39,30 @@ export function Preview({ methods, currency }: { methods: readonly Method[]; cur
   const seen = amount && grams !== undefined ? seenBy(methods, { grams, amount, to }, table) : []
   const offered = seen.filter(({ price }) => price)
   return (
-    <Section title={w('preview')} hint={w('previewHint')}>
+    <Section title={t('preview')} hint={t('previewHint')}>
       <div class="fields">
-        <SelectField bind={typed.country} label={w('country')} options={countryOptions()} />
-        <TextField bind={typed.province} label={w('province')} suggestions={here?.provinces.map((one) => one.name) ?? []} max={100} />
-        <NumberField bind={typed.grams} label={w('grams')} error={grams === undefined ? c('notNumber') : undefined} />
+        <SelectField bind={typed.country} label={t('country')} options={countryOptions()} />
+        <TextField bind={typed.province} label={t('province')} suggestions={here?.provinces.map((one) => one.name) ?? []} max={100} />
+        <NumberField bind={typed.grams} label={t('grams')} error={grams === undefined ? common('notNumber') : undefined} />
         <MoneyField
           bind={typed.amount}
           currency={currency}
-          label={w('worth')}
+          label={t('worth')}
           error={amount ? undefined : notAmount(currency)}
           placeholder="0"
         />
       </div>
-      <div role="status">{amount && grams !== undefined && offered.length === 0 && <Note tone="warn">{w('nothingOffered')}</Note>}</div>
+      <div role="status">{amount && grams !== undefined && offered.length === 0 && <Note tone="warn">{t('nothingOffered')}</Note>}</div>
       {seen.length > 0 && (
         <Table
-          caption={w('previewTable')}
+          caption={t('previewTable')}
           columns={[
-            { key: 'title', title: w('methodTitle'), main: true, cell: ({ method }) => <bdi>{method.title}</bdi> },
+            { key: 'title', title: t('methodTitle'), main: true, cell: ({ method }) => <bdi>{method.title}</bdi> },
             {
               key: 'price',
-              title: w('costs'),
+              title: t('costs'),
               end: true,
-              cell: ({ price, because }) => (price ? <Money of={price} /> : <span class="faint">{because && w(because)}</span>),
+              cell: ({ price, because }) => (price ? <Money of={price} /> : <span class="faint">{because && t(because)}</span>),
             },
           ]}
           rows={seen}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api/api.ts'
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { renew, type StaffRole } from '../../lib/session/session.ts'
@@ -16,7 +16,7 @@ import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Once } from '../../ui/secret-once.tsx'
 import { whoIs } from '../../ui/staff-name.tsx'
 import { type Column, Pager, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Staff = Schema<'Staff'>
 type Invited = Schema<'InvitedStaff'>
@@ -38,7 +38,7 @@ export default function StaffPage() {
 
   async function invited(one: Invited): Promise<void> {
     if (one.inviteUrl) setLink(one)
-    else notify(w('invited', { email: one.email }))
+    else notify(t('invited', { email: one.email }))
     await staff.reload()
   }
   /** What one does to oneself changes what the whole console shows. */
@@ -57,14 +57,14 @@ export default function StaffPage() {
   }
   const row = { myId, onInvited: invited, onSeen: changed, onChange: change }
   return (
-    <Page title={w('title')} subtitle={w('subtitle')}>
+    <Page title={t('title')} subtitle={t('subtitle')}>
       {link?.inviteUrl && (
         <Once
           key={link.inviteUrl}
-          title={w('link')}
-          text={w('linkText', { email: link.email })}
+          title={t('link')}
+          text={t('linkText', { email: link.email })}
           secret={link.inviteUrl}
-          kept={w('linkKept')}
+          kept={t('linkKept')}
           onKept={() => setLink(undefined)}
         />
       )}
@@ -72,7 +72,7 @@ export default function StaffPage() {
       <Loaded of={staff}>
         {(list) => (
           <>
-            <Table caption={w('title')} columns={columns(row)} rows={list.data} rowKey={({ id }) => id} />
+            <Table caption={t('title')} columns={columns(row)} rows={list.data} rowKey={({ id }) => id} />
             <Pager of={list} query={query} />
           </>
         )}
@@ -102,11 +102,11 @@ function Invite({ onInvited }: { onInvited: (one: Invited) => Promise<void> }) {
     await onInvited(one)
   }
   return (
-    <Section title={w('invite')} hint={w('inviteHint')}>
-      <Form onSubmit={invite} submit={w('inviteSend')} dirty={email.value !== ''} label={w('invite')}>
+    <Section title={t('invite')} hint={t('inviteHint')}>
+      <Form onSubmit={invite} submit={t('inviteSend')} dirty={email.value !== ''} label={t('invite')}>
         <div class="fields">
-          <TextField bind={email} name="email" label={w('email')} type="email" max={254} required code />
-          <SelectField bind={role} label={w('role')} options={roleOptions()} hint={w(`role.${role.value}`)} />
+          <TextField bind={email} name="email" label={t('email')} type="email" max={254} required code />
+          <SelectField bind={role} label={t('role')} options={roleOptions()} hint={t(`role.${role.value}`)} />
         </div>
       </Form>
     </Section>
@@ -127,11 +127,11 @@ type Row = {
 const columns = ({ myId, ...does }: Row): readonly Column<Staff>[] => [
   {
     key: 'person',
-    title: w('person'),
+    title: t('person'),
     main: true,
     cell: ({ name, email, userId }) => (
       <>
-        <bdi>{name || email}</bdi> {userId !== null && userId === myId && <span class="faint">({w('you')})</span>}
+        <bdi>{name || email}</bdi> {userId !== null && userId === myId && <span class="faint">({t('you')})</span>}
         {name && (
           <>
             <br />
@@ -143,23 +143,27 @@ const columns = ({ myId, ...does }: Row): readonly Column<Staff>[] => [
       </>
     ),
   },
-  { key: 'role', title: w('role'), cell: ({ role }) => <State of={role} tone="plain" /> },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'role', title: t('role'), cell: ({ role }) => <State of={role} tone="plain" /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
   {
     key: 'joined',
-    title: w('joined'),
+    title: t('joined'),
     cell: ({ joinedAt, invitationExpiresAt }) =>
       joinedAt ? (
         <When at={joinedAt} />
       ) : (
         invitationExpiresAt && (
           <span>
-            {w('until')} <When at={invitationExpiresAt} />
+            {t('until')} <When at={invitationExpiresAt} />
           </span>
         )
       ),
   },
-  { key: 'actions', title: c('actions'), cell: (one) => <Actions of={one} isMe={one.userId !== null && one.userId === myId} {...does} /> },
+  {
+    key: 'actions',
+    title: common('actions'),
+    cell: (one) => <Actions of={one} isMe={one.userId !== null && one.userId === myId} {...does} />,
+  },
 ]
 
 function Actions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; isMe: boolean } & Omit<Row, 'myId'>) {
@@ -180,16 +184,16 @@ function Actions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; is
   async function askAndRemove(): Promise<void> {
     // What is asked about is what is there now, and not what the list may have shown for long.
     const { data, etag } = await readOne(one.id)
-    const text = w(isMe ? 'removeSelf' : data.status === 'ACTIVE' ? 'removeActive' : 'removeInvited')
+    const text = t(isMe ? 'removeSelf' : data.status === 'ACTIVE' ? 'removeActive' : 'removeInvited')
     const body = (
       <>
         <p>
-          {w('role')}: {stateName(data.role)}
+          {t('role')}: {stateName(data.role)}
         </p>
         <p>{text}</p>
       </>
     )
-    if (!(await confirm({ title: w('removeTitle', { who }), body, action: c('remove'), danger: true }))) return
+    if (!(await confirm({ title: t('removeTitle', { who }), body, action: common('remove'), danger: true }))) return
     const path = { id: one.id }
     const isGone = await saveVersioned(etag, {
       save: async (version) => {
@@ -199,28 +203,28 @@ function Actions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; is
       removes: true,
       theirs: () => readOne(one.id),
       differences: (theirs) => [
-        [w('role'), stateName(data.role), stateName(theirs.role)],
-        [c('status'), stateName(data.status), stateName(theirs.status)],
+        [t('role'), stateName(data.role), stateName(theirs.role)],
+        [common('status'), stateName(data.status), stateName(theirs.status)],
       ],
       onTheirs: () => undefined,
     })
-    if (isGone) notify(w('removed', { who }))
+    if (isGone) notify(t('removed', { who }))
   }
   const named = <span class="unseen">: {who}</span>
   return (
     <div class="row tight">
       <Button kind="quiet" onPress={() => onChange(one.id)}>
-        {w('change')}
+        {t('change')}
         {named}
       </Button>
       {one.status === 'INVITED' && (
         <Button kind="quiet" onPress={again}>
-          {w('again')}
+          {t('again')}
           {named}
         </Button>
       )}
       <Button kind="quiet" onPress={remove}>
-        {c('remove')}
+        {common('remove')}
         {named}
       </Button>
     </div>
@@ -238,7 +242,7 @@ function ChangeRole({ held, isMe, onClose, onChanged }: Changing) {
     const saved = await saveVersioned(there.etag, {
       save: (version) => ok(api.PATCH('/shops/v2/staff/{id}', { params: { path, header: ifMatch(version) }, body: { role: role.value } })),
       theirs: () => readOne(path.id),
-      differences: (theirs) => [[w('role'), stateName(role.value), stateName(theirs.role)]],
+      differences: (theirs) => [[t('role'), stateName(role.value), stateName(theirs.role)]],
       done: ({ data }) => (data.role === role.value ? data : undefined),
       onTheirs: (now) => {
         setThere(now)
@@ -246,18 +250,18 @@ function ChangeRole({ held, isMe, onClose, onChanged }: Changing) {
       },
     })
     if (!saved) return
-    notify(w('changed', { who, role: stateName(saved.role) }))
+    notify(t('changed', { who, role: stateName(saved.role) }))
     onClose()
     await onChanged(saved)
   }
   return (
-    <FormDialog title={w('changeOf', { who })} onClose={onClose}>
-      <Form onSubmit={save} dirty={role.value !== there.data.role} label={w('change')}>
+    <FormDialog title={t('changeOf', { who })} onClose={onClose}>
+      <Form onSubmit={save} dirty={role.value !== there.data.role} label={t('change')}>
         <SelectField
           bind={role}
-          label={w('role')}
+          label={t('role')}
           options={roleOptions()}
-          hint={`${w(`role.${role.value}`)} ${isMe ? w('changeSelf') : w('changeHint')}`}
+          hint={`${t(`role.${role.value}`)} ${isMe ? t('changeSelf') : t('changeHint')}`}
         />
       </Form>
     </FormDialog>

@@ -7,7 +7,7 @@ import { countryOptions } from '../../lib/format/locale-lists.ts'
 import { country } from '../../lib/format/names.ts'
 import { draftOf, textsOf } from '../../lib/forms/draft.ts'
 import { parsePercent } from '../../lib/forms/percent.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { at, inShop, shop } from '../../lib/session/current-shop.ts'
@@ -18,7 +18,7 @@ import { Form } from '../../ui/form.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { type Rows, saveRows } from '../settings/rows.ts'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { duplicateOf, newRate, placeOf, type Rate, rateOf, textsOfRate, withRate } from './rates.domain.ts'
 
 type Held = Rows<Rate>
@@ -33,9 +33,9 @@ const put = (shopId: string | undefined, data: Rate[], etag: string | undefined)
   )
 
 const nameOf = ({ country: code, region, class: taxClass }: Rate): string =>
-  [country(code), region ?? w('whole'), ...(taxClass ? [w('ofClass', { class: taxClass })] : [])].join(', ')
+  [country(code), region ?? t('whole'), ...(taxClass ? [t('ofClass', { class: taxClass })] : [])].join(', ')
 const described = (rate: Rate | undefined): string =>
-  rate ? `${percentOfBps(rate.rateBps)}, ${w(rate.inclusive ? 'inclusive' : 'onTop')}` : '–'
+  rate ? `${percentOfBps(rate.rateBps)}, ${t(rate.inclusive ? 'inclusive' : 'onTop')}` : '–'
 
 function differences(mine: readonly Rate[], theirs: readonly Rate[]): readonly (readonly [string, string, string])[] {
   const all = new Map([...theirs, ...mine].map((rate) => [placeOf(rate), rate]))
@@ -80,13 +80,13 @@ export default function Taxes() {
   const isOne = place !== undefined || isNew !== undefined
   return (
     <Page
-      title={isOne ? w(place === undefined ? 'newRate' : 'rate') : w('title')}
-      subtitle={isOne ? undefined : w('subtitle')}
-      {...(isOne ? { back: { href: at('settings', 'taxes'), text: w('title') } } : {})}
+      title={isOne ? t(place === undefined ? 'newRate' : 'rate') : t('title')}
+      subtitle={isOne ? undefined : t('subtitle')}
+      {...(isOne ? { back: { href: at('settings', 'taxes'), text: t('title') } } : {})}
       actions={
         !isOne && (
           <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })}>
-            {w('add')}
+            {t('add')}
           </ButtonLink>
         )
       }
@@ -105,35 +105,37 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
     const place = placeOf(rate)
     const shopId = shop.value?.id
     if (!(await save(held, resource, (list) => list.filter((one) => placeOf(one) !== place)))) return
-    notify(w('removed', { name: nameOf(rate) }), {
+    notify(t('removed', { name: nameOf(rate) }), {
       undo: async () => {
         // By then there may be others: it is added to what is there.
         await save(await read(shopId), resource, (list) => withRate(list, place, rate), { shopId })
       },
     })
   }
-  if (rates.length === 0) return <Empty icon="chart" title={w('none')} text={w('noneText')} />
+  if (rates.length === 0) return <Empty icon="chart" title={t('none')} text={t('noneText')} />
   return (
     <>
       <Table
-        caption={w('title')}
+        caption={t('title')}
         columns={[
-          { key: 'country', title: w('country'), main: true, cell: (rate) => country(rate.country) },
-          { key: 'region', title: w('region'), cell: ({ region }) => <bdi>{region ?? w('whole')}</bdi> },
-          { key: 'class', title: w('class'), cell: (rate) => rate.class ?? w('standard') },
-          { key: 'rate', title: w('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
-          { key: 'inclusive', title: w('prices'), cell: ({ inclusive }) => w(inclusive ? 'inclusive' : 'onTop') },
+          { key: 'country', title: t('country'), main: true, cell: (rate) => country(rate.country) },
+          { key: 'region', title: t('region'), cell: ({ region }) => <bdi>{region ?? t('whole')}</bdi> },
+          { key: 'class', title: t('class'), cell: (rate) => rate.class ?? t('standard') },
+          { key: 'rate', title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
+          { key: 'inclusive', title: t('prices'), cell: ({ inclusive }) => t(inclusive ? 'inclusive' : 'onTop') },
           {
             key: 'remove',
-            title: c('actions'),
-            cell: (rate) => <Button kind="quiet" icon="close" label={`${c('remove')}: ${nameOf(rate)}`} onPress={() => remove(rate)} />,
+            title: common('actions'),
+            cell: (rate) => (
+              <Button kind="quiet" icon="close" label={`${common('remove')}: ${nameOf(rate)}`} onPress={() => remove(rate)} />
+            ),
           },
         ]}
         rows={rates}
         rowKey={placeOf}
         href={(rate) => query.href({ rate: placeOf(rate) })}
       />
-      <Note>{w('rules')}</Note>
+      <Note>{t('rules')}</Note>
     </>
   )
 }
@@ -146,36 +148,36 @@ function One({ place, held, resource }: { place: string | undefined; held: Held;
   const draft = useMemo(() => draftOf(begun), [])
   const typed = textsOf(draft)
   const back = at('settings', 'taxes')
-  if (place !== undefined && !rate) return <Empty title={c('missing')} text={c('missingText')} />
+  if (place !== undefined && !rate) return <Empty title={common('missing')} text={common('missingText')} />
   const made = rateOf(typed)
   const twice = made && duplicateOf(held.data.data, made, place)
 
   async function submit(): Promise<void> {
     setTried(true)
-    if (!made) throw new Error(`${w('rate')}: ${c('notPercent')}`)
-    if (twice) throw new Error(w('duplicate', { name: nameOf(twice), rate: described(twice) }))
+    if (!made) throw new Error(`${t('rate')}: ${common('notPercent')}`)
+    if (twice) throw new Error(t('duplicate', { name: nameOf(twice), rate: described(twice) }))
     if (!(await save(held, resource, (list) => withRate(list, place, made), { onTheirs: () => route(back) }))) return
-    notify(c('saved'))
+    notify(common('saved'))
     route(back)
   }
   return (
     <Section>
-      <Form onSubmit={submit} dirty={JSON.stringify(typed) !== JSON.stringify(begun)} label={w('rate')}>
+      <Form onSubmit={submit} dirty={JSON.stringify(typed) !== JSON.stringify(begun)} label={t('rate')}>
         <div class="fields">
-          <SelectField bind={draft.country} label={w('country')} options={countryOptions()} />
-          <TextField bind={draft.region} label={w('region')} hint={w('regionHint')} max={100} />
+          <SelectField bind={draft.country} label={t('country')} options={countryOptions()} />
+          <TextField bind={draft.region} label={t('region')} hint={t('regionHint')} max={100} />
           <TextField
             bind={draft.rate}
-            label={w('percent')}
+            label={t('percent')}
             inputMode="decimal"
-            error={(tried || typed.rate !== '') && parsePercent(typed.rate) === undefined ? c('notPercent') : undefined}
+            error={(tried || typed.rate !== '') && parsePercent(typed.rate) === undefined ? common('notPercent') : undefined}
             required
             code
           />
-          <TextField bind={draft.class} label={w('class')} hint={w('classHint')} max={40} code />
+          <TextField bind={draft.class} label={t('class')} hint={t('classHint')} max={40} code />
         </div>
-        <CheckField bind={draft.inclusive} label={w('isInclusive')} hint={w('inclusiveHint')} />
-        {twice && <Note tone="warn">{w('duplicate', { name: nameOf(twice), rate: described(twice) })}</Note>}
+        <CheckField bind={draft.inclusive} label={t('isInclusive')} hint={t('inclusiveHint')} />
+        {twice && <Note tone="warn">{t('duplicate', { name: nameOf(twice), rate: described(twice) })}</Note>}
       </Form>
     </Section>
   )

@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { kybBody, type OwnerTexts, shareUnits, textsOfKyb } from './kyb.domain.ts'
 
 type Record = Schema<'KybRecord'>
@@ -26,11 +26,11 @@ export function File({ rejected, onFiled }: { rejected: Record | undefined; onFi
   async function file(): Promise<void> {
     tried.value = true
     const typed = kybBody(draft.now())
-    if ('wrong' in typed) throw new Error(w(typed.wrong === 'sum' ? 'tooMuch' : 'checkShares'))
+    if ('wrong' in typed) throw new Error(t(typed.wrong === 'sum' ? 'tooMuch' : 'checkShares'))
     const { body } = typed
     const record = await once(body, (key) => ok(api.POST('/kyb', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(draft.now())
-    notify(w('sent'))
+    notify(t('sent'))
     onFiled(record)
   }
   const { owners } = draft.of
@@ -38,16 +38,16 @@ export function File({ rejected, onFiled }: { rejected: Record | undefined; onFi
     owners.value = owners.value.map((owner, place) => (place === at ? { ...owner, ...change } : owner))
   }
   return (
-    <Section title={rejected ? w('fileAgain') : w('file')} hint={w('fileHint')}>
-      <Form onSubmit={file} submit={w('send')} dirty={draft.dirty} label={w('file')}>
+    <Section title={rejected ? t('fileAgain') : t('file')} hint={t('fileHint')}>
+      <Form onSubmit={file} submit={t('send')} dirty={draft.dirty} label={t('file')}>
         <div class="fields">
-          <TextField bind={draft.of.legalName} label={w('legalName')} max={200} required />
-          <TextField bind={draft.of.registrationNumber} label={w('registrationNumber')} max={100} required code />
-          <SelectField bind={draft.of.country} label={w('country')} options={countryOptions()} />
-          <SelectField bind={draft.of.cohort} label={w('cohort')} options={cohortOptions()} />
+          <TextField bind={draft.of.legalName} label={t('legalName')} max={200} required />
+          <TextField bind={draft.of.registrationNumber} label={t('registrationNumber')} max={100} required code />
+          <SelectField bind={draft.of.country} label={t('country')} options={countryOptions()} />
+          <SelectField bind={draft.of.cohort} label={t('cohort')} options={cohortOptions()} />
         </div>
-        <h3>{w('owners')}</h3>
-        <p class="hint">{w('ownersHint')}</p>
+        <h3>{t('owners')}</h3>
+        <p class="hint">{t('ownersHint')}</p>
         {owners.value.map((owner, at) => (
           <Owner
             key={at}
@@ -69,7 +69,7 @@ export function File({ rejected, onFiled }: { rejected: Record | undefined; onFi
               owners.value = [...owners.value, { name: '', share: '' }]
             }}
           >
-            {w('addOwner')}
+            {t('addOwner')}
           </Button>
         )}
       </Form>
@@ -92,16 +92,16 @@ function Owner({ n, owner: { name, share }, isTried, onChange, onRemove }: Owner
     }) as Parameters<typeof TextField>[0]['bind']
   return (
     <div class="owner">
-      <TextField bind={bound(name, (text) => onChange({ name: text }))} label={w('ownerName', { n })} max={200} required />
+      <TextField bind={bound(name, (text) => onChange({ name: text }))} label={t('ownerName', { n })} max={200} required />
       <TextField
         bind={bound(share, (text) => onChange({ share: text }))}
-        label={w('ownerShare', { n })}
+        label={t('ownerShare', { n })}
         inputMode="decimal"
-        error={isTried && shareUnits(share) === undefined ? w('notShare') : undefined}
+        error={isTried && shareUnits(share) === undefined ? t('notShare') : undefined}
         required
         code
       />
-      {onRemove && <Button kind="quiet" icon="close" label={w('removeOwner', { n })} onPress={onRemove} />}
+      {onRemove && <Button kind="quiet" icon="close" label={t('removeOwner', { n })} onPress={onRemove} />}
     </div>
   )
 }

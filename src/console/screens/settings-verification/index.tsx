@@ -9,7 +9,7 @@ import { shop } from '../../lib/session/current-shop.ts'
 import { Facts, Note, State, When } from '../../ui/bits.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { File } from './file.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { GoingLive } from './live.tsx'
 
 type Record = Schema<'KybRecord'>
@@ -30,7 +30,7 @@ export default function Verification() {
   const status = kyb.data.value?.record?.status
   usePolling(status === 'PENDING', kyb.reload)
   return (
-    <Page title={w('title')} subtitle={w('subtitle')}>
+    <Page title={t('title')} subtitle={t('subtitle')}>
       <Loaded of={kyb}>
         {({ record }) => (
           <>
@@ -45,22 +45,22 @@ export default function Verification() {
 }
 
 const Filed = ({ of: { status, reason, cohort, legalName, registrationNumber, owners, ...of } }: { of: Record }) => (
-  <Section title={w('business')} actions={<State of={status} />}>
-    {status === 'PENDING' && <Note>{w('pending')}</Note>}
-    {status === 'APPROVED' && <Note tone="good">{w('approved')}</Note>}
+  <Section title={t('business')} actions={<State of={status} />}>
+    {status === 'PENDING' && <Note>{t('pending')}</Note>}
+    {status === 'APPROVED' && <Note tone="good">{t('approved')}</Note>}
     {status === 'REJECTED' && (
       <Note tone="bad">
-        {w('rejected')} {reason && <bdi>{`${w('reason')}: ${reason}`}</bdi>}
+        {t('rejected')} {reason && <bdi>{`${t('reason')}: ${reason}`}</bdi>}
       </Note>
     )}
     <Facts
       of={[
-        [w('legalName'), <bdi key="name">{legalName}</bdi>],
-        [w('registrationNumber'), <bdi key="number">{registrationNumber}</bdi>],
-        [w('country'), country(of.country)],
-        [w('cohort'), cohortName(cohort)],
+        [t('legalName'), <bdi key="name">{legalName}</bdi>],
+        [t('registrationNumber'), <bdi key="number">{registrationNumber}</bdi>],
+        [t('country'), country(of.country)],
+        [t('cohort'), cohortName(cohort)],
         [
-          w('owners'),
+          t('owners'),
           <ul key="owners" class="bullets">
             {owners.map(({ name, share }, place) => (
               <li key={place}>
@@ -69,9 +69,9 @@ const Filed = ({ of: { status, reason, cohort, legalName, registrationNumber, ow
             ))}
           </ul>,
         ],
-        [w('filedAt'), <When key="filed" at={of.createdAt} />],
-        [w('decidedAt'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
-        ...(status === 'APPROVED' && reason ? [[w('reason'), <bdi key="reason">{reason}</bdi>] as const] : []),
+        [t('filedAt'), <When key="filed" at={of.createdAt} />],
+        [t('decidedAt'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
+        ...(status === 'APPROVED' && reason ? [[t('reason'), <bdi key="reason">{reason}</bdi>] as const] : []),
       ]}
     />
   </Section>

@@ -9,7 +9,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Problem } from '../../ui/error-message.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']
 type Step = Steps[number]['step']
@@ -28,13 +28,13 @@ export function GoingLive({ kybStatus }: { kybStatus: string }) {
   const [key, setKey] = useState<string | undefined>(undefined)
   if (shop.value?.mode === 'LIVE')
     return (
-      <Section title={w('live')} actions={<State of="LIVE" />}>
-        <Note tone="good">{w('isLive')}</Note>
+      <Section title={t('live')} actions={<State of="LIVE" />}>
+        <Note tone="good">{t('isLive')}</Note>
         {key && (
           <div role="status" class="stack">
-            <p>{w('newKeyText')}</p>
-            <Copyable text={key} label={w('newKey')} />
-            <ButtonLink href={at('settings', 'keys')}>{w('keys')}</ButtonLink>
+            <p>{t('newKeyText')}</p>
+            <Copyable text={key} label={t('newKey')} />
+            <ButtonLink href={at('settings', 'keys')}>{t('keys')}</ButtonLink>
           </div>
         )}
       </Section>
@@ -49,39 +49,39 @@ function Test({ kybStatus, onLive }: { kybStatus: string; onLive: (key: string) 
   async function go(): Promise<void> {
     // What is shown may be done by now, or not be there yet.
     await overview.reload()
-    if (overview.data.value?.goLive?.steps.some(({ done, required }) => required && !done)) return notify(w('notYet'), { about: 'live' })
+    if (overview.data.value?.goLive?.steps.some(({ done, required }) => required && !done)) return notify(t('notYet'), { about: 'live' })
     const body = (
       <ul class="bullets">
         {consequences.map((one) => (
-          <li key={one}>{w(one)}</li>
+          <li key={one}>{t(one)}</li>
         ))}
       </ul>
     )
-    if (!(await confirm({ title: w('goTitle'), body, action: w('go'), danger: true }))) return
+    if (!(await confirm({ title: t('goTitle'), body, action: t('go'), danger: true }))) return
     setError(undefined)
     try {
       const live = await once('live', (key) => ok(api.POST('/shops/v2/go-live', { params: { header: { 'idempotency-key': key } } })))
       onLive(live.publishableKey)
       shopChanged(live.shop)
-      notify(w('went'))
+      notify(t('went'))
     } catch (refusal) {
       setError(refusal)
       await overview.reload()
     }
   }
   return (
-    <Section title={w('live')} actions={<State of="TEST" />} hint={w('liveHint')}>
+    <Section title={t('live')} actions={<State of="TEST" />} hint={t('liveHint')}>
       <Loaded of={overview}>{({ goLive }) => <StepList of={goLive?.steps ?? []} />}</Loaded>
-      <h3>{w('happens')}</h3>
+      <h3>{t('happens')}</h3>
       <ul class="bullets">
         {consequences.map((one) => (
-          <li key={one}>{w(one)}</li>
+          <li key={one}>{t(one)}</li>
         ))}
       </ul>
       {error !== undefined && <Problem error={error} />}
       <div class="form-actions">
         <Button kind="danger" onPress={go}>
-          {w('go')}
+          {t('go')}
         </Button>
       </div>
     </Section>
@@ -90,16 +90,16 @@ function Test({ kybStatus, onLive }: { kybStatus: string; onLive: (key: string) 
 
 const StepList = ({ of }: { of: Steps }) => (
   <>
-    <h3>{w('steps')}</h3>
+    <h3>{t('steps')}</h3>
     <ul class="needs">
       {of.map(({ step, done, required }) => (
         <li key={step}>
-          <State of={done ? 'OK' : 'PENDING'} text={done ? w('done') : required ? w('needed') : w('advised')} />
-          <span>{w(`step.${step}`)}</span>
+          <State of={done ? 'OK' : 'PENDING'} text={done ? t('done') : required ? t('needed') : t('advised')} />
+          <span>{t(`step.${step}`)}</span>
           {!done && places[step] && (
             <a href={at(...places[step])}>
-              {w('goThere')}
-              <span class="unseen">: {w(`step.${step}`)}</span>
+              {t('goThere')}
+              <span class="unseen">: {t(`step.${step}`)}</span>
             </a>
           )}
         </li>

@@ -4,7 +4,7 @@ import { useIntention } from '../../lib/api/pending-sends.ts'
 import { usePolling } from '../../lib/api/poll.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { moment } from '../../lib/format/format.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLooking } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
@@ -16,7 +16,7 @@ import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Health } from './health.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Endpoint = Schema<'WebhookEndpoint'>
 type Delivery = Schema<'WebhookDelivery'>
@@ -29,22 +29,22 @@ export default function EndpointPage() {
   const endpoint = useResource(id, (signal) => ok(api.GET('/webhook-endpoints/{id}', { params: { path: { id } }, signal })))
   const { route } = useLocation()
   async function remove(url: string): Promise<void> {
-    const body = <p>{w('removeText', { url })}</p>
-    if (!(await confirm({ title: w('removeTitle'), body, action: c('remove'), danger: true }))) return
+    const body = <p>{t('removeText', { url })}</p>
+    if (!(await confirm({ title: t('removeTitle'), body, action: common('remove'), danger: true }))) return
     await api.DELETE('/webhook-endpoints/{id}', { params: { path: { id } } })
-    notify(w('removed'))
+    notify(t('removed'))
     route(at('settings', 'webhooks'))
   }
   const there = endpoint.data.value
   return (
     <Page
-      title={w('endpoint')}
+      title={t('endpoint')}
       subtitle={there && <bdi>{there.url}</bdi>}
-      back={{ href: at('settings', 'webhooks'), text: w('title') }}
+      back={{ href: at('settings', 'webhooks'), text: t('title') }}
       actions={
         there && (
           <Button kind="danger" onPress={() => remove(there.url)}>
-            {c('remove')}
+            {common('remove')}
           </Button>
         )
       }
@@ -56,18 +56,18 @@ export default function EndpointPage() {
 }
 
 const About = ({ of }: { of: Endpoint }) => (
-  <Section title={w('health')} actions={<Health of={of} />}>
+  <Section title={t('health')} actions={<Health of={of} />}>
     {of.disabledAt ? (
-      <Note tone="bad">{w(of.disabledReason === 'GONE' ? 'disabled.GONE' : 'disabled.FAILING')}</Note>
+      <Note tone="bad">{t(of.disabledReason === 'GONE' ? 'disabled.GONE' : 'disabled.FAILING')}</Note>
     ) : (
-      of.failingSince && <Note tone="warn">{w('failingText', { at: moment(of.failingSince) })}</Note>
+      of.failingSince && <Note tone="warn">{t('failingText', { at: moment(of.failingSince) })}</Note>
     )}
-    {of.skippedAt && <Note tone="warn">{w('skipped', { n: of.skipped, at: moment(of.skippedAt) })}</Note>}
+    {of.skippedAt && <Note tone="warn">{t('skipped', { n: of.skipped, at: moment(of.skippedAt) })}</Note>}
     <Facts
       of={[
-        [w('url'), <Copyable key="url" text={of.url} label={w('url')} />],
-        [w('events'), of.events.join(', ')],
-        [w('since'), <When key="since" at={of.createdAt} />],
+        [t('url'), <Copyable key="url" text={of.url} label={t('url')} />],
+        [t('events'), of.events.join(', ')],
+        [t('since'), <When key="since" at={of.createdAt} />],
       ]}
     />
   </Section>
@@ -86,11 +86,11 @@ function Deliveries({ endpoint, endpointChanged }: { endpoint: Endpoint; endpoin
   useLooking(looksMs, reload)
   usePolling(!disabledAt && (deliveries.data.value?.data.some(({ status }) => status === 'PENDING') ?? false), reload)
   return (
-    <Section title={w('deliveries')} hint={w('deliveriesHint')} wide>
-      <LoadedList of={deliveries} query={query} empty={<Empty icon="clock" title={w('noDeliveries')} text={w('noDeliveriesText')} />}>
+    <Section title={t('deliveries')} hint={t('deliveriesHint')} wide>
+      <LoadedList of={deliveries} query={query} empty={<Empty icon="clock" title={t('noDeliveries')} text={t('noDeliveriesText')} />}>
         {(list) => (
           <Table
-            caption={w('deliveriesList')}
+            caption={t('deliveriesList')}
             columns={columns({ endpointId: id, mayResend: !disabledAt, deliveries, reload })}
             rows={list.data}
             rowKey={(delivery) => delivery.id}
@@ -106,7 +106,7 @@ type Shown = { endpointId: string; mayResend: boolean; deliveries: Resource<{ da
 const columns = ({ endpointId, mayResend, reload }: Shown): readonly Column<Delivery>[] => [
   {
     key: 'event',
-    title: w('event'),
+    title: t('event'),
     main: true,
     cell: ({ event, messageId }) => (
       <>
@@ -116,14 +116,14 @@ const columns = ({ endpointId, mayResend, reload }: Shown): readonly Column<Deli
       </>
     ),
   },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
-  { key: 'made', title: w('made'), cell: ({ createdAt }) => <When at={createdAt} /> },
-  { key: 'attempts', title: w('attempts'), end: true, cell: ({ attempts }) => attempts },
-  { key: 'answer', title: w('lastAnswer'), cell: (delivery) => <Answer of={delivery} /> },
-  { key: 'next', title: w('nextAttempt'), cell: ({ nextAttemptAt }) => (nextAttemptAt ? <When at={nextAttemptAt} short /> : '–') },
+  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'made', title: t('made'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'attempts', title: t('attempts'), end: true, cell: ({ attempts }) => attempts },
+  { key: 'answer', title: t('lastAnswer'), cell: (delivery) => <Answer of={delivery} /> },
+  { key: 'next', title: t('nextAttempt'), cell: ({ nextAttemptAt }) => (nextAttemptAt ? <When at={nextAttemptAt} short /> : '–') },
   {
     key: 'resend',
-    title: c('actions'),
+    title: common('actions'),
     cell: (delivery) => (mayResend ? <Resend endpointId={endpointId} of={delivery} onSent={reload} /> : '–'),
   },
 ]
@@ -134,7 +134,7 @@ const Answer = ({ of: { lastStatus, lastError } }: { of: Delivery }) =>
   ) : (
     <>
       {lastStatus !== null && <code>{lastStatus}</code>}{' '}
-      {lastError !== null && <bdi>{lastError === 'gave way' ? w('gaveWay') : lastError}</bdi>}
+      {lastError !== null && <bdi>{lastError === 'gave way' ? t('gaveWay') : lastError}</bdi>}
     </>
   )
 
@@ -145,12 +145,12 @@ function Resend({ endpointId, of: { id, event, updatedAt }, onSent }: { endpoint
     await once([id, updatedAt], (key) =>
       api.POST('/webhook-endpoints/{id}/deliveries/{deliveryId}/resend', { params: { path, header: { 'idempotency-key': key } } }),
     )
-    notify(w('resent'))
+    notify(t('resent'))
     await onSent()
   }
   return (
     <Button kind="quiet" onPress={resend}>
-      {w('resend')}
+      {t('resend')}
       <span class="unseen">: {event}</span>
     </Button>
   )

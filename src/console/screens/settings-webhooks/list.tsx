@@ -15,16 +15,16 @@ import { Once } from '../../ui/secret-once.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type EventName, eventNames } from './events.ts'
 import { Health } from './health.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Endpoint = Schema<'WebhookEndpoint'>
 type Made = Schema<'NewWebhookEndpoint'>
 
 const columns = (): readonly Column<Endpoint>[] => [
-  { key: 'url', title: w('url'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
-  { key: 'health', title: w('health'), cell: (endpoint) => <Health of={endpoint} /> },
-  { key: 'events', title: w('events'), cell: ({ events }) => w('eventsCount', { n: events.length }) },
-  { key: 'since', title: w('since'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'url', title: t('url'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
+  { key: 'health', title: t('health'), cell: (endpoint) => <Health of={endpoint} /> },
+  { key: 'events', title: t('events'), cell: ({ events }) => t('eventsCount', { n: events.length }) },
+  { key: 'since', title: t('since'), cell: ({ createdAt }) => <When at={createdAt} /> },
 ]
 
 /** Where the shop's events are sent to. */
@@ -41,24 +41,24 @@ export default function Webhooks() {
   }
   return (
     <Page
-      title={w('title')}
-      subtitle={w('subtitle')}
+      title={t('title')}
+      subtitle={t('subtitle')}
       actions={
         !query.of['new'] && (
           <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1' })}>
-            {w('add')}
+            {t('add')}
           </ButtonLink>
         )
       }
     >
       {made && (
-        <Once title={w('secret')} text={w('secretText')} secret={made.secret} kept={w('secretKept')} onKept={() => setMade(undefined)} />
+        <Once title={t('secret')} text={t('secretText')} secret={made.secret} kept={t('secretKept')} onKept={() => setMade(undefined)} />
       )}
       {query.of['new'] && <Add onMade={onMade} />}
-      <LoadedList of={endpoints} query={query} empty={<Empty icon="chain" title={w('none')} text={w('noneText')} />}>
+      <LoadedList of={endpoints} query={query} empty={<Empty icon="chain" title={t('none')} text={t('noneText')} />}>
         {(list) => (
           <Table
-            caption={w('title')}
+            caption={t('title')}
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}
@@ -75,7 +75,7 @@ function Add({ onMade }: { onMade: (endpoint: Made) => Promise<void> }) {
   const events = useSignal<readonly EventName[]>([])
   const once = useIntention()
   async function add(): Promise<void> {
-    if (events.value.length === 0) throw new Error(w('eventsNone'))
+    if (events.value.length === 0) throw new Error(t('eventsNone'))
     const body = { url: url.value.trim(), events: [...events.value] }
     const made = await once(body, (key) =>
       ok(api.POST('/webhook-endpoints', { params: { header: { 'idempotency-key': key } }, body, cache: 'no-store' })),
@@ -85,10 +85,10 @@ function Add({ onMade }: { onMade: (endpoint: Made) => Promise<void> }) {
     await onMade(made)
   }
   return (
-    <Section title={w('add')}>
-      <Form onSubmit={add} submit={w('register')} dirty={url.value !== '' || events.value.length > 0} label={w('add')}>
-        <TextField bind={url} name="url" label={w('url')} hint={w('urlHint')} type="url" max={2_048} placeholder="https://" required code />
-        <ChoicesField bind={events} label={w('events')} options={eventNames.map((name) => [name, name])} />
+    <Section title={t('add')}>
+      <Form onSubmit={add} submit={t('register')} dirty={url.value !== '' || events.value.length > 0} label={t('add')}>
+        <TextField bind={url} name="url" label={t('url')} hint={t('urlHint')} type="url" max={2_048} placeholder="https://" required code />
+        <ChoicesField bind={events} label={t('events')} options={eventNames.map((name) => [name, name])} />
       </Form>
     </Section>
   )

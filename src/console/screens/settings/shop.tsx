@@ -3,7 +3,7 @@ import { api, ifMatch, type Schema, versioned } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { countryOptions, currencyOptions, timeZoneOptions } from '../../lib/format/locale-lists.ts'
 import { draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shopChanged } from '../../lib/session/current-shop.ts'
 import { Note } from '../../ui/bits.tsx'
@@ -13,7 +13,7 @@ import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 import { changedFields, pageFields, type ShopTexts, shopChange, textsOfShop } from './shop.domain.ts'
 
 type Shop = Schema<'Shop'>
@@ -23,12 +23,12 @@ const read = (signal?: AbortSignal) => versioned<Shop>(api.GET('/shops/v2', sign
 
 /** What a field is called, and what stands in it, for who was slower than somebody else. */
 const shown = (value: ShopTexts[keyof ShopTexts]): string =>
-  typeof value === 'boolean' ? c(value ? 'yes' : 'no') : typeof value === 'string' ? value : value.join(', ')
+  typeof value === 'boolean' ? common(value ? 'yes' : 'no') : typeof value === 'string' ? value : value.join(', ')
 
 export default function ShopSettings() {
   const shop = useResource('', read)
   return (
-    <Page title={w('title')} subtitle={w('subtitle')}>
+    <Page title={t('title')} subtitle={t('subtitle')}>
       <Loaded of={shop} lines={8}>
         {(held) => <ShopForm held={held} resource={shop} />}
       </Loaded>
@@ -54,7 +54,7 @@ function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Re
       const there = textsOfShop(theirs)
       return changed
         .filter((name) => JSON.stringify(there[name]) !== JSON.stringify(typed[name]))
-        .map((name) => [w(name), shown(typed[name]), shown(there[name])])
+        .map((name) => [t(name), shown(typed[name]), shown(there[name])])
     }
     const saved = await saveVersioned(etag, {
       save: (version) => versioned<Shop>(api.PATCH('/shops/v2', { params: { header: ifMatch(version) }, body })),
@@ -65,43 +65,43 @@ function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Re
     })
     if (!saved) return
     show(saved)
-    notify(c('saved'))
+    notify(common('saved'))
   }
   return (
-    <Form onSubmit={save} dirty={changedFields(base, typed).length > 0} label={w('title')}>
-      <Section title={w('identity')}>
-        <TextField bind={draft.title} label={w('shopTitle')} max={200} required />
-        <AreaField bind={draft.description} label={w('description')} max={5_000} hint={w('descriptionHint')} />
+    <Form onSubmit={save} dirty={changedFields(base, typed).length > 0} label={t('title')}>
+      <Section title={t('identity')}>
+        <TextField bind={draft.title} label={t('shopTitle')} max={200} required />
+        <AreaField bind={draft.description} label={t('description')} max={5_000} hint={t('descriptionHint')} />
         <Logo bind={draft.logoUrl} />
       </Section>
-      <Section title={w('contact')} hint={w('contactHint')}>
+      <Section title={t('contact')} hint={t('contactHint')}>
         <div class="fields">
-          <TextField bind={draft.email} label={w('email')} type="email" />
-          <TextField bind={draft.phone} label={w('phone')} type="tel" max={40} />
-          <TextField bind={draft.line1} label={w('line1')} max={200} />
-          <TextField bind={draft.line2} label={w('line2')} max={200} />
-          <TextField bind={draft.city} label={w('city')} max={100} />
-          <TextField bind={draft.province} label={w('province')} max={100} />
-          <TextField bind={draft.postalCode} label={w('postalCode')} max={20} />
-          <SelectField bind={draft.countryCode} label={w('countryCode')} options={[['', '–'], ...countryOptions()]} />
+          <TextField bind={draft.email} label={t('email')} type="email" />
+          <TextField bind={draft.phone} label={t('phone')} type="tel" max={40} />
+          <TextField bind={draft.line1} label={t('line1')} max={200} />
+          <TextField bind={draft.line2} label={t('line2')} max={200} />
+          <TextField bind={draft.city} label={t('city')} max={100} />
+          <TextField bind={draft.province} label={t('province')} max={100} />
+          <TextField bind={draft.postalCode} label={t('postalCode')} max={20} />
+          <SelectField bind={draft.countryCode} label={t('countryCode')} options={[['', '–'], ...countryOptions()]} />
         </div>
       </Section>
-      <Section title={w('figures')}>
+      <Section title={t('figures')}>
         <div class="fields">
-          <SelectField bind={draft.currency} label={w('currency')} options={currencyOptions()} hint={w('currencyHint')} />
-          <SelectField bind={draft.timeZone} label={w('timeZone')} options={timeZoneOptions(data.timeZone)} hint={w('timeZoneHint')} />
+          <SelectField bind={draft.currency} label={t('currency')} options={currencyOptions()} hint={t('currencyHint')} />
+          <SelectField bind={draft.timeZone} label={t('timeZone')} options={timeZoneOptions(data.timeZone)} hint={t('timeZoneHint')} />
         </div>
       </Section>
-      <Section title={w('storefront')}>
-        <TagsField bind={draft.storefrontOrigins} label={w('storefrontOrigins')} hint={w('originsHint')} max={50} code />
-        {draft.storefrontOrigins.value.length === 0 && <Note>{w('originsNone')}</Note>}
-        <CheckField bind={draft.showQuantity} label={w('showQuantity')} hint={w('showQuantityHint')} />
-        <CheckField bind={draft.strictProvinces} label={w('strictProvinces')} hint={w('strictProvincesHint')} />
+      <Section title={t('storefront')}>
+        <TagsField bind={draft.storefrontOrigins} label={t('storefrontOrigins')} hint={t('originsHint')} max={50} code />
+        {draft.storefrontOrigins.value.length === 0 && <Note>{t('originsNone')}</Note>}
+        <CheckField bind={draft.showQuantity} label={t('showQuantity')} hint={t('showQuantityHint')} />
+        <CheckField bind={draft.strictProvinces} label={t('strictProvinces')} hint={t('strictProvincesHint')} />
       </Section>
-      <Section title={w('pages')} hint={w('pagesHint')}>
+      <Section title={t('pages')} hint={t('pagesHint')}>
         <div class="fields">
           {pageFields.map((name) => (
-            <TextField key={name} bind={draft[name]} label={w(name)} type="url" max={2_048} placeholder="https://" code />
+            <TextField key={name} bind={draft[name]} label={t(name)} type="url" max={2_048} placeholder="https://" code />
           ))}
         </div>
       </Section>
@@ -112,22 +112,22 @@ function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Re
 function Logo({ bind }: { bind: ReturnType<typeof draftOf<ShopTexts>>['logoUrl'] }) {
   return (
     <div class="field">
-      <h3>{w('logoUrl')}</h3>
+      <h3>{t('logoUrl')}</h3>
       {bind.value && (
         <div class="row">
-          <Picture url={bind.value} alt={w('logoUrl')} large />
+          <Picture url={bind.value} alt={t('logoUrl')} large />
           <Button
             icon="close"
             onPress={() => {
               bind.value = ''
             }}
           >
-            {w('logoRemove')}
+            {t('logoRemove')}
           </Button>
         </div>
       )}
       <Uploads
-        label={w('logoUpload')}
+        label={t('logoUpload')}
         single
         onDone={({ url }) => {
           bind.value = url

@@ -1,7 +1,7 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { country } from '../../lib/format/names.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
@@ -10,20 +10,20 @@ import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Shop = Schema<'AdminShop'>
 
 const statuses = ['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED'] as const satisfies readonly Shop['status'][]
 
 const columns = (): readonly Column<Shop>[] => [
-  { key: 'title', title: w('shop'), main: true, cell: ({ title, name }) => <bdi class="cut">{title || name}</bdi> },
-  { key: 'name', title: w('handle'), cell: ({ name }) => <code>{name}</code> },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
-  { key: 'mode', title: w('mode'), cell: ({ mode }) => <State of={mode} /> },
-  { key: 'country', title: w('country'), cell: ({ country: code }) => country(code) },
-  { key: 'currency', title: w('currency'), cell: ({ currency }) => currency },
-  { key: 'created', title: w('created'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'title', title: t('shop'), main: true, cell: ({ title, name }) => <bdi class="cut">{title || name}</bdi> },
+  { key: 'name', title: t('handle'), cell: ({ name }) => <code>{name}</code> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'mode', title: t('mode'), cell: ({ mode }) => <State of={mode} /> },
+  { key: 'country', title: t('country'), cell: ({ country: code }) => country(code) },
+  { key: 'currency', title: t('currency'), cell: ({ currency }) => currency },
+  { key: 'created', title: t('created'), cell: ({ createdAt }) => <When at={createdAt} /> },
 ]
 
 /** Every shop of the network, newest first. */
@@ -36,20 +36,20 @@ export default function Shops() {
   )
   useLive(['shop.*'], shops.reload)
   return (
-    <Page title={w('title')}>
+    <Page title={t('title')}>
       <Filters
         query={query}
-        search={w('search')}
-        filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
+        search={t('search')}
+        filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
       />
       <LoadedList
         of={shops}
         query={query}
         isFiltered={!!q || !!status}
-        empty={<Empty icon="products" title={w('none')} text={w('noneText')} />}
+        empty={<Empty icon="products" title={t('none')} text={t('noneText')} />}
       >
         {(list) => (
-          <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => net('shops', id)} />
+          <Table caption={t('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => net('shops', id)} />
         )}
       </LoadedList>
     </Page>

@@ -2,8 +2,8 @@ import { useRoute } from 'preact-iso/router'
 import { api, ifMatch, pathWith, type Schema, versioned } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { country } from '../../lib/format/names.ts'
-import { short } from '../../lib/format/truncate.ts'
-import { c, stateName } from '../../lib/i18n/common.ts'
+import { truncate } from '../../lib/format/truncate.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLive } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { net } from '../../lib/session/current-shop.ts'
@@ -12,7 +12,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
-import { w } from './i18n.ts'
+import { t } from './i18n.ts'
 
 type Shop = Schema<'AdminShop'>
 type Held = { readonly data: Shop; readonly etag: string }
@@ -27,8 +27,8 @@ export default function OneShop() {
   const held = shop.data.value
   return (
     <Page
-      title={held ? held.data.title || held.data.name : w('shop')}
-      back={{ href: net('shops'), text: w('title') }}
+      title={held ? held.data.title || held.data.name : t('shop')}
+      back={{ href: net('shops'), text: t('title') }}
       {...(held
         ? {
             subtitle: (
@@ -48,12 +48,12 @@ export default function OneShop() {
 /** Suspends it or restores it, each by what it is now. */
 function Moves({ of, shop, read }: { of: Held; shop: Resource<Held>; read: () => Promise<Held> }) {
   const { id, title, name } = of.data
-  const called = short(title || name)
+  const called = truncate(title || name)
   async function move(from: Held, status: Shop['status']): Promise<Held | undefined> {
     const moved = await saveVersioned(from.etag, {
       save: (etag) => versioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: ifMatch(etag) }, body: { status } })),
       theirs: read,
-      differences: ({ status: now }) => [[c('status'), stateName(status), stateName(now)]],
+      differences: ({ status: now }) => [[common('status'), stateName(status), stateName(now)]],
       done: (now) => (now.data.status === status ? now : undefined),
       onTheirs: shop.put,
     })
@@ -61,22 +61,22 @@ function Moves({ of, shop, read }: { of: Held; shop: Resource<Held>; read: () =>
     return moved
   }
   async function suspend(): Promise<void> {
-    const sure = await confirm({ title: w('suspendOf', { name: called }), body: <Consequences />, action: w('suspend'), danger: true })
+    const sure = await confirm({ title: t('suspendOf', { name: called }), body: <Consequences />, action: t('suspend'), danger: true })
     if (!sure) return
     const suspended = await move(of, 'SUSPENDED')
-    if (suspended) notify(w('suspended', { name: called }), { about: id, undo: () => move(suspended, 'ACTIVE') })
+    if (suspended) notify(t('suspended', { name: called }), { about: id, undo: () => move(suspended, 'ACTIVE') })
   }
   async function restore(): Promise<void> {
-    const sure = await confirm({ title: w('restoreOf', { name: called }), body: <p>{w('restoreText')}</p>, action: w('restore') })
-    if (sure && (await move(of, 'ACTIVE'))) notify(w('restored', { name: called }), { about: id })
+    const sure = await confirm({ title: t('restoreOf', { name: called }), body: <p>{t('restoreText')}</p>, action: t('restore') })
+    if (sure && (await move(of, 'ACTIVE'))) notify(t('restored', { name: called }), { about: id })
   }
   return of.data.status === 'SUSPENDED' ? (
     <Button kind="primary" onPress={restore}>
-      {w('restore')}
+      {t('restore')}
     </Button>
   ) : (
     <Button kind="danger" onPress={suspend}>
-      {w('suspend')}
+      {t('suspend')}
     </Button>
   )
 }
@@ -87,16 +87,16 @@ const goesOn = ['onBegun', 'onMerchant', 'onCustomers'] as const
 /** What a suspension stops and what it does not, before somebody does it. */
 const Consequences = () => (
   <>
-    <h3>{w('stops')}</h3>
+    <h3>{t('stops')}</h3>
     <ul class="bullets">
       {stops.map((one) => (
-        <li key={one}>{w(one)}</li>
+        <li key={one}>{t(one)}</li>
       ))}
     </ul>
-    <h3>{w('goesOn')}</h3>
+    <h3>{t('goesOn')}</h3>
     <ul class="bullets">
       {goesOn.map((one) => (
-        <li key={one}>{w(one)}</li>
+        <li key={one}>{t(one)}</li>
       ))}
     </ul>
   </>
@@ -118,34 +118,34 @@ function Standing({ of }: { of: Shop }) {
   const address = [line1, line2, city, province, postalCode, countryCode && country(countryCode)].filter((line): line is string => !!line)
   return (
     <>
-      {of.status === 'SUSPENDED' && <Note tone="bad">{w('isSuspended')}</Note>}
+      {of.status === 'SUSPENDED' && <Note tone="bad">{t('isSuspended')}</Note>}
       <div class="grid">
-        <Section title={w('facts')}>
+        <Section title={t('facts')}>
           <Facts
             of={[
-              [w('handle'), <code key="name">{of.name}</code>],
+              [t('handle'), <code key="name">{of.name}</code>],
               ['ID', <Copyable key="id" text={of.id} label="ID" />],
-              [w('merchant'), <Copyable key="merchant" text={of.merchantId} label={w('merchant')} />],
-              [w('currency'), of.currency],
-              [w('country'), country(of.country)],
-              [w('created'), <When key="created" at={of.createdAt} />],
-              [w('verified'), of.verifiedAt ? <When key="verified" at={of.verifiedAt} /> : w('notVerified')],
+              [t('merchant'), <Copyable key="merchant" text={of.merchantId} label={t('merchant')} />],
+              [t('currency'), of.currency],
+              [t('country'), country(of.country)],
+              [t('created'), <When key="created" at={of.createdAt} />],
+              [t('verified'), of.verifiedAt ? <When key="verified" at={of.verifiedAt} /> : t('notVerified')],
             ]}
           />
         </Section>
-        <Section title={w('contact')}>
+        <Section title={t('contact')}>
           <Facts
             of={[
-              [w('email'), text(of.contact.email)],
-              [w('phone'), text(of.contact.phone)],
-              [w('address'), address.length > 0 && <Lines of={address} />],
-              [w('origins'), of.storefrontOrigins.length > 0 && <Lines of={of.storefrontOrigins} />],
+              [t('email'), text(of.contact.email)],
+              [t('phone'), text(of.contact.phone)],
+              [t('address'), address.length > 0 && <Lines of={address} />],
+              [t('origins'), of.storefrontOrigins.length > 0 && <Lines of={of.storefrontOrigins} />],
             ]}
           />
         </Section>
       </div>
       {of.description && (
-        <Section title={w('description')}>
+        <Section title={t('description')}>
           <p class="people-text">
             <bdi>{of.description}</bdi>
           </p>
@@ -153,7 +153,7 @@ function Standing({ of }: { of: Shop }) {
       )}
       <div class="row">
         <ButtonLink icon="book" href={pathWith(net('audit'), { shopId: of.id })}>
-          {w('audit')}
+          {t('audit')}
         </ButtonLink>
       </div>
     </>

@@ -3,13 +3,13 @@ import { useQuery } from '../../lib/navigation/query.ts'
 import { net } from '../../lib/session/current-shop.ts'
 import { When } from '../../ui/bits.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { w } from '../registries/i18n.ts'
+import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
 
 const columns = (): readonly Column<Schema<'PlatformWallet'>>[] => [
-  { key: 'address', title: w('address'), main: true, cell: ({ address }) => <code>{address}</code> },
-  { key: 'from', title: w('from'), cell: ({ from }) => <When at={from} /> },
-  { key: 'to', title: w('to'), cell: ({ to }) => (to ? <When at={to} /> : w('open')) },
+  { key: 'address', title: t('address'), main: true, cell: ({ address }) => <code>{address}</code> },
+  { key: 'from', title: t('from'), cell: ({ from }) => <When at={from} /> },
+  { key: 'to', title: t('to'), cell: ({ to }) => (to ? <When at={to} /> : t('open')) },
 ]
 
 /** The wallets by which the platform itself attests. */
@@ -18,13 +18,13 @@ export default function Wallets() {
   return (
     <RegistryList
       query={query}
-      title={w('platformWallets')}
-      subtitle={w('platformWalletsText')}
-      create={{ href: net('wallets', 'new'), text: w('newWallet') }}
+      title={t('platformWallets')}
+      subtitle={t('platformWalletsText')}
+      create={{ href: net('wallets', 'new'), text: t('newWallet') }}
       columns={columns()}
       href={({ id }) => net('wallets', id)}
       read={(_, signal) => ok(api.GET('/admin/platform-wallets', { params: { query: { page: query.page } }, signal }))}
-      empty={{ title: w('noWallets'), text: w('noWalletsText') }}
+      empty={{ title: t('noWallets'), text: t('noWalletsText') }}
     />
   )
 }

@@ -3,7 +3,7 @@ import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/ap
 import { useIntention } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { type EditedDraft, useDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
-import { c } from '../../lib/i18n/common.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { net } from '../../lib/session/current-shop.ts'
 import { Copyable } from '../../ui/bits.tsx'
@@ -11,7 +11,7 @@ import { ButtonLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form, saveRecord } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
-import { w } from '../registries/i18n.ts'
+import { t } from '../registries/i18n.ts'
 import { noWallet, walletBody, walletRow } from '../registries/registry.domain.ts'
 
 type Typed = { address: string; from: string; to: string }
@@ -23,14 +23,14 @@ export default function OneWallet() {
   return id === 'new' ? <New /> : <Known id={id} />
 }
 
-const back = () => ({ href: net('wallets'), text: w('platformWallets') })
+const back = () => ({ href: net('wallets'), text: t('platformWallets') })
 
 const WalletFields = ({ of }: { of: EditedDraft<Typed>['of'] }) => (
   <>
-    <TextField label={w('address')} bind={of.address} max={42} required code placeholder="0x…" />
+    <TextField label={t('address')} bind={of.address} max={42} required code placeholder="0x…" />
     <div class="fields">
-      <TextField label={w('fromUtc')} bind={of.from} type="datetime-local" hint={w('fromHint')} />
-      <TextField label={w('toUtc')} bind={of.to} type="datetime-local" hint={w('toHint')} />
+      <TextField label={t('fromUtc')} bind={of.from} type="datetime-local" hint={t('fromHint')} />
+      <TextField label={t('toUtc')} bind={of.to} type="datetime-local" hint={t('toHint')} />
     </div>
   </>
 )
@@ -40,18 +40,18 @@ function New() {
   const once = useIntention()
   const draft = useDraft<Typed>('new', noWallet)
   async function create(): Promise<void> {
-    const body = walletBody(draft.now(), w('badMoment'))
+    const body = walletBody(draft.now(), t('badMoment'))
     const { id, address } = await once(body, (key) =>
       ok(api.POST('/admin/platform-wallets', { params: { header: { 'idempotency-key': key } }, body })),
     )
     draft.reset(draft.now())
-    notify(w('registered', { name: address }))
+    notify(t('registered', { name: address }))
     route(net('wallets', id), true)
   }
   return (
-    <Page title={w('newWallet')} back={back()}>
-      <Section hint={w('platformWalletsText')}>
-        <Form onSubmit={create} submit={w('register')} dirty={draft.dirty}>
+    <Page title={t('newWallet')} back={back()}>
+      <Section hint={t('platformWalletsText')}>
+        <Form onSubmit={create} submit={t('register')} dirty={draft.dirty}>
           <WalletFields of={draft.of} />
         </Form>
       </Section>
@@ -64,7 +64,7 @@ function Known({ id }: { id: string }) {
     versioned(api.GET('/admin/platform-wallets/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const wallet = useResource(id, read)
   return (
-    <Page title={w('platformWallet')} back={back()}>
+    <Page title={t('platformWallet')} back={back()}>
       <Loaded of={wallet}>{(of) => <Standing of={of} wallet={wallet} read={read} />}</Loaded>
     </Page>
   )
@@ -80,22 +80,22 @@ function Standing({ of, wallet, read }: { of: Held; wallet: Resource<Held>; read
   const draft = useRecordDraft(of, typedOf)
   async function save(): Promise<void> {
     const begun = draft.begun()
-    const body = walletBody({ ...draft.now(), was: begun.data }, w('badMoment'))
+    const body = walletBody({ ...draft.now(), was: begun.data }, t('badMoment'))
     const isSaved = await saveRecord(wallet, begun.etag, draft, {
       save: (version) =>
         versioned(api.PATCH('/admin/platform-wallets/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body })),
       theirs: read,
       differences: (now) => [
-        [w('address'), body.address, now.address],
-        [w('from'), body.from ?? now.from, now.from],
-        [w('to'), body.to ?? w('open'), now.to ?? w('open')],
+        [t('address'), body.address, now.address],
+        [t('from'), body.from ?? now.from, now.from],
+        [t('to'), body.to ?? t('open'), now.to ?? t('open')],
       ],
     })
-    if (isSaved) notify(c('saved'))
+    if (isSaved) notify(common('saved'))
   }
   return (
     <>
-      <Section title={w('record')} hint={w('walletChange')}>
+      <Section title={t('record')} hint={t('walletChange')}>
         <Form onSubmit={save} dirty={draft.dirty} keepsTyping>
           <WalletFields of={draft.of} />
         </Form>
@@ -103,7 +103,7 @@ function Standing({ of, wallet, read }: { of: Held; wallet: Resource<Held>; read
       <Section title="ID">
         <Copyable text={data.id} label="ID" />
         <div class="row">
-          <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{w('audit')}</ButtonLink>
+          <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
         </div>
       </Section>
     </>

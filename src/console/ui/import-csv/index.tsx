@@ -7,7 +7,7 @@ import { Refused } from '../../lib/api/api-error.ts'
 import { upload } from '../../lib/api/upload.ts'
 import { bytes, number, percent } from '../../lib/format/format.ts'
 import { saveCsv } from '../../lib/format/save-csv.ts'
-import { short } from '../../lib/format/truncate.ts'
+import { truncate } from '../../lib/format/truncate.ts'
 import { useEvents } from '../../lib/live/live-events.ts'
 import { holdDirty } from '../../lib/session/unsaved-changes.ts'
 import { Facts, Note } from '../bits.tsx'
@@ -16,7 +16,7 @@ import { Problem } from '../error-message.tsx'
 import { CheckField, FileField } from '../fields.tsx'
 import { Section } from '../page.tsx'
 import { Table } from '../table.tsx'
-import { i } from './i18n.ts'
+import { t } from './i18n.ts'
 
 /** `handle` is a product's. */
 type Said = { readonly row: number; readonly handle?: string; readonly column?: string; readonly message: string }
@@ -93,7 +93,7 @@ export function ImportCsv<Answer extends ImportAnswer>({
     // Of one whose answer never came, this says what became of it.
     if (event === 'import.finished' && data['kind'] === kind && ended.value && 'text' in ended.value) {
       const [created, updated, failed] = [data['created'], data['updated'], data['failed']].map(Number)
-      ended.value = { text: `${ended.value.text} ${i('finished', { created: created ?? 0, updated: updated ?? 0, failed: failed ?? 0 })}` }
+      ended.value = { text: `${ended.value.text} ${t('finished', { created: created ?? 0, updated: updated ?? 0, failed: failed ?? 0 })}` }
     }
     if (under.value?.phase !== 'working' || data['kind'] !== kind || event !== 'import.progress') return
     const [read, all, rows] = [Number(data['bytesRead']), Number(data['bytes']), Number(data['rows'])]
@@ -122,8 +122,8 @@ export function ImportCsv<Answer extends ImportAnswer>({
     } catch (error) {
       const broke = error instanceof Refused ? error.status === 0 : mine.signal.aborted
       if (!broke) ended.value = { error }
-      else if (!arrived || dryRun) ended.value = mine.signal.aborted ? { text: i('notSent') } : { error }
-      else ended.value = { text: i(mine.signal.aborted ? 'stopped' : 'unknown') }
+      else if (!arrived || dryRun) ended.value = mine.signal.aborted ? { text: t('notSent') } : { error }
+      else ended.value = { text: t(mine.signal.aborted ? 'stopped' : 'unknown') }
     } finally {
       under.value = undefined
     }
@@ -141,11 +141,11 @@ export function ImportCsv<Answer extends ImportAnswer>({
       <Section hint={hint}>
         {file.value ? (
           <div class="row">
-            <bdi>{i('chosen', { name: short(file.value.name, 120), size: bytes(file.value.size) })}</bdi>
-            {!under.value && <Button onPress={() => take([])}>{i('another')}</Button>}
+            <bdi>{t('chosen', { name: truncate(file.value.name, 120), size: bytes(file.value.size) })}</bdi>
+            {!under.value && <Button onPress={() => take([])}>{t('another')}</Button>}
           </div>
         ) : (
-          <FileField label={i('file')} accept=".csv,text/csv" onFiles={take} />
+          <FileField label={t('file')} accept=".csv,text/csv" onFiles={take} />
         )}
         {options.map((option) => (
           <CheckField
@@ -159,21 +159,21 @@ export function ImportCsv<Answer extends ImportAnswer>({
         {file.value && !under.value && (
           <div class="form-actions">
             <Button kind={checked ? 'plain' : 'primary'} onPress={() => send(true)}>
-              {i('check')}
+              {t('check')}
             </Button>
             {checked && (
               <Button kind="primary" disabled={takeable === 0} onPress={() => send(false)}>
-                {i(`runFor.${kind}`, { n: takeable })}
+                {t(`runFor.${kind}`, { n: takeable })}
               </Button>
             )}
           </div>
         )}
-        {!checked && !under.value && <p class="hint">{i('checkHint')}</p>}
+        {!checked && !under.value && <p class="hint">{t('checkHint')}</p>}
         {under.value && <Importing of={under.value} onStop={() => stopping.current?.abort()} />}
       </Section>
       <div ref={result} tabIndex={-1} class="form-problem loaded">
         {ended.value && ('text' in ended.value ? <Note tone="warn">{ended.value.text}</Note> : <Problem error={ended.value.error} />)}
-        {answer.value?.of.dryRun && answer.value.asked !== asked && <Note tone="warn">{i('stale')}</Note>}
+        {answer.value?.of.dryRun && answer.value.asked !== asked && <Note tone="warn">{t('stale')}</Note>}
         {answer.value && <Answered of={answer.value.of} facts={facts(answer.value.of)} />}
       </div>
     </>
@@ -193,31 +193,31 @@ const switchOf = (all: Signal<Readonly<Record<string, boolean>>>, name: string) 
 
 /** How far an import is, and a way to end it. */
 export function Importing({ of: { phase, part, rows }, onStop }: { of: Pick<Under, 'phase' | 'part' | 'rows'>; onStop: () => void }) {
-  const text = phase === 'sending' ? i('sent') : i('working')
+  const text = phase === 'sending' ? t('sent') : t('working')
   return (
     <div class="stack">
       <p role="status">{text}</p>
       <p class="faint">
-        {part !== undefined && percent(part)} {rows !== undefined && i('rowsSoFar', { n: rows })}
+        {part !== undefined && percent(part)} {rows !== undefined && t('rowsSoFar', { n: rows })}
       </p>
       <progress aria-label={text} {...(part === undefined ? {} : { value: part })} max={1} />
       <div>
-        <Button onPress={onStop}>{i('stop')}</Button>
+        <Button onPress={onStop}>{t('stop')}</Button>
       </div>
     </div>
   )
 }
 
 function Answered({ of, facts }: { of: ImportAnswer; facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
-  const counts = (['rows', 'created', 'updated', 'skipped', 'failed'] as const).map((name) => [i(name), number(of[name])] as const)
+  const counts = (['rows', 'created', 'updated', 'skipped', 'failed'] as const).map((name) => [t(name), number(of[name])] as const)
   return (
     <>
-      <Section title={of.dryRun ? i('wouldBe') : i('was')}>
+      <Section title={of.dryRun ? t('wouldBe') : t('was')}>
         <Facts of={[...counts, ...facts]} />
-        {of.failed === 0 && of.dryRun && <Note tone="good">{i('wouldBeGood')}</Note>}
+        {of.failed === 0 && of.dryRun && <Note tone="good">{t('wouldBeGood')}</Note>}
       </Section>
-      <ImportRows title={i('errors')} of={of.errors} capped={of.errorsTruncated} />
-      <ImportRows title={i('notices')} of={of.notices ?? []} capped={of.noticesTruncated === true} />
+      <ImportRows title={t('errors')} of={of.errors} capped={of.errorsTruncated} />
+      <ImportRows title={t('notices')} of={of.notices ?? []} capped={of.noticesTruncated === true} />
     </>
   )
 }
@@ -229,26 +229,26 @@ export function ImportRows({ title, of, capped }: { title: string; of: readonly 
   if (of.length === 0) return null
   const isByProduct = of.some(({ handle }) => handle !== undefined)
   const cells = of.map(({ row, handle, column, message }) => [row, ...(isByProduct ? [handle ?? null] : []), column ?? null, message])
-  const header = [i('row'), ...(isByProduct ? [i('product')] : []), i('column'), i('message')]
+  const header = [t('row'), ...(isByProduct ? [t('product')] : []), t('column'), t('message')]
   return (
     <Section
       title={title}
       actions={
         <Button icon="download" onPress={() => saveCsv('import.csv', header, cells)}>
-          {i('errorsCsv')}
+          {t('errorsCsv')}
         </Button>
       }
     >
-      {capped && <Note tone="warn">{i('errorsCapped')}</Note>}
+      {capped && <Note tone="warn">{t('errorsCapped')}</Note>}
       <Table
-        caption={i('byRow', { title })}
+        caption={t('byRow', { title })}
         rows={of.slice(0, shownMax)}
         rowKey={(one) => `${one.row} ${one.handle} ${one.column} ${one.message}`}
         columns={[
-          { key: 'row', title: i('row'), main: true, cell: ({ row }) => number(row) },
-          ...(isByProduct ? [{ key: 'product', title: i('product'), cell: ({ handle }: Said) => <bdi>{handle ?? ''}</bdi> }] : []),
-          { key: 'column', title: i('column'), cell: ({ column }) => <bdi>{column ?? ''}</bdi> },
-          { key: 'message', title: i('message'), cell: ({ message }) => <bdi>{message}</bdi> },
+          { key: 'row', title: t('row'), main: true, cell: ({ row }) => number(row) },
+          ...(isByProduct ? [{ key: 'product', title: t('product'), cell: ({ handle }: Said) => <bdi>{handle ?? ''}</bdi> }] : []),
+          { key: 'column', title: t('column'), cell: ({ column }) => <bdi>{column ?? ''}</bdi> },
+          { key: 'message', title: t('message'), cell: ({ message }) => <bdi>{message}</bdi> },
         ]}
       />
     </Section>

@@ -1,17 +1,17 @@
 /** Long texts where there is room for a line. */
 import { describe, expect, test } from 'bun:test'
-import { differing, short } from '../../src/console/lib/format/truncate.ts'
+import { differing, truncate } from '../../src/console/lib/format/truncate.ts'
 
 describe('a name', () => {
   test('that fits stands whole, and a longer one says that it goes on', () => {
-    expect(short('a'.repeat(80))).toBe('a'.repeat(80))
-    expect(short('a'.repeat(81))).toBe(`${'a'.repeat(79)}…`)
-    expect(short('abcdef', 4)).toBe('abc…')
+    expect(truncate('a'.repeat(80))).toBe('a'.repeat(80))
+    expect(truncate('a'.repeat(81))).toBe(`${'a'.repeat(79)}…`)
+    expect(truncate('abcdef', 4)).toBe('abc…')
   })
 
   test('is cut between characters, and not in one', () => {
-    expect(short('ab😀😀', 4)).toBe('ab…')
-    expect(short('abc😀', 5)).toBe('abc😀')
+    expect(truncate('ab😀😀', 4)).toBe('ab…')
+    expect(truncate('abc😀', 5)).toBe('abc😀')
   })
 })
 

@@ -1,13 +1,13 @@
 /** Keys of what is to happen once. */
 import { describe, expect, test } from 'bun:test'
 import { Refused, unanswered } from '../../src/console/lib/api/api-error.ts'
-import { once, type Sent } from '../../src/console/lib/api/idempotent-send.ts'
+import { createIdempotentSend, type Sent } from '../../src/console/lib/api/idempotent-send.ts'
 
 /** Sends by a form of its own: what came of each, and the keys that were sent. */
 function form() {
   let nth = 0
   const keys: string[] = []
-  const send = once(() => `key-${++nth}`)
+  const send = createIdempotentSend(() => `key-${++nth}`)
   const sent = (what: unknown, error?: unknown) =>
     send(what, async (key) => {
       keys.push(key)
@@ -47,7 +47,7 @@ describe('what is to happen once', () => {
 
   test('goes by what was seen when it was sent first, for as long as nobody knows what became of it', async () => {
     let nth = 0
-    const send = once(() => `key-${++nth}`)
+    const send = createIdempotentSend(() => `key-${++nth}`)
     const sent: unknown[] = []
     for (const [seen, error] of [
       [100, unanswered()],
@@ -74,7 +74,7 @@ describe('what is to happen once', () => {
     let [nth, page] = [0, '/orders/1']
     const keys: string[] = []
     const opened = () =>
-      once(
+      createIdempotentSend(
         () => `key-${++nth}`,
         undecided,
         () => page,

@@ -1,8 +1,8 @@
 /** What people wrote, inside a sentence of the console. */
 import { expect, test } from 'bun:test'
-import { contained } from '../../src/console/lib/format/bidi-isolate.ts'
+import { isolateBidi } from '../../src/console/lib/format/bidi-isolate.ts'
 
-const sentence = (name: string) => `Suspend ${contained(name)}?`
+const sentence = (name: string) => `Suspend ${isolateBidi(name)}?`
 
 test('a name turns nothing of the sentence that it stands in', () => {
   expect(sentence('Shop\u202egnp.exe')).toBe('Suspend Shopgnp.exe?')
@@ -12,6 +12,6 @@ test('a name turns nothing of the sentence that it stands in', () => {
 })
 
 test('what contains itself stays as it is, such as a sign of an amount', () => {
-  for (const text of ['Lamp', 'مصباح', '\u2068US$\u20691,250', '\u2068US$\u20691 – \u2068US$\u20692']) expect(contained(text)).toBe(text)
-  expect(contained('\u2066'.repeat(65_536))).toBe('')
+  for (const text of ['Lamp', 'مصباح', '\u2068US$\u20691,250', '\u2068US$\u20691 – \u2068US$\u20692']) expect(isolateBidi(text)).toBe(text)
+  expect(isolateBidi('\u2066'.repeat(65_536))).toBe('')
 })

@@ -3,7 +3,7 @@
   const beginMaxMs = 2_000
   const script = document.currentScript?.dataset['then']
   setTimeout(() => {
-    if (!script || globalThis.soukBegun !== undefined) return
+    if (!script || globalThis.soukBootstrap !== undefined) return
     import(script).catch((cause: unknown) => {
       document.documentElement.classList.add('cannot-begin')
       throw cause

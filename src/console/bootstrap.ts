@@ -29,8 +29,8 @@
   const asked = async () =>
     'locks' in navigator ? navigator.locks.request('souk-console-session', { ifAvailable: true }, askInTurn) : askInTurn(true)
   // Where it fails, or there is no lock to be had, whoever takes it asks again.
-  if (globalThis.soukBegun === undefined) {
-    globalThis.soukBegun = { answer: asked().catch(goOn), giveUp, isAsked: () => isAsked }
+  if (globalThis.soukBootstrap === undefined) {
+    globalThis.soukBootstrap = { answer: asked().catch(goOn), giveUp, isAsked: () => isAsked }
     setTimeout(goOn, lockMaxMs)
   }
 }

@@ -1,13 +1,13 @@
 import { effect } from '@preact/signals'
 import { render } from 'preact'
-import { readAhead } from './lib/api/prefetch.ts'
+import { prefetch } from './lib/api/prefetch.ts'
 import { language, textsLoaded } from './lib/i18n/catalog.ts'
 import { watchEvents } from './lib/live/live-events.ts'
 import { watchFocus } from './lib/navigation/focus.ts'
-import { noteShopOf } from './lib/session/current-shop.ts'
+import { setShopFromPath } from './lib/session/current-shop.ts'
 import { checkVersion } from './lib/session/program-version.ts'
-import { begin, standing, watchSession } from './lib/session/session.ts'
-import { watchLeaving } from './lib/session/unsaved-changes.ts'
+import { sessionStatus, startSession, watchSession } from './lib/session/session.ts'
+import { warnBeforeUnload } from './lib/session/unsaved-changes.ts'
 import { screenAt } from './screens.ts'
 import { App } from './shell/app.tsx'
 import './style.css'
@@ -31,19 +31,19 @@ function isReadable(path: string): boolean {
 if (!isReadable(location.pathname)) history.replaceState(null, '', '/console')
 
 // Who is there is asked while the words, and the screen of this address, are on their way.
-void begin()
-noteShopOf(location.pathname)
+void startSession()
+setShopFromPath(location.pathname)
 const here = screenAt(location.pathname)
 here?.component.preload?.()
 // And what that reads first, in the moment that somebody is in.
 const { promise: isReady, resolve: ready } = Promise.withResolvers<unknown>()
 const stopWaiting = effect(() => {
-  if (standing.value === 'asking') return
-  ready(standing.value === 'in' && here?.first && location.search === '' ? readAhead(here.first) : undefined)
+  if (sessionStatus.value === 'asking') return
+  ready(sessionStatus.value === 'in' && here?.first && location.search === '' ? prefetch(here.first) : undefined)
   queueMicrotask(() => stopWaiting())
 })
 watchSession()
-watchLeaving()
+warnBeforeUnload()
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && checkVersion())
 // By what it is now it knows later that there is another.
 setTimeout(checkVersion, firstVersionMs)

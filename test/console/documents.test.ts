@@ -1,6 +1,6 @@
 /** What documents of a checklist are called in other languages than souk's own, and what files that are taken along are. */
 import { expect, test } from 'bun:test'
-import { nameIn } from '../../src/console/lib/api/file-name.ts'
+import { parseFileName } from '../../src/console/lib/api/file-name.ts'
 import ar from '../../src/console/lib/i18n/documents/ar.ts'
 import mn from '../../src/console/lib/i18n/documents/mn.ts'
 import { documentKinds } from '../../src/modules/lending/application/checklist.ts'
@@ -14,9 +14,9 @@ test('every document that may be asked for has its name and its description in e
 })
 
 test('a file is called as the server calls it, in whichever letters', () => {
-  expect(nameIn(`attachment; filename="orders.csv"`)).toBe('orders.csv')
-  expect(nameIn(`attachment; filename="____.pdf"; filename*=UTF-8''%D9%83%D8%B4%D9%81.pdf`)).toBe('كشف.pdf')
-  expect(nameIn(`attachment; filename="plain.pdf"; filename*=UTF-8''%E0%A4%A`)).toBe('plain.pdf')
-  expect(nameIn('inline')).toBeUndefined()
-  expect(nameIn(null)).toBeUndefined()
+  expect(parseFileName(`attachment; filename="orders.csv"`)).toBe('orders.csv')
+  expect(parseFileName(`attachment; filename="____.pdf"; filename*=UTF-8''%D9%83%D8%B4%D9%81.pdf`)).toBe('كشف.pdf')
+  expect(parseFileName(`attachment; filename="plain.pdf"; filename*=UTF-8''%E0%A4%A`)).toBe('plain.pdf')
+  expect(parseFileName('inline')).toBeUndefined()
+  expect(parseFileName(null)).toBeUndefined()
 })

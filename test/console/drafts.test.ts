@@ -1,6 +1,6 @@
 /** A draft order as it is typed, and as it is sent; the days of the home page, and what waits there. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { windowOf } from '../../src/console/lib/navigation/date-range.ts'
+import { parseDateRange } from '../../src/console/lib/navigation/date-range.ts'
 import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, wrongIn } from '../../src/console/screens/drafts/draft.domain.ts'
 import { waitingOf } from '../../src/console/screens/home/needs-attention.domain.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -97,11 +97,11 @@ describe('a draft', () => {
 
 test('the days of the home page stand in its address', () => {
   const today = (before: number) => `day-${before}`
-  expect(windowOf({}, undefined, today)).toEqual({ days: 30 })
-  expect(windowOf({ days: '7' }, undefined, today)).toEqual({ days: 7, startDate: 'day-6', endDate: 'day-0' })
-  expect(windowOf({ days: '90' }, undefined, today)).toEqual({ days: 90, startDate: 'day-89', endDate: 'day-0' })
-  expect(windowOf({ days: 'x', from: '2026-01-01' }, undefined, today)).toEqual({ days: 30 })
-  expect(windowOf({ days: '7', from: '2026-01-01', to: '2026-02-01' }, undefined, today)).toEqual({
+  expect(parseDateRange({}, undefined, today)).toEqual({ days: 30 })
+  expect(parseDateRange({ days: '7' }, undefined, today)).toEqual({ days: 7, startDate: 'day-6', endDate: 'day-0' })
+  expect(parseDateRange({ days: '90' }, undefined, today)).toEqual({ days: 90, startDate: 'day-89', endDate: 'day-0' })
+  expect(parseDateRange({ days: 'x', from: '2026-01-01' }, undefined, today)).toEqual({ days: 30 })
+  expect(parseDateRange({ days: '7', from: '2026-01-01', to: '2026-02-01' }, undefined, today)).toEqual({
     days: undefined,
     startDate: '2026-01-01',
     endDate: '2026-02-01',

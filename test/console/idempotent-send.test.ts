@@ -1,7 +1,7 @@
 /** Keys of what is to happen once. */
 import { describe, expect, test } from 'bun:test'
-import { Refused, unanswered } from '../../src/console/lib/api/api-error.ts'
-import { createIdempotentSend, type Sent } from '../../src/console/lib/api/idempotent-send.ts'
+import { ApiError, noResponseError } from '../../src/console/lib/api/api-error.ts'
+import { createIdempotentSend, type PendingSend } from '../../src/console/lib/api/idempotent-send.ts'
 
 /** Sends by a form of its own: what came of each, and the keys that were sent. */
 function form() {
@@ -15,12 +15,12 @@ function form() {
     }).catch(() => undefined)
   return { keys, sent }
 }
-const refused = (status: number, retryAfter: number | null = null) => new Refused(status, 'no', undefined, null, retryAfter)
+const refused = (status: number, retryAfter: number | null = null) => new ApiError(status, 'no', undefined, null, retryAfter)
 
 describe('what is to happen once', () => {
   test('is sent again under its key while nobody knows what became of it', async () => {
     const { keys, sent } = form()
-    for (const error of [unanswered(), refused(500), refused(503, 5), refused(409, 3), refused(429, 1), undefined])
+    for (const error of [noResponseError(), refused(500), refused(503, 5), refused(409, 3), refused(429, 1), undefined])
       await sent({ all: true }, error)
     expect(keys).toEqual(Array(6).fill('key-1'))
   })
@@ -33,15 +33,16 @@ describe('what is to happen once', () => {
 
   test('is the same after a login, or a refusal that says nothing of what was sent before', async () => {
     const { keys, sent } = form()
-    for (const error of [unanswered(), refused(401), refused(403), refused(429), refused(400), undefined]) await sent({ all: true }, error)
+    for (const error of [noResponseError(), refused(401), refused(403), refused(429), refused(400), undefined])
+      await sent({ all: true }, error)
     expect(keys).toEqual(Array(6).fill('key-1'))
   })
 
   test('is something else with another body', async () => {
     const { keys, sent } = form()
-    await sent({ amount: 1 }, unanswered())
-    await sent({ amount: 2 }, unanswered())
-    await sent({ amount: 2 }, unanswered())
+    await sent({ amount: 1 }, noResponseError())
+    await sent({ amount: 2 }, noResponseError())
+    await sent({ amount: 2 }, noResponseError())
     expect(keys).toEqual(['key-1', 'key-2', 'key-2'])
   })
 
@@ -50,7 +51,7 @@ describe('what is to happen once', () => {
     const send = createIdempotentSend(() => `key-${++nth}`)
     const sent: unknown[] = []
     for (const [seen, error] of [
-      [100, unanswered()],
+      [100, noResponseError()],
       [90, refused(409)],
       [90, undefined],
     ] as const)
@@ -70,7 +71,7 @@ describe('what is to happen once', () => {
   })
 
   test('is the same again in a window that was closed and opened, on the page of the same record alone', async () => {
-    const undecided = new Map<string, Sent>()
+    const undecided = new Map<string, PendingSend>()
     let [nth, page] = [0, '/orders/1']
     const keys: string[] = []
     const opened = () =>
@@ -81,7 +82,7 @@ describe('what is to happen once', () => {
       )
     const send = async (key: string): Promise<void> => {
       keys.push(key)
-      if (keys.length < 3) throw unanswered()
+      if (keys.length < 3) throw noResponseError()
     }
     for (const at of ['/orders/1', '/orders/2', '/orders/1', '/orders/1']) {
       page = at

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { agoText, dayText, momentText, moneyInParts, shortDayText, units } from '../../src/console/lib/format/mongolian.ts'
 import { countries, currencies } from '../../src/console/lib/format/mongolian-names.ts'
-import { wallOf } from '../../src/console/lib/format/zoned-time.ts'
+import { wallTimeAt } from '../../src/console/lib/format/zoned-time.ts'
 import { currencies as known } from '../../src/lib/money.ts'
 
 const zones = ['UTC', 'Asia/Ulaanbaatar', 'America/St_Johns', 'Pacific/Apia'] as const
@@ -17,7 +17,7 @@ test('days and moments are those of CLDR, in every zone', () => {
   fc.assert(
     fc.property(at, fc.constantFrom(...zones), (date, timeZone) => {
       const said = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('mn', { ...options, timeZone }).format(date)
-      const wall = wallOf(date.getTime(), timeZone)
+      const wall = wallTimeAt(date.getTime(), timeZone)
       expect(momentText(wall)).toBe(said({ dateStyle: 'medium', timeStyle: 'short' }))
       expect(dayText(wall)).toBe(said({ dateStyle: 'medium' }))
       expect(shortDayText(wall)).toBe(said({ day: 'numeric', month: 'short' }))

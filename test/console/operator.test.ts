@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { csvOf } from '../../src/console/lib/format/csv-text.ts'
-import { lineOf } from '../../src/console/lib/format/sparkline-path.ts'
-import { datesOf, windowBefore, windowOf, windowQuery } from '../../src/console/lib/navigation/date-range.ts'
+import { sparklinePath } from '../../src/console/lib/format/sparkline-path.ts'
+import { parseDateRange, previousRange, rangeDates, rangeQuery } from '../../src/console/lib/navigation/date-range.ts'
 import { countedKpi, firstParts, isKpi, kpiNames, rateKpi, shareOf, unitOf } from '../../src/console/screens/figures/kpi.domain.ts'
 import jobWords from '../../src/console/screens/jobs/i18n.en.ts'
 import { bodyOf, differencesOf, shopsTwice } from '../../src/console/screens/partnerships/draft.domain.ts'
@@ -14,31 +14,31 @@ describe('days', () => {
   const today = (before: number) => new Date(Date.UTC(2026, 10, 23 - before)).toISOString().slice(0, 10)
 
   test('are those of the address, else the last thirty, which the API knows by itself', () => {
-    expect(windowOf({}, [7, 30], today)).toEqual({ days: 30 })
-    expect(windowOf({ days: '7' }, [7, 30], today)).toEqual({ days: 7, startDate: '2026-11-17', endDate: '2026-11-23' })
-    expect(windowOf({ days: '365' }, [7, 30], today)).toEqual({ days: 30 })
-    expect(windowOf({ from: '2026-01-01', to: '2026-01-31', days: '7' }, [7], today)).toEqual({
+    expect(parseDateRange({}, [7, 30], today)).toEqual({ days: 30 })
+    expect(parseDateRange({ days: '7' }, [7, 30], today)).toEqual({ days: 7, startDate: '2026-11-17', endDate: '2026-11-23' })
+    expect(parseDateRange({ days: '365' }, [7, 30], today)).toEqual({ days: 30 })
+    expect(parseDateRange({ from: '2026-01-01', to: '2026-01-31', days: '7' }, [7], today)).toEqual({
       days: undefined,
       startDate: '2026-01-01',
       endDate: '2026-01-31',
     })
-    expect(windowOf({ from: '2026-01-01' }, [7], today)).toEqual({ days: 30 })
-    expect(datesOf({ days: 30 })).toEqual({})
+    expect(parseDateRange({ from: '2026-01-01' }, [7], today)).toEqual({ days: 30 })
+    expect(rangeDates({ days: 30 })).toEqual({})
   })
 
   test('go along in links, and nothing else of the address does', () => {
-    expect(windowQuery({ days: '90', page: '3', q: 'x' })).toBe('?days=90')
-    expect(windowQuery({ from: '2026-01-01', to: '2026-01-31', days: '90' })).toBe('?from=2026-01-01&to=2026-01-31')
-    expect(windowQuery({ from: '2026-01-01' })).toBe('')
+    expect(rangeQuery({ days: '90', page: '3', q: 'x' })).toBe('?days=90')
+    expect(rangeQuery({ from: '2026-01-01', to: '2026-01-31', days: '90' })).toBe('?from=2026-01-01&to=2026-01-31')
+    expect(rangeQuery({ from: '2026-01-01' })).toBe('')
   })
 
   test('before some days are as many, over months and years of leap', () => {
-    expect(windowBefore({ startDate: '2026-11-17', endDate: '2026-11-23' })).toEqual({ startDate: '2026-11-10', endDate: '2026-11-16' })
-    expect(windowBefore({ startDate: '2024-03-01', endDate: '2024-03-01' })).toEqual({ startDate: '2024-02-29', endDate: '2024-02-29' })
+    expect(previousRange({ startDate: '2026-11-17', endDate: '2026-11-23' })).toEqual({ startDate: '2026-11-10', endDate: '2026-11-16' })
+    expect(previousRange({ startDate: '2024-03-01', endDate: '2024-03-01' })).toEqual({ startDate: '2024-02-29', endDate: '2024-02-29' })
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 1, max: 366 }), (first, length) => {
         const day = (at: number) => new Date(at * 86_400_000).toISOString().slice(0, 10)
-        const before = windowBefore({ startDate: day(first + length), endDate: day(first + 2 * length - 1) })
+        const before = previousRange({ startDate: day(first + length), endDate: day(first + 2 * length - 1) })
         expect(before).toEqual({ startDate: day(first), endDate: day(first + length - 1) })
       }),
     )
@@ -90,13 +90,13 @@ describe('figures', () => {
   })
 
   test('are drawn from the ground up, with gaps where there is nothing', () => {
-    expect(lineOf([0, 10, 5])).toBe('M0 31L50 1L100 16')
-    expect(lineOf([null, 10, null, 10])).toBe('M33.33 1M100 1')
-    expect(lineOf([0, 0])).toBe('M0 31L100 31')
-    expect([lineOf([]), lineOf([null]), lineOf([7])]).toEqual(['', '', 'M0 1'])
+    expect(sparklinePath([0, 10, 5])).toBe('M0 31L50 1L100 16')
+    expect(sparklinePath([null, 10, null, 10])).toBe('M33.33 1M100 1')
+    expect(sparklinePath([0, 0])).toBe('M0 31L100 31')
+    expect([sparklinePath([]), sparklinePath([null]), sparklinePath([7])]).toEqual(['', '', 'M0 1'])
     // More went back than was sold; and two by the same measure.
-    expect(lineOf([10, -5])).toBe('M0 1L100 31')
-    expect(lineOf([5, 0], [5, 0, 10])).toBe('M0 16L100 31')
+    expect(sparklinePath([10, -5])).toBe('M0 1L100 31')
+    expect(sparklinePath([5, 0], [5, 0, 10])).toBe('M0 16L100 31')
   })
 
   test('as CSV hold no cell that a spreadsheet takes for a formula', () => {

@@ -1,15 +1,15 @@
 /** What souk refuses of a form, in the words of the form. */
 import { describe, expect, test } from 'bun:test'
-import { Refused } from '../../src/console/lib/api/api-error.ts'
-import { formFields, noteRefusal } from '../../src/console/lib/api/field-errors.ts'
+import { ApiError } from '../../src/console/lib/api/api-error.ts'
+import { assignFieldError, createFormFields } from '../../src/console/lib/api/field-errors.ts'
 
-const refusal = (message: string) => new Refused(400, message, undefined, 'req_1', null)
+const refusal = (message: string) => new ApiError(400, message, undefined, 'req_1', null)
 const formOf = (...fields: readonly (readonly [name: string, label: string])[]) => {
-  const form = formFields()
+  const form = createFormFields()
   for (const [name, label] of fields) form.fields.add({ name, label })
   return form
 }
-const said = (form: ReturnType<typeof formFields>, message: string) => (noteRefusal(form, refusal(message)) as Error).message
+const said = (form: ReturnType<typeof createFormFields>, message: string) => (assignFieldError(form, refusal(message)) as Error).message
 
 describe('a refusal', () => {
   test('of one field is said by its label, and marks it', () => {

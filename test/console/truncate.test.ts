@@ -1,6 +1,6 @@
 /** Long texts where there is room for a line. */
 import { describe, expect, test } from 'bun:test'
-import { differing, truncate } from '../../src/console/lib/format/truncate.ts'
+import { diffExcerpts, truncate } from '../../src/console/lib/format/truncate.ts'
 
 describe('a name', () => {
   test('that fits stands whole, and a longer one says that it goes on', () => {
@@ -17,19 +17,19 @@ describe('a name', () => {
 
 describe('two texts', () => {
   test('that are short stand whole', () => {
-    expect(differing('a', '')).toEqual(['a', ''])
+    expect(diffExcerpts('a', '')).toEqual(['a', ''])
   })
 
   test('that are long are shown where they differ, however late that is', () => {
     const same = 'x'.repeat(5_000)
-    expect(differing(`${same}mine`, `${same}theirs`)).toEqual([`…${'x'.repeat(40)}mine`, `…${'x'.repeat(40)}theirs`])
-    const [yours, there] = differing(`${same}mine${same}`, same)
+    expect(diffExcerpts(`${same}mine`, `${same}theirs`)).toEqual([`…${'x'.repeat(40)}mine`, `…${'x'.repeat(40)}theirs`])
+    const [yours, there] = diffExcerpts(`${same}mine${same}`, same)
     expect(yours).toStartWith(`…${'x'.repeat(40)}mine`)
     expect(yours.length).toBeLessThanOrEqual(201)
     expect(there).toBe(`…${'x'.repeat(40)}`)
   })
 
   test('that differ from the beginning are shown from there', () => {
-    expect(differing(`A${'b'.repeat(300)}`, 'C')).toEqual([`A${'b'.repeat(198)}…`, 'C'])
+    expect(diffExcerpts(`A${'b'.repeat(300)}`, 'C')).toEqual([`A${'b'.repeat(198)}…`, 'C'])
   })
 })

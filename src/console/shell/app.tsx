@@ -4,34 +4,34 @@ import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-i
 import { common } from '../lib/i18n/common.ts'
 import { dismissAll } from '../lib/live/toasts.ts'
 import type { Screen } from '../lib/navigation/screen.tsx'
-import { lastShopName, noteShopOf, role, shop, shopName } from '../lib/session/current-shop.ts'
-import { noteVisit } from '../lib/session/list-position.ts'
+import { lastShopName, role, setShopFromPath, shop, shopName } from '../lib/session/current-shop.ts'
+import { recordVisit } from '../lib/session/list-position.ts'
 import { isOutdated } from '../lib/session/program-version.ts'
-import { begin, isOperator, type Place, shops, standing } from '../lib/session/session.ts'
-import { isLost } from '../lib/session/staff-shops.ts'
-import { forgetDirty, isDirty } from '../lib/session/unsaved-changes.ts'
+import { isOperator, type StaffShop, sessionStatus, shops, startSession } from '../lib/session/session.ts'
+import { isLostShop } from '../lib/session/staff-shops.ts'
+import { clearDirty, isDirty } from '../lib/session/unsaved-changes.ts'
 import { screens } from '../screens.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
-import { askToLeave, dropQuestion, Passing, Questions } from '../ui/dialog.tsx'
-import { Empty, Page } from '../ui/page.tsx'
-import { Frame, screenComes, screenIsThere } from './frame.tsx'
+import { askToLeave, dismissQuestion, PageToasts, QuestionDialog } from '../ui/dialog.tsx'
+import { EmptyState, Page } from '../ui/page.tsx'
+import { Frame, screenLoadEnded, screenLoadStarted } from './frame.tsx'
 import { t } from './i18n.ts'
-import { Door } from './login.tsx'
+import { SignedOut } from './login.tsx'
 
 /** The whole console: who is not in stands before the door; whoever is sees the screen of the address. */
 export const App = () => (
   <LocationProvider scope="/console">
-    <Leaving />
-    <Standing />
-    <Questions />
-    <Passing />
+    <LeaveGuard />
+    <SessionGate />
+    <QuestionDialog />
+    <PageToasts />
   </LocationProvider>
 )
 
 /** Asks before a link, or the browser's back and forward, take one away from what was typed. */
-function Leaving() {
+function LeaveGuard() {
   const { route, path, url } = useLocation()
-  useEffect(() => noteVisit(path, url), [path, url])
+  useEffect(() => recordVisit(path, url), [path, url])
   const here = useRef({ url, route })
   here.current = { url, route }
   // Before the router's own, which a child's layout effect comes before; and once, for whoever listens anew at each address comes behind it.
@@ -52,7 +52,7 @@ function Leaving() {
       // The browser has gone already: it is taken back to where what was typed is, and goes again once one wants to.
       history.pushState(null, '', here.current.url)
       if (!(await askToLeave())) return
-      forgetDirty()
+      clearDirty()
       history.back()
     }
     addEventListener('click', onClick, { capture: true })
@@ -65,14 +65,14 @@ function Leaving() {
   return null
 }
 
-function Standing() {
+function SessionGate() {
   const { path } = useLocation()
   // A question is about the page that it was asked in.
-  useEffect(dropQuestion, [path, standing.value])
+  useEffect(dismissQuestion, [path, sessionStatus.value])
   useEffect(() => {
-    if (standing.value !== 'in') dismissAll()
-  }, [standing.value])
-  switch (standing.value) {
+    if (sessionStatus.value !== 'in') dismissAll()
+  }, [sessionStatus.value])
+  switch (sessionStatus.value) {
     case 'asking':
       return <div class="splash" role="status" aria-label={common('loading')} />
     case 'away':
@@ -80,7 +80,7 @@ function Standing() {
         <main class="door">
           <h1>{t('awayTitle')}</h1>
           <p>{common('away')}</p>
-          <Button kind="primary" onPress={begin}>
+          <Button kind="primary" onPress={startSession}>
             {common('retry')}
           </Button>
         </main>
@@ -89,20 +89,20 @@ function Standing() {
     case 'locked':
       return (
         <>
-          {standing.value === 'locked' && <Door />}
-          <div hidden={standing.value === 'locked'}>
-            <Inside />
+          {sessionStatus.value === 'locked' && <SignedOut />}
+          <div hidden={sessionStatus.value === 'locked'}>
+            <SignedIn />
           </div>
         </>
       )
     default:
-      return <Door />
+      return <SignedOut />
   }
 }
 
-function Inside() {
+function SignedIn() {
   const { path } = useLocation()
-  noteShopOf(path)
+  setShopFromPath(path)
   return (
     <Frame>
       {isOutdated.value && (
@@ -111,12 +111,12 @@ function Inside() {
         </div>
       )}
       <ErrorBoundary>
-        <Router onLoadStart={screenComes} onLoadEnd={screenIsThere}>
+        <Router onLoadStart={screenLoadStarted} onLoadEnd={screenLoadEnded}>
           {[
-            ...screens.map((screen) => <Route key={screen.path} path={`/console${screen.path}`} component={guarded(screen)} />),
+            ...screens.map((screen) => <Route key={screen.path} path={`/console${screen.path}`} component={withAccess(screen)} />),
             // The last two are addresses that the page asks, and whoever opens them means the console.
-            ...['', '/session', '/setup'].map((path) => <Route key={`start${path}`} path={`/console${path}`} component={Start} />),
-            <Route key="missing" default component={Missing} />,
+            ...['', '/session', '/setup'].map((path) => <Route key={`start${path}`} path={`/console${path}`} component={StartPage} />),
+            <Route key="missing" default component={NotFound} />,
           ]}
         </Router>
       </ErrorBoundary>
@@ -126,7 +126,7 @@ function Inside() {
 
 const guards = new Map<Screen, () => preact.JSX.Element>()
 /** Each screen for those whom it is for; whoever comes by a link that is not for them is told. */
-function guarded(screen: Screen): () => preact.JSX.Element {
+function withAccess(screen: Screen): () => preact.JSX.Element {
   const known = guards.get(screen)
   if (known) return known
   const Component = screen.component
@@ -139,8 +139,8 @@ function guarded(screen: Screen): () => preact.JSX.Element {
     const isLosing = useRef(false)
     isLosing.current = !isTheirs && (isLosing.current || isDirty())
     const lost = isLosing.current ? ` ${common('leaveText')}` : ''
-    if (screen.area === 'shop' && !shop.value) return isLost(shopName.value) ? <Lost /> : <Missing />
-    if (!isTheirs) return <NotYours text={`${screen.area === 'net' ? t('operatorsOnly') : common('notYoursText')}${lost}`} />
+    if (screen.area === 'shop' && !shop.value) return isLostShop(shopName.value) ? <LostShop /> : <NotFound />
+    if (!isTheirs) return <Forbidden text={`${screen.area === 'net' ? t('operatorsOnly') : common('notYoursText')}${lost}`} />
     // Another record is another page: nothing of the one before stays.
     return <Component key={path} />
   }
@@ -148,24 +148,29 @@ function guarded(screen: Screen): () => preact.JSX.Element {
   return made
 }
 
-const Missing = () => (
+const NotFound = () => (
   <Page title={common('missing')}>
-    <Empty title={common('missing')} text={common('missingText')} action={<ButtonLink href="/console">{t('home')}</ButtonLink>} />
+    <EmptyState title={common('missing')} text={common('missingText')} action={<ButtonLink href="/console">{t('home')}</ButtonLink>} />
   </Page>
 )
-const NotYours = ({ text }: { text: string }) => (
+const Forbidden = ({ text }: { text: string }) => (
   <Page title={common('notYours')}>
-    <Empty icon="shield" title={common('notYours')} text={text} action={<ButtonLink href="/console">{t('home')}</ButtonLink>} />
+    <EmptyState icon="shield" title={common('notYours')} text={text} action={<ButtonLink href="/console">{t('home')}</ButtonLink>} />
   </Page>
 )
-const Lost = () => (
+const LostShop = () => (
   <Page title={t('lostShop')}>
-    <Empty icon="people" title={t('lostShop')} text={t('lostShopText')} action={<ButtonLink href="/console">{t('home')}</ButtonLink>} />
+    <EmptyState
+      icon="people"
+      title={t('lostShop')}
+      text={t('lostShopText')}
+      action={<ButtonLink href="/console">{t('home')}</ButtonLink>}
+    />
   </Page>
 )
 
 /** Where one begins: the operator at the network, a merchant in the shop that they were in last. */
-function Start() {
+function StartPage() {
   const { route } = useLocation()
   const places = shops.value
   const before = places.find(({ name }) => name === lastShopName())
@@ -178,13 +183,13 @@ function Start() {
   if (places.length === 0)
     return (
       <Page title={t('noShop')}>
-        <Empty icon="people" title={t('noShop')} text={t('noShopText')} />
+        <EmptyState icon="people" title={t('noShop')} text={t('noShopText')} />
       </Page>
     )
   return (
     <Page title={t('chooseShop')} subtitle={t('chooseShopText')}>
       <ul class="choices-list">
-        {places.map((place: Place) => (
+        {places.map((place: StaffShop) => (
           <li key={place.id}>
             <a href={`/console/s/${encodeURIComponent(place.name)}`}>
               <strong>

@@ -9,12 +9,12 @@ import { navigate } from '../lib/navigation/navigate.ts'
 import type { Group } from '../lib/navigation/screen.tsx'
 import { rememberShop, shop } from '../lib/session/current-shop.ts'
 import { isOperator, logOut, shops } from '../lib/session/session.ts'
-import { forgetDirty, isDirty } from '../lib/session/unsaved-changes.ts'
+import { clearDirty, isDirty } from '../lib/session/unsaved-changes.ts'
 import { Button } from '../ui/button.tsx'
 import { askToLeave } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { t } from './i18n.ts'
-import { hrefOf, menu, nameOf } from './menu.ts'
+import { menu, screenHref, screenName } from './menu.ts'
 import { openPalette, Palette } from './palette.tsx'
 
 const groups: readonly Group[] = ['day', 'catalog', 'people', 'content', 'money', 'network', 'review', 'operations', 'trust']
@@ -23,30 +23,30 @@ const groups: readonly Group[] = ['day', 'catalog', 'people', 'content', 'money'
 const isOpen = signal(false)
 
 /** Whether a screen that was asked for has not come yet, for longer than one waits without a sign. */
-const isComing = signal(false)
-const comesUnseenMs = 300
-let seen: ReturnType<typeof setTimeout> | undefined
+const isScreenLoading = signal(false)
+const loadingDelayMs = 300
+let loadingTimer: ReturnType<typeof setTimeout> | undefined
 /** A screen was asked for that is not there yet. */
-export function screenComes(): void {
-  seen ??= setTimeout(() => (isComing.value = true), comesUnseenMs)
+export function screenLoadStarted(): void {
+  loadingTimer ??= setTimeout(() => (isScreenLoading.value = true), loadingDelayMs)
 }
 /** It has come, or nobody waits for it any more. */
-export function screenIsThere(): void {
-  clearTimeout(seen)
-  seen = undefined
-  isComing.value = false
+export function screenLoadEnded(): void {
+  clearTimeout(loadingTimer)
+  loadingTimer = undefined
+  isScreenLoading.value = false
 }
 
-async function leave(): Promise<void> {
+async function confirmLogOut(): Promise<void> {
   if (!isDirty() || (await askToLeave())) await logOut()
 }
 
 /** In another language the page is loaded anew: whoever stays keeps the one that is shown. */
-async function speak(choice: HTMLSelectElement): Promise<void> {
+async function changeLanguage(choice: HTMLSelectElement): Promise<void> {
   const tag = choice.value as Language
   choice.value = language
   if (isDirty() && !(await askToLeave())) return
-  forgetDirty()
+  clearDirty()
   chooseLanguage(tag)
 }
 
@@ -56,16 +56,16 @@ export function Frame({ children }: { children: ComponentChildren }) {
     isOpen.value = false
     rememberShop()
   }, [path])
-  useEffect(() => screenIsThere, [])
+  useEffect(() => screenLoadEnded, [])
   const here = menu()
   // The screen that one is on, or the nearest above it.
   const current = here
-    .filter((screen) => path === hrefOf(screen) || path.startsWith(`${hrefOf(screen)}/`))
+    .filter((screen) => path === screenHref(screen) || path.startsWith(`${screenHref(screen)}/`))
     .sort((a, b) => b.path.length - a.path.length)[0]
   /** What somebody points at is loaded before they press it. */
   function onPoint({ target }: Event): void {
     const link = target instanceof Element && target.closest('a')
-    if (link) here.find((screen) => hrefOf(screen) === link.pathname)?.component.preload?.()
+    if (link) here.find((screen) => screenHref(screen) === link.pathname)?.component.preload?.()
   }
   // Over the page as it lies on a phone, it closes once the keyboard goes on to what is under it.
   function onLeave({ currentTarget, relatedTarget }: FocusEvent): void {
@@ -87,7 +87,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         >
           <Icon name={isOpen.value ? 'close' : 'menu'} />
         </button>
-        <Whereabouts />
+        <ShopSwitcher />
         <button type="button" class="palette-button" aria-label={t('palette')} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
           <Icon name="search" />
           <span>{t('palette')}</span>
@@ -111,9 +111,9 @@ export function Frame({ children }: { children: ComponentChildren }) {
                 <ul>
                   {of.map((screen) => (
                     <li key={screen.path} class={screen.nav?.below ? 'below' : undefined}>
-                      <a href={hrefOf(screen)} aria-current={screen === current ? 'page' : undefined}>
+                      <a href={screenHref(screen)} aria-current={screen === current ? 'page' : undefined}>
                         {screen.nav && <Icon name={screen.nav.icon} />}
-                        <span>{nameOf(screen)}</span>
+                        <span>{screenName(screen)}</span>
                       </a>
                     </li>
                   ))}
@@ -133,7 +133,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           </a>
           <label class="language">
             <span class="unseen">{t('language')}</span>
-            <select value={language} onChange={({ currentTarget }) => speak(currentTarget)}>
+            <select value={language} onChange={({ currentTarget }) => changeLanguage(currentTarget)}>
               {Object.entries(languages).map(([tag, name]) => (
                 <option key={tag} value={tag} lang={tag}>
                   {name}
@@ -141,14 +141,14 @@ export function Frame({ children }: { children: ComponentChildren }) {
               ))}
             </select>
           </label>
-          <Button icon="out" onPress={leave}>
+          <Button icon="out" onPress={confirmLogOut}>
             {t('logout')}
           </Button>
         </footer>
       </nav>
       <main id="main" tabIndex={-1}>
-        <div role="status" class={isComing.value ? 'coming on' : 'coming'}>
-          {isComing.value && <span class="unseen">{common('loading')}</span>}
+        <div role="status" class={isScreenLoading.value ? 'coming on' : 'coming'}>
+          {isScreenLoading.value && <span class="unseen">{common('loading')}</span>}
         </div>
         {shop.value?.status === 'SUSPENDED' && path.startsWith('/console/s/') && (
           <p class="test-mode" role="status">
@@ -164,7 +164,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
 }
 
 /** Which shop this is, or that it is the network; with a choice where there is one. */
-function Whereabouts() {
+function ShopSwitcher() {
   const places = shops.value
   const here = shop.value
   const name = here ? here.title || here.name : isOperator.value ? t('operator') : 'souk'

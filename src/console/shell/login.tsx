@@ -1,19 +1,19 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { patienceMs, Refused, refusalOf, unanswered } from '../lib/api/api-error.ts'
+import { ApiError, noResponseError, readApiError, responseTimeoutMs } from '../lib/api/api-error.ts'
 import { chooseLanguage, type Language, language, languages } from '../lib/i18n/catalog.ts'
-import { keepsSession } from '../lib/session/browser-storage.ts'
-import { leftBecause, logIn, setUp, standing } from '../lib/session/session.ts'
-import { Note } from '../ui/bits.tsx'
+import { cookiesPersist } from '../lib/session/browser-storage.ts'
+import { endReason, logIn, sessionStatus, setUp } from '../lib/session/session.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/fields.tsx'
 import { Form } from '../ui/form.tsx'
+import { Note } from '../ui/note.tsx'
 import { t } from './i18n.ts'
 
 /** What whoever is not in sees: the login, or the first run. */
-export function Door() {
+export function SignedOut() {
   const [view, setView] = useState<'first' | 'login' | 'forgot'>('first')
-  const isSetup = standing.value === 'setup' && view === 'first'
+  const isSetup = sessionStatus.value === 'setup' && view === 'first'
   const title = isSetup ? t('setupTitle') : view === 'forgot' ? t('forgotTitle') : t('loginTitle')
   useEffect(() => {
     document.title = title
@@ -21,7 +21,7 @@ export function Door() {
   // What had the keyboard is there still, and lies hidden.
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    if (standing.peek() === 'locked') heading.current?.focus()
+    if (sessionStatus.peek() === 'locked') heading.current?.focus()
   }, [])
   return (
     <main class="door">
@@ -31,11 +31,11 @@ export function Door() {
       <h1 ref={heading} tabIndex={-1}>
         {title}
       </h1>
-      {!keepsSession() && <Note tone="warn">{isSecureContext ? t('noCookies') : t('insecure')}</Note>}
+      {!cookiesPersist() && <Note tone="warn">{isSecureContext ? t('noCookies') : t('insecure')}</Note>}
       {isSetup ? (
         <Setup onLogin={() => setView('login')} />
       ) : view === 'forgot' ? (
-        <Forgot onBack={() => setView('login')} />
+        <ForgotPassword onBack={() => setView('login')} />
       ) : (
         <Login onForgot={() => setView('forgot')} />
       )}
@@ -62,7 +62,7 @@ function Login({ onForgot }: { onForgot: () => void }) {
     try {
       await logIn({ email: email.value.trim(), password: password.value, ...(code.value.trim() ? { code: code.value.trim() } : {}) })
     } catch (error) {
-      if (!(error instanceof Refused) || error.code !== 'TOTP_REQUIRED') throw error
+      if (!(error instanceof ApiError) || error.code !== 'TOTP_REQUIRED') throw error
       const wasAsked = wantsCode && code.value.trim() !== ''
       setWantsCode(true)
       if (wasAsked) throw error
@@ -70,7 +70,7 @@ function Login({ onForgot }: { onForgot: () => void }) {
   }
   return (
     <>
-      {leftBecause.value && <Note>{t(leftBecause.value)}</Note>}
+      {endReason.value && <Note>{t(endReason.value)}</Note>}
       <Form onSubmit={send} submit={t('login')} label={t('loginTitle')}>
         <TextField label={t('email')} bind={email} type="email" autoComplete="username" required />
         <TextField label={t('password')} bind={password} type="password" autoComplete="current-password" required />
@@ -127,7 +127,7 @@ function Setup({ onLogin }: { onLogin: () => void }) {
 }
 
 /** Whoever asks is told the same, whether or not there is an account. */
-function Forgot({ onBack }: { onBack: () => void }) {
+function ForgotPassword({ onBack }: { onBack: () => void }) {
   const email = useSignal('')
   const [sent, setSent] = useState<'mail' | 'nothing' | undefined>(undefined)
   async function send(): Promise<void> {
@@ -136,11 +136,11 @@ function Forgot({ onBack }: { onBack: () => void }) {
       credentials: 'omit',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email: email.value.trim() }),
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(responseTimeoutMs),
     }).catch(() => {
-      throw unanswered()
+      throw noResponseError()
     })
-    if (!answer.ok) throw await refusalOf(answer)
+    if (!answer.ok) throw await readApiError(answer)
     const { sending } = (await answer.json()) as { sending?: boolean }
     setSent(sending === false ? 'nothing' : 'mail')
   }

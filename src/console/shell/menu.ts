@@ -14,6 +14,6 @@ export const menu = (): readonly Screen[] =>
         : isOperator.value),
   )
 /** A screen's name in the menu. */
-export const nameOf = ({ nav }: Screen): string => (nav && t.has(nav.word) ? t(nav.word) : '')
+export const screenName = ({ nav }: Screen): string => (nav && t.has(nav.word) ? t(nav.word) : '')
 /** Its address in the shop that the page is about. */
-export const hrefOf = ({ path }: Screen): string => `/console${path.replace(':shop', encodeURIComponent(shop.value?.name ?? ''))}`
+export const screenHref = ({ path }: Screen): string => `/console${path.replace(':shop', encodeURIComponent(shop.value?.name ?? ''))}`

@@ -5,19 +5,19 @@ import { api, ok } from '../lib/api/api.ts'
 import { directionOf } from '../lib/format/direction.ts'
 import { foldText } from '../lib/format/fold-text.ts'
 import { navigate } from '../lib/navigation/navigate.ts'
-import { at, net, role, shop } from '../lib/session/current-shop.ts'
+import { operatorPath, role, shop, shopPath } from '../lib/session/current-shop.ts'
 import { isOperator } from '../lib/session/session.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { Problem } from '../ui/error-message.tsx'
+import { ErrorMessage } from '../ui/error-message.tsx'
 import { t } from './i18n.ts'
-import { hrefOf, menu, nameOf } from './menu.ts'
+import { menu, screenHref, screenName } from './menu.ts'
 
 const isOpen = signal(false)
 export const openPalette = (): void => {
   isOpen.value = true
 }
 
-type Found = { readonly key: string; readonly group: string; readonly text: string; readonly detail?: string; readonly href: string }
+type PaletteEntry = { readonly key: string; readonly group: string; readonly text: string; readonly detail?: string; readonly href: string }
 
 const waitMs = 200
 const eachMax = 5
@@ -33,25 +33,25 @@ export function Palette() {
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
   }, [])
-  return isOpen.value ? <Open /> : null
+  return isOpen.value ? <PaletteDialog /> : null
 }
 
-function pagesFor(typed: string): readonly Found[] {
+function findPages(typed: string): readonly PaletteEntry[] {
   const wanted = foldText(typed)
   return menu()
-    .map((screen): Found => ({ key: screen.path, group: t('pages'), text: nameOf(screen), href: hrefOf(screen) }))
+    .map((screen): PaletteEntry => ({ key: screen.path, group: t('pages'), text: screenName(screen), href: screenHref(screen) }))
     .filter(({ text }) => foldText(text).includes(wanted))
 }
 
 /** What was found by some words, and by no others. */
-type Records = { readonly words: string; readonly found: readonly Found[]; readonly error?: unknown }
+type RecordSearch = { readonly words: string; readonly found: readonly PaletteEntry[]; readonly error?: unknown }
 
 /** So little finds everything; and elsewhere than in a shop or at the network there is nothing but pages. */
-const wordsOf = (typed: string): string => ((shop.value || isOperator.value) && typed.trim().length >= 2 ? typed.trim() : '')
-const noRecords: Records = { words: '', found: [] }
+const searchTerms = (typed: string): string => ((shop.value || isOperator.value) && typed.trim().length >= 2 ? typed.trim() : '')
+const noRecords: RecordSearch = { words: '', found: [] }
 
 /** Shops of the network. */
-async function shopsFor(words: string, signal: AbortSignal): Promise<Records> {
+async function findShopEntries(words: string, signal: AbortSignal): Promise<RecordSearch> {
   try {
     const { data } = await ok(api.GET('/admin/shops', { params: { query: { q: words, limit: eachMax } }, signal }))
     const found = data.map(({ id, title, name }) => ({
@@ -59,7 +59,7 @@ async function shopsFor(words: string, signal: AbortSignal): Promise<Records> {
       group: t('shops'),
       text: title || name,
       detail: name,
-      href: net('shops', id),
+      href: operatorPath('shops', id),
     }))
     return { words, found }
   } catch (error) {
@@ -68,8 +68,8 @@ async function shopsFor(words: string, signal: AbortSignal): Promise<Records> {
 }
 
 /** Orders, products and customers of the shop, as far as one may read them. What does not answer is left out, and `error` says why. */
-async function recordsFor(words: string, signal: AbortSignal): Promise<Records> {
-  if (!shop.value) return shopsFor(words, signal)
+async function findRecordEntries(words: string, signal: AbortSignal): Promise<RecordSearch> {
+  if (!shop.value) return findShopEntries(words, signal)
   const query = { q: words, limit: eachMax }
   const mayRead = role.value !== 'FULFILMENT'
   let error: unknown
@@ -87,41 +87,41 @@ async function recordsFor(words: string, signal: AbortSignal): Promise<Records> 
       group: t('orders'),
       text: `#${number}`,
       detail: email ?? '',
-      href: at('orders', id),
+      href: shopPath('orders', id),
     })),
     ...(products?.data ?? []).map(({ id, title, handle }) => ({
       key: id,
       group: t('products'),
       text: title,
       detail: handle,
-      href: at('products', id),
+      href: shopPath('products', id),
     })),
     ...(customers?.data ?? []).map(({ id, name, email }) => ({
       key: id,
       group: t('customers'),
       text: name,
       detail: email,
-      href: at('customers', id),
+      href: shopPath('customers', id),
     })),
   ]
   return { words, found, error }
 }
 
-function Open() {
+function PaletteDialog() {
   const { route } = useLocation()
   const [typed, setTyped] = useState('')
   const [records, setRecords] = useState(noRecords)
   const [chosen, setChosen] = useState(0)
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
-  const words = wordsOf(typed)
+  const words = searchTerms(typed)
   const hint = t(shop.value ? 'paletteHint' : isOperator.value ? 'paletteHintNet' : 'paletteHintPages')
   useEffect(() => field.current?.focus(), [])
   useEffect(() => {
     if (words === '') return setRecords(noRecords)
     const asking = new AbortController()
     const waiting = setTimeout(async () => {
-      const found = await recordsFor(words, asking.signal)
+      const found = await findRecordEntries(words, asking.signal)
       if (!asking.signal.aborted) setRecords(found)
     }, waitMs)
     return () => {
@@ -130,7 +130,7 @@ function Open() {
     }
   }, [words])
   const isFresh = records.words === words
-  const found = [...pagesFor(typed), ...(isFresh ? records.found : [])]
+  const found = [...findPages(typed), ...(isFresh ? records.found : [])]
   const at_ = Math.min(chosen, found.length - 1)
   // Whoever types and presses Enter at once means what will be found.
   const isAwaited = useRef(false)
@@ -142,7 +142,7 @@ function Open() {
   const close = () => {
     isOpen.value = false
   }
-  function go(to: Found | undefined): void {
+  function go(to: PaletteEntry | undefined): void {
     if (!to) return
     close()
     if (new URL(to.href, location.origin).pathname === location.pathname) route(to.href)
@@ -202,7 +202,7 @@ function Open() {
             {t('paletteSearching')}
           </p>
         ) : records.error !== undefined ? (
-          <Problem error={records.error} />
+          <ErrorMessage error={records.error} />
         ) : (
           found.length === 0 && typed.trim() !== '' && <p role="status">{t('paletteNothing')}</p>
         )}

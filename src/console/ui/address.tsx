@@ -2,7 +2,7 @@
 import { type Signal, signal } from '@preact/signals'
 import type { Schema } from '../lib/api/api.ts'
 import { countryOptions } from '../lib/format/locale-lists.ts'
-import { country } from '../lib/format/names.ts'
+import { countryName } from '../lib/format/names.ts'
 import { common } from '../lib/i18n/common.ts'
 import { SelectField, TextField } from './fields.tsx'
 
@@ -18,7 +18,7 @@ export const Address = ({ of }: { of: Postal }) => (
       of.line2,
       [of.postalCode, of.city].filter(Boolean).join(' '),
       of.province,
-      country(of.countryCode),
+      countryName(of.countryCode),
       of.phone,
     ]
       .filter(Boolean)
@@ -35,7 +35,7 @@ const names = ['name', 'company', 'line1', 'line2', 'city', 'province', 'postalC
 export type AddressForm = { readonly [Name in (typeof names)[number]]: Signal<string> }
 
 /** Fields that hold an address, or nothing of one. */
-export const addressForm = (of: Postal | null, countryCode = ''): AddressForm =>
+export const createAddressForm = (of: Postal | null, countryCode = ''): AddressForm =>
   Object.fromEntries(names.map((name) => [name, signal(of?.[name] ?? (name === 'countryCode' ? countryCode : ''))])) as AddressForm
 
 /** What was typed, as the API takes it; null where it is nothing but a country. */

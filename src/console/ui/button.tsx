@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { showProblem } from '../lib/live/toasts.ts'
+import { showError } from '../lib/live/toasts.ts'
 import { Icon, type IconName } from './icon.tsx'
 
 type Kind = 'primary' | 'plain' | 'danger' | 'quiet'
@@ -33,7 +33,7 @@ export function Button({
     try {
       await doing
     } catch (error) {
-      showProblem(error)
+      showError(error)
     } finally {
       setWorking(false)
     }

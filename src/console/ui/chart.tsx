@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { day, number } from '../lib/format/format.ts'
-import { height, lineOf, width } from '../lib/format/sparkline-path.ts'
+import { height, sparklinePath, width } from '../lib/format/sparkline-path.ts'
 import { common } from '../lib/i18n/common.ts'
 import { Button } from './button.tsx'
 import type { draw, Series } from './chart-canvas.ts'
@@ -19,7 +19,7 @@ function Sketch({ dates, series, format }: Days) {
       <small class="faint">{format(Math.max(0, ...all.map((value) => value ?? 0)))}</small>
       <svg class="spark" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
         {series.map(({ name, values }) => (
-          <path key={name} d={lineOf(values, all)} />
+          <path key={name} d={sparklinePath(values, all)} />
         ))}
       </svg>
       <small class="faint">

@@ -1,10 +1,10 @@
 import { useContext } from 'preact/hooks'
 import { common } from '../lib/i18n/common.ts'
 import { Button } from './button.tsx'
-import { CloseWindow } from './dialog.tsx'
+import { CloseDialogContext } from './dialog.tsx'
 
 /** Closes the window that its form stands in, as the cross of that does. */
-export function Cancel() {
-  const close = useContext(CloseWindow)
+export function CloseButton() {
+  const close = useContext(CloseDialogContext)
   return <Button onPress={() => close?.()}>{common('cancel')}</Button>
 }

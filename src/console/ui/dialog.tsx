@@ -3,16 +3,16 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { common } from '../lib/i18n/common.ts'
 import { notify } from '../lib/live/toasts.ts'
-import { standing } from '../lib/session/session.ts'
-import { dirtyNow, isDirty } from '../lib/session/unsaved-changes.ts'
+import { sessionStatus } from '../lib/session/session.ts'
+import { dirtySources, isDirty } from '../lib/session/unsaved-changes.ts'
 import { Button } from './button.tsx'
 import { Toasts } from './toast.tsx'
 
 /** Those that are open, the one in front last. */
-const open = signal<readonly symbol[]>([])
+const openDialogs = signal<readonly symbol[]>([])
 
 /** What is said in passing: in the window in front, since all that is behind one can be neither pressed nor read aloud. */
-export const Passing = () => (open.value.length === 0 ? <Toasts /> : null)
+export const PageToasts = () => (openDialogs.value.length === 0 ? <Toasts /> : null)
 
 /** A window over the page: the keyboard stays in it, Escape closes it, and what had the focus has it again. */
 export function Dialog({
@@ -33,16 +33,16 @@ export function Dialog({
   const [me] = useState(() => Symbol(title))
   const id = useId()
   // Behind the login it is not drawn, and would keep the keyboard all the same.
-  const isAway = standing.value === 'locked'
+  const isAway = sessionStatus.value === 'locked'
   useEffect(() => {
     const dialog = box.current
     if (!dialog || isAway) return
     const before = document.activeElement
     dialog.showModal()
-    open.value = [...open.peek(), me]
+    openDialogs.value = [...openDialogs.peek(), me]
     if (typing) dialog.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')?.focus()
     return () => {
-      open.value = open.peek().filter((one) => one !== me)
+      openDialogs.value = openDialogs.peek().filter((one) => one !== me)
       dialog.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
@@ -58,7 +58,7 @@ export function Dialog({
       }}
       onClose={() => {
         // Browsers close it themselves where Escape is pressed again and again: it is asked, as the first time.
-        if (!open.peek().includes(me)) return
+        if (!openDialogs.peek().includes(me)) return
         box.current?.showModal()
         onClose()
       }}
@@ -68,7 +68,7 @@ export function Dialog({
         <Button kind="quiet" icon="close" label={common('close')} onPress={onClose} />
       </header>
       <div class="dialog-body">{children}</div>
-      {open.value.at(-1) === me && <Toasts />}
+      {openDialogs.value.at(-1) === me && <Toasts />}
     </dialog>
   )
 }
@@ -83,17 +83,17 @@ type Question = {
   readonly danger?: boolean
 }
 /** Which button was pressed; undefined where neither was: it was closed, or another question came. */
-export type Chosen = 'action' | 'otherwise' | undefined
-const asked = signal<(Question & { answer: (chosen: Chosen) => void }) | undefined>(undefined)
+export type QuestionAnswer = 'action' | 'otherwise' | undefined
+const openQuestion = signal<(Question & { answer: (chosen: QuestionAnswer) => void }) | undefined>(undefined)
 
 /** Asks where both buttons do something, so that closing the question is a third answer. */
-export function choose(question: Question): Promise<Chosen> {
-  asked.value?.answer(undefined)
+export function askChoice(question: Question): Promise<QuestionAnswer> {
+  openQuestion.value?.answer(undefined)
   return new Promise((resolve) => {
-    asked.value = {
+    openQuestion.value = {
       ...question,
       answer(chosen) {
-        asked.value = undefined
+        openQuestion.value = undefined
         resolve(chosen)
       },
     }
@@ -101,14 +101,14 @@ export function choose(question: Question): Promise<Chosen> {
 }
 
 /** Takes a question back: what it is about is shown no more. */
-export const dropQuestion = (): void => asked.value?.answer(undefined)
+export const dismissQuestion = (): void => openQuestion.value?.answer(undefined)
 
 /** Asks before what cannot be undone. Resolves with whether to do it. */
-export const confirm = async (question: Question): Promise<boolean> => (await choose(question)) === 'action'
+export const confirm = async (question: Question): Promise<boolean> => (await askChoice(question)) === 'action'
 
 /** Whether a form is being sent: from its button to what is shown of it. */
 const isSending = (): boolean => document.querySelector('form[aria-busy=true]') !== null
-const looksMs = 100
+const checkMs = 100
 
 /**
  * Asks before what was typed is lost, or what is shown this once. Where it is saved meanwhile there is nothing to ask any more, and one goes; where it was being sent, and what
@@ -123,18 +123,18 @@ export function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
   const action = common(isOnce ? 'leaveOnce' : 'leave')
   const title = common(isOnce ? 'leaveOnceTitle' : isUpload ? 'leaveUploadTitle' : 'leaveTitle')
   const chosen = confirm({ title, body, action, otherwise: common('stay'), danger: true })
-  const mine = asked.peek()
+  const mine = openQuestion.peek()
   const looking = setInterval(() => {
-    if (asked.peek() !== mine || isSending()) return
+    if (openQuestion.peek() !== mine || isSending()) return
     if (!isDirty(but)) mine?.answer('action')
     else if (wasSending) mine?.answer(undefined)
-  }, looksMs)
+  }, checkMs)
   return chosen.finally(() => clearInterval(looking))
 }
 
 /** Where that is asked: once, in the shell. */
-export function Questions() {
-  const question = asked.value
+export function QuestionDialog() {
+  const question = openQuestion.value
   if (!question) return null
   const { title, body, action, otherwise = common('cancel'), danger, answer } = question
   return (
@@ -151,7 +151,7 @@ export function Questions() {
 }
 
 /** Closes the window that one is in, as its cross does; undefined where one is in none. */
-export const CloseWindow = createContext<(() => Promise<void>) | undefined>(undefined)
+export const CloseDialogContext = createContext<(() => Promise<void>) | undefined>(undefined)
 
 /**
  * A form in a window over the page: what was typed is asked about before it is closed without being sent. While it is sent it stays, since what comes
@@ -159,7 +159,7 @@ export const CloseWindow = createContext<(() => Promise<void>) | undefined>(unde
  */
 export function FormDialog({ onClose, children, ...rest }: Parameters<typeof Dialog>[0]) {
   // What waits in the page behind it is not lost by that.
-  const [before] = useState(dirtyNow)
+  const [before] = useState(dirtySources)
   const isOver = useRef(false)
   useLayoutEffect(
     () => () => {
@@ -175,7 +175,7 @@ export function FormDialog({ onClose, children, ...rest }: Parameters<typeof Dia
   }
   return (
     <Dialog {...rest} onClose={close} typing>
-      <CloseWindow.Provider value={close}>{children}</CloseWindow.Provider>
+      <CloseDialogContext.Provider value={close}>{children}</CloseDialogContext.Provider>
     </Dialog>
   )
 }

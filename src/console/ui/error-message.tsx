@@ -1,12 +1,12 @@
-import { Refused } from '../lib/api/api-error.ts'
+import { ApiError } from '../lib/api/api-error.ts'
 import { common } from '../lib/i18n/common.ts'
 import { isOperator } from '../lib/session/session.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 
 /** What went wrong, in souk's words, with what whoever runs it finds it by. */
-export function ProblemText({ error }: { error: unknown }) {
-  const refused = error instanceof Refused ? error : undefined
+export function ErrorText({ error }: { error: unknown }) {
+  const refused = error instanceof ApiError ? error : undefined
   const text =
     refused === undefined
       ? error instanceof Error
@@ -34,10 +34,10 @@ export function ProblemText({ error }: { error: unknown }) {
 }
 
 /** The same in the place of what could not be shown. */
-export const Problem = ({ error, retry }: { error: unknown; retry?: () => unknown }) => (
+export const ErrorMessage = ({ error, retry }: { error: unknown; retry?: () => unknown }) => (
   <div class="problem" role="alert">
     <Icon name="warn" />
-    <ProblemText error={error} />
+    <ErrorText error={error} />
     {retry && <Button onPress={retry}>{common('retry')}</Button>}
   </div>
 )

@@ -2,14 +2,14 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
-import { useRefusal } from '../lib/api/field-errors.ts'
+import { useFieldError } from '../lib/api/field-errors.ts'
 import { directionOf } from '../lib/format/direction.ts'
-import { useCut } from '../lib/forms/use-length-limit.ts'
+import { useLengthLimit } from '../lib/forms/use-length-limit.ts'
 import { common } from '../lib/i18n/common.ts'
-import { standing } from '../lib/session/session.ts'
+import { sessionStatus } from '../lib/session/session.ts'
 import { Icon } from './icon.tsx'
 
-type Named = {
+type FieldProps = {
   readonly label: string
   /** What it is a field of, where several stand below each other that are called the same: for whoever does not see what it stands beside. */
   readonly of?: string | undefined
@@ -20,7 +20,7 @@ type Named = {
   readonly name?: string | undefined
   readonly required?: boolean
 }
-type TextProps = Named & {
+type TextProps = FieldProps & {
   readonly bind: Signal<string>
   readonly type?: 'text' | 'email' | 'password' | 'search' | 'url' | 'tel' | 'date' | 'datetime-local' | 'color'
   readonly max?: number
@@ -33,7 +33,7 @@ type TextProps = Named & {
   readonly code?: boolean
 }
 
-function Around({
+function FieldFrame({
   id,
   label,
   of,
@@ -42,7 +42,7 @@ function Around({
   required,
   full,
   children,
-}: Named & { id: string; full?: number | undefined; children: ComponentChildren }) {
+}: FieldProps & { id: string; full?: number | undefined; children: ComponentChildren }) {
   return (
     <div class={error ? 'field wrong' : 'field'}>
       <label for={id}>
@@ -74,7 +74,7 @@ function Around({
   )
 }
 
-const described = (id: string, { hint, error }: Named): string | undefined =>
+const descriptionIds = (id: string, { hint, error }: FieldProps): string | undefined =>
   [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined
 
 /** One line. What is secret in it is not in the page while the login stands before it. @param code left to right whatever the language is */
@@ -91,15 +91,15 @@ export function TextField({
   ...given
 }: TextProps) {
   const id = useId()
-  const named = useRefusal(bind, given)
-  const { full, onPaste } = useCut(bind, max)
+  const named = useFieldError(bind, given)
+  const { full, onPaste } = useLengthLimit(bind, max)
   // The lock's own are drawn while it is there.
-  const [isBefore] = useState(() => standing.peek() !== 'locked')
+  const [isBefore] = useState(() => sessionStatus.peek() !== 'locked')
   // A browser's own `email` field takes ASCII addresses only.
   const isMail = type === 'email'
-  const isHidden = type === 'password' && isBefore && standing.value === 'locked'
+  const isHidden = type === 'password' && isBefore && sessionStatus.value === 'locked'
   return (
-    <Around id={id} {...named} full={full}>
+    <FieldFrame id={id} {...named} full={full}>
       <input
         id={id}
         {...({ type: isMail ? 'text' : type } as { type: 'text' })}
@@ -119,7 +119,7 @@ export function TextField({
         spellcheck={code ? false : undefined}
         list={suggestions ? `${id}-list` : undefined}
         aria-invalid={named.error ? true : undefined}
-        aria-describedby={described(id, named)}
+        aria-describedby={descriptionIds(id, named)}
       />
       {suggestions && (
         <datalist id={`${id}-list`}>
@@ -128,22 +128,22 @@ export function TextField({
           ))}
         </datalist>
       )}
-    </Around>
+    </FieldFrame>
   )
 }
 
-export function AreaField({
+export function TextAreaField({
   bind,
   rows = 4,
   max,
   code,
   ...given
-}: Named & { bind: Signal<string>; rows?: number; max?: number; code?: boolean }) {
+}: FieldProps & { bind: Signal<string>; rows?: number; max?: number; code?: boolean }) {
   const id = useId()
-  const named = useRefusal(bind, given)
-  const { full, onPaste } = useCut(bind, max)
+  const named = useFieldError(bind, given)
+  const { full, onPaste } = useLengthLimit(bind, max)
   return (
-    <Around id={id} {...named} full={full}>
+    <FieldFrame id={id} {...named} full={full}>
       <textarea
         id={id}
         rows={rows}
@@ -158,9 +158,9 @@ export function AreaField({
           bind.value = currentTarget.value
         }}
         aria-invalid={named.error ? true : undefined}
-        aria-describedby={described(id, named)}
+        aria-describedby={descriptionIds(id, named)}
       />
-    </Around>
+    </FieldFrame>
   )
 }
 
@@ -177,7 +177,7 @@ export function SelectField<Value extends string>({
   disabled,
   onChosen,
   ...given
-}: Named & {
+}: FieldProps & {
   bind: Signal<Value>
   options: readonly (readonly [value: Value, text: string])[]
   disabled?: boolean
@@ -185,9 +185,9 @@ export function SelectField<Value extends string>({
   onChosen?: () => void
 }) {
   const id = useId()
-  const named = useRefusal(bind, given)
+  const named = useFieldError(bind, given)
   return (
-    <Around id={id} {...named}>
+    <FieldFrame id={id} {...named}>
       <select
         id={id}
         value={bind.value}
@@ -197,7 +197,7 @@ export function SelectField<Value extends string>({
           onChosen?.()
         }}
         aria-invalid={named.error ? true : undefined}
-        aria-describedby={described(id, named)}
+        aria-describedby={descriptionIds(id, named)}
       >
         {options.map(([value, text]) => (
           <option key={value} value={value}>
@@ -205,7 +205,7 @@ export function SelectField<Value extends string>({
           </option>
         ))}
       </select>
-    </Around>
+    </FieldFrame>
   )
 }
 
@@ -335,7 +335,7 @@ export function TagsField({
           }}
           onBlur={({ currentTarget }) => add(currentTarget)}
           aria-invalid={error ? true : undefined}
-          aria-describedby={described(id, { label, hint, error })}
+          aria-describedby={descriptionIds(id, { label, hint, error })}
         />
       </div>
       {hint && (

@@ -18,7 +18,7 @@ export type Filter = {
 const waitMs = 350
 
 /** A field whose value counts once one leaves it; until then it stays, also where the page is drawn anew for another filter. */
-function Typed({ type, value, onValue }: { type: NonNullable<Filter['type']>; value: string; onValue: (value: string) => void }) {
+function FilterInput({ type, value, onValue }: { type: NonNullable<Filter['type']>; value: string; onValue: (value: string) => void }) {
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
   return (
@@ -109,7 +109,7 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
                 ))}
               </select>
             ) : (
-              <Typed
+              <FilterInput
                 type={type}
                 value={held}
                 // A date is one with each digit of its year: that is no history.

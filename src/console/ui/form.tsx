@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Refused } from '../lib/api/api-error.ts'
-import { FormContext, formFields, noteRefusal } from '../lib/api/field-errors.ts'
+import { ApiError } from '../lib/api/api-error.ts'
+import { assignFieldError, createFormFields, FormContext } from '../lib/api/field-errors.ts'
 import type { Resource } from '../lib/api/resource.ts'
-import { differing } from '../lib/format/truncate.ts'
+import { diffExcerpts } from '../lib/format/truncate.ts'
 import type { RecordDraft, Versioned } from '../lib/forms/use-draft.ts'
 import { common } from '../lib/i18n/common.ts'
-import { dismissSaid } from '../lib/live/toasts.ts'
-import { standing } from '../lib/session/session.ts'
+import { dismissNotices } from '../lib/live/toasts.ts'
+import { sessionStatus } from '../lib/session/session.ts'
 import { useDirty } from '../lib/session/use-unsaved-changes.ts'
 import { Button } from './button.tsx'
-import { choose } from './dialog.tsx'
-import { Problem } from './error-message.tsx'
+import { askChoice } from './dialog.tsx'
+import { ErrorMessage } from './error-message.tsx'
 
 /**
  * Sends what is in its fields, which are held until it is known what became of it. A refusal is shown above them and is read at once; what was
@@ -41,7 +41,7 @@ export function Form({
 }) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
-  const [fields] = useState(formFields)
+  const [fields] = useState(createFormFields)
   const top = useRef<HTMLDivElement>(null)
   /** What had the keyboard when the fields were held: it has it again. */
   const before = useRef<Element | null>(null)
@@ -54,9 +54,9 @@ export function Form({
   }, [error])
   // Of a session that is over it was refused; whoever is in again has another one.
   useEffect(() => {
-    if (standing.value === 'in' && error instanceof Refused && error.status === 401) forget()
-  }, [standing.value])
-  function forget(): void {
+    if (sessionStatus.value === 'in' && error instanceof ApiError && error.status === 401) clearError()
+  }, [sessionStatus.value])
+  function clearError(): void {
     fields.refused.value = undefined
     setError(undefined)
   }
@@ -65,12 +65,12 @@ export function Form({
     if (busy) return
     before.current = document.activeElement
     setBusy(true)
-    forget()
-    dismissSaid()
+    clearError()
+    dismissNotices()
     try {
       await onSubmit()
     } catch (refusal) {
-      setError(noteRefusal(fields, refusal))
+      setError(assignFieldError(fields, refusal))
     } finally {
       setBusy(false)
     }
@@ -79,7 +79,7 @@ export function Form({
     <form
       onSubmit={send}
       // The browser has something to say first: what was refused before is no longer what keeps it.
-      onInvalidCapture={forget}
+      onInvalidCapture={clearError}
       onInput={() => {
         fields.refused.value = undefined
       }}
@@ -87,7 +87,7 @@ export function Form({
       aria-busy={busy}
     >
       <div ref={top} tabIndex={-1} class="form-problem">
-        {error !== undefined && <Problem error={error} />}
+        {error !== undefined && <ErrorMessage error={error} />}
       </div>
       <div class="held" inert={busy && !keepsTyping}>
         <FormContext.Provider value={fields}>{children}</FormContext.Provider>
@@ -108,7 +108,7 @@ export function Form({
  * @param theirs reads what is there now
  * @param differences of the two, as names and texts
  * @param isSame whether all that this changes stands there as it was when one began: then the other version is none to ask about
- * @param done what is there, where all that this changes stands in it as it is to be: an earlier try whose answer was lost has done it, or somebody else
+ * @param done what is there, where all that this changes stands in it is to be: an earlier try whose answer was lost has done it, or somebody else
  * @param removes whether `save` takes the record away
  * @returns what `save` answered, or what `done` did; undefined when one wants to look at what is there, which `onTheirs` shows, or closes the question: then nothing
  *   was sent, and what was typed is to stay
@@ -138,7 +138,7 @@ export async function saveVersioned<Answer, Record>(
     try {
       return await save(version || undefined)
     } catch (error) {
-      if (!(error instanceof Refused) || error.status !== 412) throw error
+      if (!(error instanceof ApiError) || error.status !== 412) throw error
       const now = await theirs()
       // Refused in the very version that is there, it would be so for ever.
       if (now.etag !== version && isSame(now.data)) {
@@ -147,8 +147,8 @@ export async function saveVersioned<Answer, Record>(
       }
       const made = now.etag === version ? undefined : done(now)
       if (made) return made
-      const rows = differences(now.data).map(([name, yours, there]) => [name, ...differing(yours, there)] as const)
-      const chosen = await choose({
+      const rows = differences(now.data).map(([name, yours, there]) => [name, ...diffExcerpts(yours, there)] as const)
+      const chosen = await askChoice({
         title: common('conflictTitle'),
         action: common(removes ? 'remove' : 'conflictMine'),
         otherwise: common('conflictLook'),

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Resource } from '../lib/api/resource.ts'
 import { common } from '../lib/i18n/common.ts'
 import { lastVisit } from '../lib/session/list-position.ts'
-import { Problem } from './error-message.tsx'
+import { ErrorMessage } from './error-message.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
 /**
@@ -77,7 +77,15 @@ export const Section = ({
 )
 
 /** Shows what was read; until it is there that it is under way, and what kept it from coming. */
-export function Loaded<T>({ of, children, lines = 4 }: { of: Resource<T>; children: (data: T) => ComponentChildren; lines?: number }) {
+export function ResourceView<T>({
+  of,
+  children,
+  lines = 4,
+}: {
+  of: Resource<T>
+  children: (data: T) => ComponentChildren
+  lines?: number
+}) {
   const data = of.data.value
   const error = of.error.value
   if (data === undefined)
@@ -88,18 +96,18 @@ export function Loaded<T>({ of, children, lines = 4 }: { of: Resource<T>; childr
         ))}
       </div>
     ) : (
-      <Problem error={error} retry={of.reload} />
+      <ErrorMessage error={error} retry={of.reload} />
     )
   return (
     <div class="loaded" aria-busy={of.loading.value}>
-      {error !== undefined && <Problem error={error} retry={of.reload} />}
+      {error !== undefined && <ErrorMessage error={error} retry={of.reload} />}
       {children(data)}
     </div>
   )
 }
 
 /** Where there is nothing yet: what would be here, and how to get there. */
-export const Empty = ({
+export const EmptyState = ({
   icon = 'page',
   title,
   text,

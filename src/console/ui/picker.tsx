@@ -6,19 +6,19 @@ import { directionOf } from '../lib/format/direction.ts'
 import { truncate } from '../lib/format/truncate.ts'
 import type { Choice } from '../lib/forms/choice.ts'
 import { common } from '../lib/i18n/common.ts'
-import { ProblemText } from './error-message.tsx'
+import { ErrorText } from './error-message.tsx'
 import { Icon } from './icon.tsx'
 
 /** Records for what is typed; for nothing, the first ones. */
-export type Find<Found extends Choice> = (q: string, signal: AbortSignal) => Promise<readonly Found[]>
+export type RecordFinder<Found extends Choice> = (q: string, signal: AbortSignal) => Promise<readonly Found[]>
 
 const waitMs = 200
 
-type Looked<Found> = { readonly q: string; readonly found: readonly Found[]; readonly error?: unknown }
+type SearchResult<Found> = { readonly q: string; readonly found: readonly Found[]; readonly error?: unknown }
 
 /** What was found for what is typed, and asked for again when that changes; undefined until it has come. */
-function useFound<Found extends Choice>(typed: string, isOpen: boolean, find: Find<Found>): Looked<Found> | undefined {
-  const [looked, setLooked] = useState<Looked<Found> | undefined>(undefined)
+function useSearch<Found extends Choice>(typed: string, isOpen: boolean, find: RecordFinder<Found>): SearchResult<Found> | undefined {
+  const [looked, setLooked] = useState<SearchResult<Found> | undefined>(undefined)
   const latest = useRef(find)
   latest.current = find
   useEffect(() => {
@@ -61,7 +61,7 @@ export function Picker<Found extends Choice>({
   label: string
   hint?: ComponentChildren
   error?: string | undefined
-  find: Find<Found>
+  find: RecordFinder<Found>
   taken?: (found: Found) => boolean
   onPick: (found: Found) => void
   single?: boolean
@@ -71,7 +71,7 @@ export function Picker<Found extends Choice>({
   const [typed, setTyped] = useState('')
   const [isOpen, setOpen] = useState(false)
   const [marked, setMarked] = useState(-1)
-  const looked = useFound(typed, isOpen, find)
+  const looked = useSearch(typed, isOpen, find)
   const found = looked?.found ?? []
   const isFresh = looked?.q === typed.trim()
   const list = useRef<HTMLUListElement>(null)
@@ -184,7 +184,7 @@ export function Picker<Found extends Choice>({
                     : ''
                   : ''}
           </p>
-          {looked?.error !== undefined && <ProblemText error={looked.error} />}
+          {looked?.error !== undefined && <ErrorText error={looked.error} />}
         </div>
       </div>
       <p class="hint" id={`${id}-hint`}>
@@ -214,7 +214,7 @@ export function PickField<Found extends Choice>({
   label: string
   hint?: ComponentChildren
   error?: string | undefined
-  find: Find<Found>
+  find: RecordFinder<Found>
   disabled?: boolean
 }) {
   const taken = ({ id }: Choice) => bind.value.some((one) => one.id === id)

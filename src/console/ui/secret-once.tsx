@@ -1,16 +1,17 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { common } from '../lib/i18n/common.ts'
-import { standing } from '../lib/session/session.ts'
+import { sessionStatus } from '../lib/session/session.ts'
 import { useDirty } from '../lib/session/use-unsaved-changes.ts'
-import { Copyable, copy, Note } from './bits.tsx'
 import { Button } from './button.tsx'
+import { CopyableText, copyText } from './copyable-text.tsx'
+import { Note } from './note.tsx'
 
 /**
  * What is shown once and never again, until somebody says that they have it: the page asks before it is left with it. While the login stands
  * before the page it is in memory alone.
  * @param secret one text, or several such as recovery codes
  */
-export function Once({
+export function SecretOnce({
   title,
   text,
   secret,
@@ -26,7 +27,7 @@ export function Once({
   const box = useRef<HTMLElement>(null)
   useDirty(true, 'shown once')
   useEffect(() => box.current?.focus(), [])
-  if (standing.value === 'locked') return null
+  if (sessionStatus.value === 'locked') return null
   const all = typeof secret === 'string' ? [secret] : secret
   return (
     <section ref={box} class="card" tabIndex={-1} aria-label={title}>
@@ -45,9 +46,9 @@ export function Once({
       )}
       <div class="row">
         {all.length === 1 ? (
-          <Copyable text={all[0] ?? ''} label={title} />
+          <CopyableText text={all[0] ?? ''} label={title} />
         ) : (
-          <Button icon="copy" onPress={() => copy(all.join('\n'))}>
+          <Button icon="copy" onPress={() => copyText(all.join('\n'))}>
             {common('copy')}
           </Button>
         )}

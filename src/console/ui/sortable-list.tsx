@@ -6,7 +6,7 @@ import { common } from '../lib/i18n/common.ts'
 import { Icon } from './icon.tsx'
 
 /** A list with one of its things in another place. */
-export function moved<Item>(items: readonly Item[], from: number, to: number): readonly Item[] {
+export function moveItem<Item>(items: readonly Item[], from: number, to: number): readonly Item[] {
   const item = items[from]
   const place = Math.max(0, Math.min(items.length - 1, to))
   if (item === undefined || place === from) return items
@@ -20,7 +20,7 @@ export function moved<Item>(items: readonly Item[], from: number, to: number): r
  * @param onMove takes places in the whole list
  * @param children draws what stands beside the handle
  */
-export function Ordered<Item>({
+export function SortableList<Item>({
   label,
   items,
   keyOf,

@@ -1,8 +1,8 @@
-import { height, lineOf, width } from '../lib/format/sparkline-path.ts'
+import { height, sparklinePath, width } from '../lib/format/sparkline-path.ts'
 
 /** A plot so small that it only shows which way it goes: the figures stand beside it or on the page that it leads to. */
-export const Spark = ({ values }: { values: readonly (number | null)[] }) => (
+export const Sparkline = ({ values }: { values: readonly (number | null)[] }) => (
   <svg class="spark" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-    <path d={lineOf(values)} />
+    <path d={sparklinePath(values)} />
   </svg>
 )

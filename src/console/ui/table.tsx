@@ -75,13 +75,21 @@ export function Table<Row>({
 }
 
 /** Of a list, which page of how many this is. */
-export type Paged = { readonly page: number; readonly pages: number; readonly total: number; readonly totalCapped?: boolean | undefined }
+export type PageInfo = { readonly page: number; readonly pages: number; readonly total: number; readonly totalCapped?: boolean | undefined }
 
 /**
  * Goes through the pages of a list; where one is stands in the address.
  * @param goesOn there is a page behind this one, though it is not counted: then none is known to be the last
  */
-export function Pager({ of: { page, pages, total, totalCapped }, query, goesOn = false }: { of: Paged; query: Query; goesOn?: boolean }) {
+export function Pager({
+  of: { page, pages, total, totalCapped },
+  query,
+  goesOn = false,
+}: {
+  of: PageInfo
+  query: Query
+  goesOn?: boolean
+}) {
   const end = goesOn ? Math.max(pages, page + 1) : pages
   const step = (to: number, label: string, icon: 'left' | 'right', twice = false) =>
     to >= 1 && to <= end && to !== page ? (

@@ -1,14 +1,14 @@
 import { common } from '../lib/i18n/common.ts'
 import { dismiss, toasts } from '../lib/live/toasts.ts'
 import { Button } from './button.tsx'
-import { ProblemText } from './error-message.tsx'
+import { ErrorText } from './error-message.tsx'
 
 /** Where that is shown: once, in the shell. */
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
     {toasts.value.map(({ id, text, error, undo }) => (
       <div key={id} class={error === undefined ? 'toast' : 'toast bad'}>
-        {text === undefined ? <ProblemText error={error} /> : <p>{text}</p>}
+        {text === undefined ? <ErrorText error={error} /> : <p>{text}</p>}
         {undo && (
           <Button
             kind="quiet"

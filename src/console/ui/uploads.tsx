@@ -1,18 +1,18 @@
 /** Hands pictures in: several at once, each with how far it is, what went wrong, and another try. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Schema } from '../lib/api/api.ts'
-import { Refused } from '../lib/api/api-error.ts'
+import { ApiError } from '../lib/api/api-error.ts'
 import { upload } from '../lib/api/upload.ts'
 import { bytes, percent } from '../lib/format/format.ts'
 import { truncate } from '../lib/format/truncate.ts'
 import { common } from '../lib/i18n/common.ts'
 import { useDirty } from '../lib/session/use-unsaved-changes.ts'
 import { Button } from './button.tsx'
-import { ProblemText } from './error-message.tsx'
+import { ErrorText } from './error-message.tsx'
 import { FileField } from './fields.tsx'
 
 type Media = Schema<'Media'>
-type Job = {
+type UploadJob = {
   readonly id: number
   readonly file: File
   readonly state: 'waiting' | 'sending' | 'failed' | 'done'
@@ -43,13 +43,13 @@ export function Uploads({
   hint?: string
 }) {
   const [, redraw] = useState(0)
-  const jobs = useRef<readonly Job[]>([])
+  const jobs = useRef<readonly UploadJob[]>([])
   const made = useRef(0)
   const stopping = useRef(new Map<number, AbortController>())
   const latest = useRef(onDone)
   latest.current = onDone
 
-  function put(next: readonly Job[]): void {
+  function put(next: readonly UploadJob[]): void {
     // What is done is told once nothing before it is still on its way.
     let rest = next
     while (rest.some(({ state }) => state === 'done')) {
@@ -62,17 +62,17 @@ export function Uploads({
     jobs.current = rest
     redraw((count) => count + 1)
   }
-  const change = (id: number, change: Partial<Job>) => put(jobs.current.map((job) => (job.id === id ? { ...job, ...change } : job)))
+  const change = (id: number, change: Partial<UploadJob>) => put(jobs.current.map((job) => (job.id === id ? { ...job, ...change } : job)))
   function work(): void {
     const sending = jobs.current.filter(({ state }) => state === 'sending').length
     for (const job of jobs.current.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, atOnce - sending))) void send(job)
   }
-  async function send({ id, file }: Job): Promise<void> {
+  async function send({ id, file }: UploadJob): Promise<void> {
     const stop = new AbortController()
     stopping.current.set(id, stop)
     change(id, { state: 'sending', part: 0, error: undefined })
     try {
-      if (file.size > bytesMax) throw new Refused(413, common('tooLarge', { max: bytesText() }), undefined, null, null)
+      if (file.size > bytesMax) throw new ApiError(413, common('tooLarge', { max: bytesText() }), undefined, null, null)
       const { known, ...media } = await upload<Schema<'AddedMedia'>>('/media', file, {
         type: file.type || 'application/octet-stream',
         signal: stop.signal,
@@ -87,7 +87,7 @@ export function Uploads({
     }
   }
   function add(files: readonly File[]): void {
-    const fresh = files.map((file): Job => ({ id: ++made.current, file, state: 'waiting', part: 0 }))
+    const fresh = files.map((file): UploadJob => ({ id: ++made.current, file, state: 'waiting', part: 0 }))
     put([...jobs.current, ...fresh])
     work()
   }
@@ -128,7 +128,7 @@ export function Uploads({
               </span>
               {state === 'failed' ? (
                 <div role="alert">
-                  <ProblemText error={error} />
+                  <ErrorText error={error} />
                 </div>
               ) : (
                 <progress value={part} max={1} aria-label={`${file.name}: ${common('sending', { percent: percent(part) })}`} />

@@ -1,48 +1,48 @@
 /** souk's API, typed by its own document: `schema.d.ts` is made of it by `bun run console:types`. */
 import createClient from 'openapi-fetch'
-import { noteClock } from '../format/server-clock.ts'
+import { syncClock } from '../format/server-clock.ts'
 import { common } from '../i18n/common.ts'
 import { notify } from '../live/toasts.ts'
 import type { components, paths } from '../schema.d.ts'
-import { doubted, shop } from '../session/current-shop.ts'
-import { accessToken, renew, session, standing } from '../session/session.ts'
-import { patienceMs, Refused, refusalOf, unanswered } from './api-error.ts'
+import { missingShopReports, shop } from '../session/current-shop.ts'
+import { accessToken, renew, session, sessionStatus } from '../session/session.ts'
+import { ApiError, noResponseError, readApiError, responseTimeoutMs } from './api-error.ts'
 
-export { Refused }
+export { ApiError as Refused }
 
 /** A record as the document names it, such as `Schema<'Order'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
 
 /** What is of whoever asks, and of no shop: where they lost the one that is shown, it is still theirs. */
-const ofNoShop = new Set(['/merchant/me'])
+const pathsWithoutShop = new Set(['/merchant/me'])
 /** The shop that a request is for, where it names none itself. */
-const shopOf = ({ url }: Request): string | undefined => (ofNoShop.has(new URL(url).pathname) ? undefined : shop.value?.id)
+const shopOf = ({ url }: Request): string | undefined => (pathsWithoutShop.has(new URL(url).pathname) ? undefined : shop.value?.id)
 
 /** @param shopId of the shop that it was asked for, whichever is shown by now */
-function signed(request: Request, token: string, shopId: string | undefined): Request {
+function authorize(request: Request, token: string, shopId: string | undefined): Request {
   request.headers.set('authorization', `Bearer ${token}`)
   if (shopId && !request.headers.has('x-shop-id')) request.headers.set('x-shop-id', shopId)
   return request
 }
 
-const changes = new Set<Request>()
+const writesInFlight = new Set<Request>()
 /** Whether something that was to change is under way. */
-export const isChanging = (): boolean => changes.size > 0
+export const hasWriteInFlight = (): boolean => writesInFlight.size > 0
 
-async function sent(request: Request, isPatient = false): Promise<Response> {
+async function send(request: Request, isPatient = false): Promise<Response> {
   const isChange = request.method !== 'GET'
-  if (isChange) changes.add(request)
+  if (isChange) writesInFlight.add(request)
   try {
-    const signal = isPatient ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(patienceMs)])
+    const signal = isPatient ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(responseTimeoutMs)])
     const answer = await fetch(request, { signal })
-    noteClock(answer)
+    syncClock(answer)
     if (answer.headers.get('idempotent-replayed') === 'true') notify(common('replayed'))
     return answer
   } catch (error) {
     if (request.signal.aborted) throw error
-    throw unanswered(isChange)
+    throw noResponseError(isChange)
   } finally {
-    changes.delete(request)
+    writesInFlight.delete(request)
   }
 }
 
@@ -51,23 +51,23 @@ async function sent(request: Request, isPatient = false): Promise<Response> {
  * @param isPatient whoever asks watches over the time, as of files that come for long
  * @throws Refused for whatever is no success; a token that ended meanwhile is renewed once
  */
-export async function fetched(request: Request, isPatient = false): Promise<Response> {
+export async function fetchAuthorized(request: Request, isPatient = false): Promise<Response> {
   const again = request.clone()
   const shopId = shopOf(request)
   const token = await accessToken()
-  let answer = await sent(signed(request, token, shopId), isPatient)
+  let answer = await send(authorize(request, token, shopId), isPatient)
   if (answer.status === 401) {
     if (session.value?.accessToken === token) await renew()
     const now = session.value?.accessToken
-    if (now !== undefined && now !== token && standing.value === 'in') answer = await sent(signed(again, now, shopId), isPatient)
+    if (now !== undefined && now !== token && sessionStatus.value === 'in') answer = await send(authorize(again, now, shopId), isPatient)
   }
-  if (!answer.ok) throw noted(await refusalOf(answer, request.method !== 'GET'), shopId)
+  if (!answer.ok) throw noteMissingShop(await readApiError(answer, request.method !== 'GET'), shopId)
   return answer
 }
 
 /** What is not there may be the shop itself, to whoever works in it no more. @param shopId which it was refused for */
-function noted(refusal: Refused, shopId: string | undefined): Refused {
-  if (shopId && refusal.status === 404) doubted.value++
+function noteMissingShop(refusal: ApiError, shopId: string | undefined): ApiError {
+  if (shopId && refusal.status === 404) missingShopReports.value++
   return refusal
 }
 
@@ -75,10 +75,10 @@ function noted(refusal: Refused, shopId: string | undefined): Refused {
  * The same without a second try after a 401, for requests that hold a password or a code: it may be that which is wrong, and each try counts.
  * `api.POST(path, { fetch: fetchedOnce, … })`
  */
-export async function fetchedOnce(request: Request): Promise<Response> {
+export async function fetchWithoutRetry(request: Request): Promise<Response> {
   const shopId = shopOf(request)
-  const answer = await sent(signed(request, await accessToken(), shopId))
-  if (!answer.ok) throw noted(await refusalOf(answer, request.method !== 'GET'), shopId)
+  const answer = await send(authorize(request, await accessToken(), shopId))
+  if (!answer.ok) throw noteMissingShop(await readApiError(answer, request.method !== 'GET'), shopId)
   return answer
 }
 
@@ -86,7 +86,7 @@ export async function fetchedOnce(request: Request): Promise<Response> {
  * `await ok(api.GET('/v2/orders/{orderId}', { params: { path: { id } } }))` returns the typed response. Refusals are
  * thrown; see `fetched`.
  */
-export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => fetched(request), credentials: 'omit' })
+export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => fetchAuthorized(request), credentials: 'omit' })
 
 /** What an answer holds. Lists answer CSV too, but not to those who do not ask for it. */
 export const ok = async <T>(call: Promise<{ data?: T }>): Promise<Exclude<T, string>> => (await call).data as Exclude<T, string>
@@ -95,7 +95,7 @@ export const ok = async <T>(call: Promise<{ data?: T }>): Promise<Exclude<T, str
  * The same with its version, for `If-Match` and for comparison. Drops `W/`, because a compressing proxy sends some tags
  * weak (`W/"2"`) and others not.
  */
-export async function versioned<T>(call: Promise<{ data?: T; response: Response }>): Promise<{ data: T; etag: string }> {
+export async function readVersioned<T>(call: Promise<{ data?: T; response: Response }>): Promise<{ data: T; etag: string }> {
   const { data, response } = await call
   return { data: data as T, etag: (response.headers.get('etag') ?? '').replace(/^W\//, '') }
 }
@@ -104,7 +104,7 @@ export async function versioned<T>(call: Promise<{ data?: T; response: Response 
 export const ifMatch = (etag: string | undefined): { 'if-match'?: string } => (etag ? { 'if-match': etag } : {})
 
 /** A name for one intention, however often it is sent: `Idempotency-Key`. `crypto.randomUUID` wants a secure context. */
-export const newKey = (): string => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
+export const newIdempotencyKey = (): string => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
 
 /** A path of the API with its query, where the typed client does not go: files that are sent or taken along. */
 export const pathWith = (path: string, query: Readonly<Record<string, string | number | boolean | undefined>> = {}): string => {

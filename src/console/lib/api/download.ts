@@ -1,7 +1,7 @@
 /** Takes a file along that wants a token: links cannot send one. */
-import { fetched } from './api.ts'
-import { patienceMs, Refused, unanswered } from './api-error.ts'
-import { nameIn } from './file-name.ts'
+import { fetchAuthorized } from './api.ts'
+import { ApiError, noResponseError, responseTimeoutMs } from './api-error.ts'
+import { parseFileName } from './file-name.ts'
 
 /**
  * Fetches a file and hands it to the browser to keep. However long it comes, only that nothing comes any more counts as broken off.
@@ -13,27 +13,30 @@ export async function download(path: string, name: string, accept = '*/*'): Prom
   let silence: ReturnType<typeof setTimeout> | undefined
   const heard = () => {
     clearTimeout(silence)
-    silence = setTimeout(() => silent.abort(), patienceMs)
+    silence = setTimeout(() => silent.abort(), responseTimeoutMs)
   }
   heard()
   try {
-    const answer = await fetched(new Request(path, { headers: { accept }, credentials: 'omit', signal: silent.signal }), true)
+    const answer = await fetchAuthorized(new Request(path, { headers: { accept }, credentials: 'omit', signal: silent.signal }), true)
     const watched = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform(piece, controller) {
         heard()
         controller.enqueue(piece)
       },
     })
-    save(await new Response(answer.body?.pipeThrough(watched) ?? '').blob(), nameIn(answer.headers.get('content-disposition')) ?? name)
+    saveBlob(
+      await new Response(answer.body?.pipeThrough(watched) ?? '').blob(),
+      parseFileName(answer.headers.get('content-disposition')) ?? name,
+    )
   } catch (error) {
-    throw error instanceof Refused ? error : unanswered()
+    throw error instanceof ApiError ? error : noResponseError()
   } finally {
     clearTimeout(silence)
   }
 }
 
 /** Hands bytes that the page has to the browser to keep. */
-export function save(blob: Blob, name: string): void {
+export function saveBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob)
   const link = document.createElement('a')
   link.href = url

@@ -3,7 +3,7 @@ import { type Signal, signal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext, useLayoutEffect, useMemo } from 'preact/hooks'
 import { nameOf } from '../forms/draft.ts'
-import { Refused } from './api-error.ts'
+import { ApiError } from './api-error.ts'
 
 /** A form's own field: what it is called in the body, and what one sees. */
 type Field = { readonly name: string; readonly label: string }
@@ -13,17 +13,17 @@ export type FormFields = {
   readonly refused: Signal<{ readonly field: Field; readonly text: string } | undefined>
 }
 /** Of a form that has none yet. */
-export const formFields = (): FormFields => ({ fields: new Set(), refused: signal(undefined) })
+export const createFormFields = (): FormFields => ({ fields: new Set(), refused: signal(undefined) })
 export const FormContext = createContext<FormFields | undefined>(undefined)
 
 /** `price` is the field of `variants.0.price`, and of its amount, `variants.0.price.amount`. */
-function isOf(path: string, name: string): boolean {
+function isPathOfField(path: string, name: string): boolean {
   const place = path.replace(/\.(amount|currency)$/, '')
   return [path, place].some((one) => one === name || one.endsWith(`.${name}`))
 }
 
 /** Which of several rows a path is of, as one counts them: ` 2.1` of `zones.1.bands.0.price`. */
-const rowOf = (path: string): string => {
+const rowNumber = (path: string): string => {
   const places = path.match(/(?<=^|\.)\d+(?=\.|$)/g) ?? []
   return places.length === 0 ? '' : ` ${places.map((place) => Number(place) + 1).join('.')}`
 }
@@ -32,21 +32,21 @@ const rowOf = (path: string): string => {
  * Notes which field a refusal is of, where it names one of the form: of several that are called the same, as in rows, none is marked.
  * @returns what is to be said of it: in place of souk's name of the field that which one sees
  */
-export function noteRefusal({ fields, refused }: FormFields, error: unknown): unknown {
+export function assignFieldError({ fields, refused }: FormFields, error: unknown): unknown {
   refused.value = undefined
-  if (!(error instanceof Refused)) return error
+  if (!(error instanceof ApiError)) return error
   const [, path = '', text = ''] = /^([\w.]+) \(body\): (.+)$/s.exec(error.message) ?? []
-  const [field, ...others] = [...fields].filter(({ name }) => isOf(path, name))
+  const [field, ...others] = [...fields].filter(({ name }) => isPathOfField(path, name))
   if (!field || others.some(({ label }) => label !== field.label)) return error
   if (others.length === 0) refused.value = { field, text }
-  const name = others.length === 0 ? field.label : `${field.label}${rowOf(path)}`
-  return new Refused(error.status, `${name}: ${text}`, error.code, error.requestId, error.retryAfter)
+  const name = others.length === 0 ? field.label : `${field.label}${rowNumber(path)}`
+  return new ApiError(error.status, `${name}: ${text}`, error.code, error.requestId, error.retryAfter)
 }
 
-type Named = { readonly label: string; readonly error?: string | undefined; readonly name?: string | undefined }
+type FieldProps = { readonly label: string; readonly error?: string | undefined; readonly name?: string | undefined }
 
 /** The same field with what souk has refused of it, until something else is typed. @param bind what it is bound to */
-export function useRefusal<Props extends Named>(bind: object, props: Props): Props {
+export function useFieldError<Props extends FieldProps>(bind: object, props: Props): Props {
   const form = useContext(FormContext)
   const { label } = props
   const name = props.name ?? nameOf(bind)

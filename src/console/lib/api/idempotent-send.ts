@@ -1,5 +1,5 @@
 /** What is to happen once, however often it is sent. */
-import { Refused } from './api-error.ts'
+import { ApiError } from './api-error.ts'
 
 export type IdempotentSend = <T, Seen = undefined>(
   what: unknown,
@@ -7,7 +7,7 @@ export type IdempotentSend = <T, Seen = undefined>(
   see?: () => Seen,
 ) => Promise<T>
 /** Of what nobody knows the outcome of. */
-export type Sent = { readonly key: string; readonly seen: unknown }
+export type PendingSend = { readonly key: string; readonly seen: unknown }
 
 /**
  * Sends under one `Idempotency-Key` for as long as the same is asked and nobody knows what became of it. Something else, or the same again
@@ -16,7 +16,11 @@ export type Sent = { readonly key: string; readonly seen: unknown }
  * @returns sends `what` by `send`, which gets the key, and what `see` gave when it was sent for the first time: the same is meant where the same was
  *   typed, though the body would be another by now. What `see` throws keeps it from being sent
  */
-export function createIdempotentSend(newKey: () => string, sent = new Map<string, Sent>(), about: () => string = () => ''): IdempotentSend {
+export function createIdempotentSend(
+  newKey: () => string,
+  sent = new Map<string, PendingSend>(),
+  about: () => string = () => '',
+): IdempotentSend {
   return async <T, Seen = undefined>(what: unknown, send: (key: string, seen: Seen) => Promise<T>, see?: () => Seen): Promise<T> => {
     const of = `${about()} ${JSON.stringify(what) ?? ''}`
     const first = sent.get(of) ?? { key: newKey(), seen: see?.() }
@@ -33,7 +37,11 @@ export function createIdempotentSend(newKey: () => string, sent = new Map<string
 }
 
 /** Of these nothing is kept under a key: they say nothing of what was sent under it before. */
-const unkept: readonly number[] = [400, 401, 403, 429]
+const statusesNotStored: readonly number[] = [400, 401, 403, 429]
 /** Whether it certainly did not happen. The same key at work still says when to ask again. */
 const isDecided = (error: unknown): boolean =>
-  error instanceof Refused && error.status >= 400 && error.status < 500 && !unkept.includes(error.status) && error.retryAfter === null
+  error instanceof ApiError &&
+  error.status >= 400 &&
+  error.status < 500 &&
+  !statusesNotStored.includes(error.status) &&
+  error.retryAfter === null

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { standing } from '../session/session.ts'
+import { sessionStatus } from '../session/session.ts'
 
 const firstPauseMs = 1_500
 const longestPauseMs = 30_000
@@ -16,7 +16,7 @@ export function usePolling(isUnderWay: boolean, reload: () => unknown): void {
     let pause = firstPauseMs
     let waiting: ReturnType<typeof setTimeout> | undefined
     const look = () => {
-      if (document.visibilityState === 'visible' && standing.value === 'in') void latest.current()
+      if (document.visibilityState === 'visible' && sessionStatus.value === 'in') void latest.current()
       pause = Math.min(pause * 1.5, longestPauseMs)
       waiting = setTimeout(look, pause)
     }

@@ -1,7 +1,7 @@
 /** What a page reads, and how it stands with it. */
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { useLayoutEffect, useMemo } from 'preact/hooks'
-import type { Early } from './prefetch.ts'
+import type { Prefetched } from './prefetch.ts'
 import { createRetry } from './retry.ts'
 
 export type Resource<T> = {
@@ -23,7 +23,11 @@ export type Resource<T> = {
  * @param read gets a signal that is aborted when nobody wants its answer any more
  * @param take gives what was read ahead of the first drawing, where something was
  */
-export function useResource<T>(key: string, read: (signal: AbortSignal) => Promise<T>, take?: () => Early<T> | undefined): Resource<T> {
+export function useResource<T>(
+  key: string,
+  read: (signal: AbortSignal) => Promise<T>,
+  take?: () => Prefetched<T> | undefined,
+): Resource<T> {
   const resource = useMemo(() => {
     const early = take?.()
     const isThere = early?.data !== undefined
@@ -37,7 +41,7 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
     let next: Promise<void> | undefined
     let isOver = false
     const trying = createRetry(() => reload())
-    async function once(): Promise<void> {
+    async function readOnce(): Promise<void> {
       const mine = new AbortController()
       asking = mine
       trying.begun()
@@ -68,7 +72,7 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
         })
         return next
       }
-      underWay = once().finally(() => {
+      underWay = readOnce().finally(() => {
         underWay = undefined
       })
       return underWay

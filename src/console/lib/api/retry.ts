@@ -1,8 +1,8 @@
 /** Reads again what did not come for a cause that passes: souk or the network was away, or souk said that it may be asked later. */
 import { effect } from '@preact/signals'
 import { isLive } from '../live/live-events.ts'
-import { standing } from '../session/session.ts'
-import { Refused } from './api-error.ts'
+import { sessionStatus } from '../session/session.ts'
+import { ApiError } from './api-error.ts'
 
 const firstPauseMs = 5_000
 const longestPauseMs = 60_000
@@ -27,9 +27,9 @@ export function createRetry(attempt: () => unknown): Retry {
   }
   function failed(error: unknown): void {
     begun()
-    if (!(error instanceof Refused && passing.has(error.status))) return
+    if (!(error instanceof ApiError && passing.has(error.status))) return
     const now = () => {
-      if (document.visibilityState !== 'visible' || standing.peek() !== 'in') return
+      if (document.visibilityState !== 'visible' || sessionStatus.peek() !== 'in') return
       begun()
       void attempt()
     }

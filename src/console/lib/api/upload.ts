@@ -2,9 +2,9 @@
 
 import { shop } from '../session/current-shop.ts'
 import { accessToken, renew } from '../session/session.ts'
-import { patienceMs, Refused, unanswered } from './api-error.ts'
+import { ApiError, noResponseError, responseTimeoutMs } from './api-error.ts'
 
-export type Uploading = {
+export type UploadOptions = {
   readonly method?: 'POST' | 'PUT'
   readonly type: string
   /** Of the bytes that have left, from 0 to 1. */
@@ -20,22 +20,22 @@ const silenceMs = 60_000
  * Sends one raw body and answers what came back as JSON. One that stands still for a minute has broken off, as one without an answer.
  * @throws Refused
  */
-export async function upload<T>(path: string, body: Blob, options: Uploading): Promise<T> {
-  const first = await once<T>(path, body, options, await accessToken())
-  if (!(first instanceof Refused)) return first
+export async function upload<T>(path: string, body: Blob, options: UploadOptions): Promise<T> {
+  const first = await sendBody<T>(path, body, options, await accessToken())
+  if (!(first instanceof ApiError)) return first
   if (first.status !== 401) throw first
   await renew()
-  const second = await once<T>(path, body, options, await accessToken())
-  if (second instanceof Refused) throw second
+  const second = await sendBody<T>(path, body, options, await accessToken())
+  if (second instanceof ApiError) throw second
   return second
 }
 
-function once<T>(
+function sendBody<T>(
   path: string,
   body: Blob,
-  { method = 'POST', type, onProgress, signal, headers = {} }: Uploading,
+  { method = 'POST', type, onProgress, signal, headers = {} }: UploadOptions,
   token: string,
-): Promise<T | Refused> {
+): Promise<T | ApiError> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     request.open(method, path)
@@ -60,7 +60,7 @@ function once<T>(
     // From here on the answer is waited for.
     request.upload.onload = () => {
       clearTimeout(silence)
-      request.timeout = performance.now() - begun + patienceMs * 3
+      request.timeout = performance.now() - begun + responseTimeoutMs * 3
     }
     const begun = performance.now()
     request.onload = () => {
@@ -69,10 +69,10 @@ function once<T>(
       if (ok) return resolve(said as T)
       const { message, error } = (said ?? {}) as { message?: string; error?: string }
       // Somebody in between had none from souk in time.
-      if (request.status >= 502 && request.status <= 504 && message === undefined) return reject(unanswered(true))
+      if (request.status >= 502 && request.status <= 504 && message === undefined) return reject(noResponseError(true))
       const retryAfter = Number(request.getResponseHeader('retry-after') ?? Number.NaN)
       resolve(
-        new Refused(
+        new ApiError(
           request.status,
           message ?? request.statusText,
           error,
@@ -81,9 +81,9 @@ function once<T>(
         ),
       )
     }
-    request.onerror = () => reject(unanswered(true))
-    request.ontimeout = () => reject(unanswered(true))
-    request.onabort = () => reject(hasStalled ? unanswered(true) : new DOMException('stopped', 'AbortError'))
+    request.onerror = () => reject(noResponseError(true))
+    request.ontimeout = () => reject(noResponseError(true))
+    request.onabort = () => reject(hasStalled ? noResponseError(true) : new DOMException('stopped', 'AbortError'))
     const stop = () => request.abort()
     // It may have been stopped while there was no token yet.
     if (signal?.aborted) return reject(new DOMException('stopped', 'AbortError'))

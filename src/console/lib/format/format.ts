@@ -4,13 +4,13 @@ import { type Money, moneyText } from '../forms/amounts.ts'
 import { language, locale, mongolianFallback } from '../i18n/catalog.ts'
 import { shop } from '../session/current-shop.ts'
 import { serverNow } from './server-clock.ts'
-import { wallOf } from './zoned-time.ts'
+import { wallTimeAt } from './zoned-time.ts'
 
 export { type Money, moneyText, parseMoney } from '../forms/amounts.ts'
 
 const mongolian = mongolianFallback(() => import('./mongolian.ts'))
 
-const kept = <T>(make: (key: string) => T) => {
+const memoize = <T>(make: (key: string) => T) => {
   const made = new Map<string, T>()
   return (key: string): T => {
     const known = made.get(key)
@@ -22,12 +22,12 @@ const kept = <T>(make: (key: string) => T) => {
 }
 
 /** Made when it is asked for first: each takes some tenths of a millisecond. */
-const once = <T>(make: () => T) => {
+const lazy = <T>(make: () => T) => {
   let made: T | undefined
   return () => (made ??= make())
 }
 
-const moneyFormat = kept((currency) => {
+const moneyFormat = memoize((currency) => {
   const decimals = decimalsOf(currency)
   return numbers({ style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 })
@@ -44,61 +44,61 @@ export const money = ({ amount, currency }: Money): string =>
 
 const numbers = (options: Intl.NumberFormatOptions): Intl.NumberFormat => new Intl.NumberFormat(locale, options)
 // Those of the first screen are made while it is waited for.
-const plain = numbers({})
+const plainNumber = numbers({})
 const ratio = numbers({ style: 'percent', maximumFractionDigits: 1 })
-const signed = numbers({ style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
+const signedPercent = numbers({ style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
 /** A count, with the reader's digits and marks. */
-export const number = (value: number): string => plain.format(value)
+export const number = (value: number): string => plainNumber.format(value)
 /** A part of one, such as 0.034, as a percentage. */
 export const percent = (value: number): string => ratio.format(value)
 /** The same of a change, with its sign where the language has it. */
-export const percentChange = (value: number): string => signed.format(value)
+export const percentChange = (value: number): string => signedPercent.format(value)
 
-const dollars = once(() => numbers({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' }))
+const dollars = lazy(() => numbers({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' }))
 /** Dollars as a number of the API's `…Usd` fields. */
 export const usd = (value: number): string => amountText(dollars().formatToParts(value), 'USD')
 
 /** With all the decimals that the API has. */
-const whole = once(() => numbers({ style: 'percent', maximumFractionDigits: 6 }))
+const exactPercent = lazy(() => numbers({ style: 'percent', maximumFractionDigits: 6 }))
 /** Hundredths of a percent: 1250 is 12.5 %. */
-export const percentOfBps = (bps: number): string => whole().format(bps / 10_000)
+export const percentOfBps = (bps: number): string => exactPercent().format(bps / 10_000)
 /** An owner's share, which is in percent: 33.3333. */
-export const percentOfShare = (share: number): string => whole().format(share / 100)
+export const percentOfShare = (share: number): string => exactPercent().format(share / 100)
 
 /** By which clock moments are shown and typed: the shop's, where the page is about one; else the browser's. */
 export const timeZone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** In that time zone, or in UTC where this browser knows no such one: it may be older than the server. */
-const dated = (options: Intl.DateTimeFormatOptions) =>
-  kept((timeZone) => {
+const dateFormat = (options: Intl.DateTimeFormatOptions) =>
+  memoize((timeZone) => {
     try {
       return new Intl.DateTimeFormat(locale, { ...options, timeZone })
     } catch {
       return new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
     }
   })
-const moments = dated({ dateStyle: 'medium', timeStyle: 'short' })
-const days = dated({ dateStyle: 'medium' })
+const moments = dateFormat({ dateStyle: 'medium', timeStyle: 'short' })
+const days = dateFormat({ dateStyle: 'medium' })
 const daysAnywhere = days('UTC')
 /** A moment of the API, with its time. */
 export const moment = (iso: string): string =>
-  mongolian()?.momentText(wallOf(Date.parse(iso), timeZone())) ?? moments(timeZone()).format(new Date(iso))
+  mongolian()?.momentText(wallTimeAt(Date.parse(iso), timeZone())) ?? moments(timeZone()).format(new Date(iso))
 /** The day of a moment, by that clock. */
 export const dayOf = (iso: string): string =>
-  mongolian()?.dayText(wallOf(Date.parse(iso), timeZone())) ?? days(timeZone()).format(new Date(iso))
+  mongolian()?.dayText(wallTimeAt(Date.parse(iso), timeZone())) ?? days(timeZone()).format(new Date(iso))
 /** A day of the API, `2026-11-23`, which is one everywhere. */
 export function day(text: string): string {
   const at = new Date(`${text}T00:00:00Z`)
-  return mongolian()?.dayText(wallOf(at.getTime(), 'UTC')) ?? daysAnywhere.format(at)
+  return mongolian()?.dayText(wallTimeAt(at.getTime(), 'UTC')) ?? daysAnywhere.format(at)
 }
-const shortDays = once(() => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }))
+const shortDays = lazy(() => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }))
 /** The same without its year. */
 export function shortDay(text: string): string {
   const at = new Date(`${text}T00:00:00Z`)
-  return mongolian()?.shortDayText(wallOf(at.getTime(), 'UTC')) ?? shortDays().format(at)
+  return mongolian()?.shortDayText(wallTimeAt(at.getTime(), 'UTC')) ?? shortDays().format(at)
 }
 
-const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
+const relative = lazy(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
 const steps = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -113,8 +113,8 @@ export function ago(iso: string, now: number = serverNow()): string {
 }
 
 /** Of bytes the short name has no plural. */
-const spans = kept((unit) => numbers({ style: 'unit', unit, unitDisplay: unit === 'byte' ? 'long' : 'short', maximumFractionDigits: 1 }))
-const tenths = once(() => numbers({ maximumFractionDigits: 1 }))
+const spans = memoize((unit) => numbers({ style: 'unit', unit, unitDisplay: unit === 'byte' ? 'long' : 'short', maximumFractionDigits: 1 }))
+const tenths = lazy(() => numbers({ maximumFractionDigits: 1 }))
 function span(value: number, unit: string): string {
   const word = mongolian()?.units[unit]
   return word === undefined ? spans(unit).format(value) : `${tenths().format(value)} ${word}`

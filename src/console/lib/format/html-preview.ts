@@ -12,37 +12,37 @@ const policy: Policy =
   (globalThis as { trustedTypes?: Policies }).trustedTypes?.createPolicy('souk', { createHTML: (html) => html }) ??
   ({ createHTML: (html) => html } satisfies Policy)
 
-const shown = new Set(
+const shownElements = new Set(
   [
     'h1 h2 h3 h4 h5 h6 p br hr div span blockquote pre code ul ol li dl dt dd b strong i em u s bdi small sub sup mark a img figure figcaption',
     'table thead tbody tfoot tr th td caption colgroup col center font main section article header footer',
   ].flatMap((names) => names.split(' ')),
 )
 /** With all that is in them. */
-const hidden = new Set(
+const droppedElements = new Set(
   'script style souk-sheet template noscript iframe object embed svg math title textarea select audio video head'.split(' '),
 )
-const kept = 'dir lang title alt width height colspan rowspan scope span align valign bgcolor border cellpadding cellspacing role'.split(
-  ' ',
-)
+const keptAttributes =
+  'dir lang title alt width height colspan rowspan scope span align valign bgcolor border cellpadding cellspacing role'.split(' ')
 
 /** What would act on events does nothing there, but the browser reports each as a breach of the page's rules: they are named otherwise. */
-const quiet = (html: string): string => html.replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/([\s/"'])on(?=[a-z]+\s*=)/gi, '$1data-on'))
+const disableEventHandlers = (html: string): string =>
+  html.replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/([\s/"'])on(?=[a-z]+\s*=)/gi, '$1data-on'))
 
 /**
  * What styles are called while it is parsed: the page's rules forbid those that stand in HTML, and a browser complains of each, though none
  * would count in what is parsed apart.
  */
-const lookName = 'data-souk-look'
-const sheetName = 'souk-sheet'
-const withoutLook = (html: string): string =>
+const styleAttribute = 'data-souk-look'
+const styleElement = 'souk-sheet'
+const renameStyles = (html: string): string =>
   html
-    .replace(/<[a-z][^<>]*>/gi, (tag) => tag.replace(/([\s"'/])style(?=\s*=)/gi, `$1${lookName}`))
-    .replace(/<(\/?)style(?=[\s>/])/gi, `<$1${sheetName}`)
+    .replace(/<[a-z][^<>]*>/gi, (tag) => tag.replace(/([\s"'/])style(?=\s*=)/gi, `$1${styleAttribute}`))
+    .replace(/<(\/?)style(?=[\s>/])/gi, `<$1${styleElement}`)
 
 const roots = new WeakMap<Element, ShadowRoot>()
 
-const plainLook = `
+const baseStyle = `
   :host { display: block; overflow-wrap: anywhere; }
   img, table { max-width: 100%; }
   img { height: auto; }
@@ -56,13 +56,13 @@ const plainLook = `
  * @param options.styles whether its own styles count, such as those of a mail
  */
 export function showHtml(host: Element, html: string, { styles = false }: { styles?: boolean } = {}): void {
-  const parsed = new DOMParser().parseFromString(policy.createHTML(quiet(withoutLook(html))), 'text/html')
+  const parsed = new DOMParser().parseFromString(policy.createHTML(disableEventHandlers(renameStyles(html))), 'text/html')
   const root = roots.get(host) ?? host.attachShadow({ mode: 'closed' })
   roots.set(host, root)
-  const texts = styles ? [...parsed.querySelectorAll(sheetName)].map(({ textContent }) => textContent ?? '') : []
-  root.adoptedStyleSheets = [plainLook, ...texts].map(sheetOf)
+  const texts = styles ? [...parsed.querySelectorAll(styleElement)].map(({ textContent }) => textContent ?? '') : []
+  root.adoptedStyleSheets = [baseStyle, ...texts].map(sheetOf)
   const all = document.createElement('div')
-  if (styles) copyLook(parsed.body, all)
+  if (styles) copyStyle(parsed.body, all)
   append(all, parsed.body, styles)
   root.replaceChildren(all)
 }
@@ -82,9 +82,9 @@ function append(to: Element, from: Element, styles: boolean): void {
 
 function appendElement(to: Element, from: Element, styles: boolean): void {
   const name = from.localName
-  if (hidden.has(name)) return
+  if (droppedElements.has(name)) return
   // What is not known is not shown, but what is in it is.
-  if (!shown.has(name)) append(to, from, styles)
+  if (!shownElements.has(name)) append(to, from, styles)
   else if (name === 'img' && ownPicture(from.getAttribute('src')) === undefined) to.append(addressOf(from))
   else to.append(copyOf(from, styles))
 }
@@ -92,7 +92,7 @@ function appendElement(to: Element, from: Element, styles: boolean): void {
 function copyOf(from: Element, styles: boolean): HTMLElement {
   const name = from.localName
   const copy = document.createElement(name)
-  for (const attribute of kept) {
+  for (const attribute of keptAttributes) {
     const value = from.getAttribute(attribute)
     if (value !== null) copy.setAttribute(attribute, value)
   }
@@ -101,13 +101,13 @@ function copyOf(from: Element, styles: boolean): HTMLElement {
     copy.src = ownPicture(from.getAttribute('src')) ?? ''
   }
   if (name === 'a') copy.title = from.getAttribute('href') ?? ''
-  if (styles) copyLook(from, copy)
+  if (styles) copyStyle(from, copy)
   append(copy, from, styles)
   return copy
 }
 
-function copyLook(from: Element, to: HTMLElement): void {
-  const look = from.getAttribute(lookName)
+function copyStyle(from: Element, to: HTMLElement): void {
+  const look = from.getAttribute(styleAttribute)
   if (look !== null) to.style.cssText = look
   to.className = from.getAttribute('class') ?? ''
 }

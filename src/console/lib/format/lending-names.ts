@@ -40,14 +40,14 @@ export const tiers = ['TIER_1_REFERRAL', 'TIER_2_PARTNER'] as const satisfies re
 export const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const satisfies readonly Outcome[]
 
 /** The word of a kind; of one that is new here, itself. */
-const wordOf = (of: string, one: string): string => {
+const kindName = (of: string, one: string): string => {
   const key = `${of}.${one}`
   return lendingText.has(key) ? lendingText(key) : one
 }
-export const cohortName = (cohort: string): string => wordOf('cohort', cohort)
-export const tierName = (tier: string): string => wordOf('tier', tier)
-export const purposeName = (purpose: string): string => wordOf('purpose', purpose)
-export const outcomeName = (outcome: string): string => wordOf('outcome', outcome)
+export const cohortName = (cohort: string): string => kindName('cohort', cohort)
+export const tierName = (tier: string): string => kindName('tier', tier)
+export const purposeName = (purpose: string): string => kindName('purpose', purpose)
+export const outcomeName = (outcome: string): string => kindName('outcome', outcome)
 /** A state of an application. */
 export function lendingStateName(status: string): string {
   const key = `status.${status}`
@@ -65,10 +65,12 @@ export function guidanceOf({ targetTier, blockingDefaultCount, guidance }: Gap):
 }
 
 /** A document by its key alone. */
-export const documentName = (key: string): string => (documents.has(key) ? documents(key) : spoken(key))
+export const documentName = (key: string): string => (documents.has(key) ? documents(key) : humanizeKey(key))
 
 /** What a checklist asks for, in the reader's language; what is new here is in souk's words. */
-export function translated<Item extends { readonly key: string; readonly label: string; readonly description: string }>(item: Item): Item {
+export function translateItem<Item extends { readonly key: string; readonly label: string; readonly description: string }>(
+  item: Item,
+): Item {
   const text = `${item.key}.text`
   return {
     ...item,
@@ -78,7 +80,7 @@ export function translated<Item extends { readonly key: string; readonly label: 
 }
 
 /** A name of a kind that has no word, readable: `bank_statements_12m`, `HARBOR_INVENTORY`. It is as free as the API makes it. */
-export const spoken = (key: string): string => {
+export const humanizeKey = (key: string): string => {
   const text = key.replaceAll('_', ' ').toLowerCase()
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

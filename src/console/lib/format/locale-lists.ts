@@ -4,7 +4,7 @@ import { currencies } from '../../../lib/money.ts'
 import type { Choice } from '../forms/choice.ts'
 import { locale } from '../i18n/catalog.ts'
 import { foldText } from './fold-text.ts'
-import { country, currencyName } from './names.ts'
+import { countryName, currencyName } from './names.ts'
 
 type Option = readonly [value: string, text: string]
 
@@ -13,10 +13,10 @@ const sorted = (options: readonly Option[]): readonly Option[] => [...options].s
 
 let countries: readonly Option[] | undefined
 /** Every country, by its name. */
-export const countryOptions = (): readonly Option[] => (countries ??= sorted(countryCodes.map((code) => [code, country(code)])))
+export const countryOptions = (): readonly Option[] => (countries ??= sorted(countryCodes.map((code) => [code, countryName(code)])))
 
 /** A country as a picker shows it. */
-export const countryChoice = (code: string): Choice => ({ id: code, text: country(code), detail: code })
+export const countryChoice = (code: string): Choice => ({ id: code, text: countryName(code), detail: code })
 
 /** Countries by what somebody types: a part of the name, or the code. For pickers. */
 export async function findCountries(q: string): Promise<readonly Choice[]> {

@@ -3,17 +3,17 @@
  * (mn, gregorian, medium and short); a test holds each against a whole `Intl`.
  */
 
-import type { Wall } from './zoned-time.ts'
+import type { WallTime } from './zoned-time.ts'
 
 const two = (value: number) => String(value).padStart(2, '0')
 /** A day without its year. */
-export const shortDayText = ({ month, day }: Wall): string => `${month}-р сарын ${day}`
+export const shortDayText = ({ month, day }: WallTime): string => `${month}-р сарын ${day}`
 /** A day. */
-export const dayText = (wall: Wall): string => `${wall.year} оны ${shortDayText(wall)}`
+export const dayText = (wall: WallTime): string => `${wall.year} оны ${shortDayText(wall)}`
 /** A moment, to the minute. */
-export const momentText = (wall: Wall): string => `${dayText(wall)} ${two(wall.hour)}:${two(wall.minute)}`
+export const momentText = (wall: WallTime): string => `${dayText(wall)} ${two(wall.hour)}:${two(wall.minute)}`
 
-const named = {
+const relativeNames = {
   day: { '-2': 'уржигдар', '-1': 'өчигдөр', 0: 'өнөөдөр', 1: 'маргааш', 2: 'нөгөөдөр' },
   hour: { 0: 'энэ цаг' },
   minute: { 0: 'энэ минут' },
@@ -22,7 +22,7 @@ const named = {
 const genitive = { day: 'өдрийн', hour: 'цагийн', minute: 'минутын', second: 'секундын' } as const
 /** How far a moment is from now, ahead where that is positive. @param format of the count */
 export function agoText(value: number, unit: keyof typeof genitive, format: (count: number) => string): string {
-  const names: Readonly<Record<string, string>> = named[unit]
+  const names: Readonly<Record<string, string>> = relativeNames[unit]
   return names[value] ?? `${format(Math.abs(value))} ${genitive[unit]} ${value < 0 ? 'өмнө' : 'дараа'}`
 }
 

@@ -5,7 +5,7 @@ const mongolian = mongolianFallback(() => import('./mongolian-names.ts'))
 const [regions, currencies] = [new Intl.DisplayNames(locale, { type: 'region' }), new Intl.DisplayNames(locale, { type: 'currency' })]
 
 /** A country by its code; the code where nobody knows it. */
-export function country(code: string): string {
+export function countryName(code: string): string {
   try {
     return mongolian()?.countries[code] ?? regions.of(code) ?? code
   } catch {

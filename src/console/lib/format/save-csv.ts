@@ -1,6 +1,6 @@
-import { save } from '../api/download.ts'
+import { saveBlob } from '../api/download.ts'
 import { csvOf } from './csv-text.ts'
 
 /** Hands rows to the browser to keep as CSV. */
 export const saveCsv = (name: string, head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): void =>
-  save(new Blob([csvOf(head, rows)], { type: 'text/csv;charset=utf-8' }), name)
+  saveBlob(new Blob([csvOf(head, rows)], { type: 'text/csv;charset=utf-8' }), name)

@@ -7,7 +7,7 @@ export const height = 32
  * The line through the values, over gaps with a gap; zero is at the bottom, or whatever is below it.
  * @param among all values that are drawn by the same measure
  */
-export function lineOf(values: readonly (number | null)[], among = values): string {
+export function sparklinePath(values: readonly (number | null)[], among = values): string {
   const drawn = among.map((value) => value ?? 0)
   const lowest = Math.min(0, ...drawn)
   const span = Math.max(0, ...drawn) - lowest || 1

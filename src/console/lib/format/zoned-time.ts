@@ -1,11 +1,11 @@
 /** Moments as the clock on the wall of a time zone shows them, for fields of the kind `datetime-local`. */
 
-export type Wall = { year: number; month: number; day: number; hour: number; minute: number }
+export type WallTime = { year: number; month: number; day: number; hour: number; minute: number }
 
-const made = new Map<string, Intl.DateTimeFormat>()
+const formats = new Map<string, Intl.DateTimeFormat>()
 /** In UTC where this browser knows no such zone, as moments are shown then. */
-function clockOf(zone: string): Intl.DateTimeFormat {
-  const known = made.get(zone)
+function clockFormat(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone)
   if (known) return known
   const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
   const clockIn = (timeZone: string) => new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', { timeZone, hourCycle: 'h23', ...parts })
@@ -15,14 +15,14 @@ function clockOf(zone: string): Intl.DateTimeFormat {
   } catch {
     fresh = clockIn('UTC')
   }
-  made.set(zone, fresh)
+  formats.set(zone, fresh)
   return fresh
 }
 
 /** What that clock shows at a moment. */
-export function wallOf(at: number, zone: string): Wall {
+export function wallTimeAt(at: number, zone: string): WallTime {
   const parts = Object.fromEntries(
-    clockOf(zone)
+    clockFormat(zone)
       .formatToParts(at)
       .map(({ type, value }) => [type, Number(value)]),
   )
@@ -30,14 +30,14 @@ export function wallOf(at: number, zone: string): Wall {
   return { year, month, day, hour, minute }
 }
 
-const utcOf = ({ year, month, day, hour, minute }: Wall) => Date.UTC(year, month - 1, day, hour, minute)
+const utcOf = ({ year, month, day, hour, minute }: WallTime) => Date.UTC(year, month - 1, day, hour, minute)
 const minuteMs = 60_000
 const two = (value: number) => String(value).padStart(2, '0')
 
 /** `2026-11-23T18:30` of a moment of the API, on the clock of that zone; empty for none. */
-export function wallText(iso: string | null, zone: string): string {
+export function wallTimeText(iso: string | null, zone: string): string {
   if (iso === null) return ''
-  const { year, month, day, hour, minute } = wallOf(Date.parse(iso), zone)
+  const { year, month, day, hour, minute } = wallTimeAt(Date.parse(iso), zone)
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}`
 }
 
@@ -45,7 +45,7 @@ export function wallText(iso: string | null, zone: string): string {
  * The moment at which that clock shows this, as the API takes it; null for an empty text, undefined where it is none. Of an hour that is there twice
  * the first, of one that is left out the same time after it.
  */
-export function wallMoment(text: string, zone: string): string | null | undefined {
+export function parseWallTime(text: string, zone: string): string | null | undefined {
   if (text.trim() === '') return null
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::\d\d(?:\.\d+)?)?$/.exec(text.trim())
   if (!match) return undefined
@@ -53,12 +53,12 @@ export function wallMoment(text: string, zone: string): string | null | undefine
   const wanted = utcOf({ year: year ?? 0, month: month ?? 0, day: day ?? 0, hour: hour ?? 0, minute: minute ?? 0 })
   if (!Number.isFinite(wanted)) return undefined
   // How far the zone is from UTC about then; the two of a day of change, the larger first, which is the earlier moment.
-  const offsets = [wanted - 24 * 60 * minuteMs, wanted + 24 * 60 * minuteMs].map((at) => utcOf(wallOf(at, zone)) - at)
+  const offsets = [wanted - 24 * 60 * minuteMs, wanted + 24 * 60 * minuteMs].map((at) => utcOf(wallTimeAt(at, zone)) - at)
   const [least, most] = [Math.min(...offsets), Math.max(...offsets)] as const
-  const fits = [most, least].find((offset) => utcOf(wallOf(wanted - offset, zone)) === wanted)
+  const fits = [most, least].find((offset) => utcOf(wallTimeAt(wanted - offset, zone)) === wanted)
   return new Date(wanted - (fits ?? least)).toISOString()
 }
 
 /** The same of a field that showed a moment before: one that was not touched stays to the second, which the field does not show. */
-export const wallKept = (text: string, before: string | null, zone: string): string | null | undefined =>
-  text === wallText(before, zone) ? before : wallMoment(text, zone)
+export const parseChangedWallTime = (text: string, before: string | null, zone: string): string | null | undefined =>
+  text === wallTimeText(before, zone) ? before : parseWallTime(text, zone)

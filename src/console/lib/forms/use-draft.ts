@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { type Draft, draftOf, fill, textsOf } from './draft.ts'
 
 /** What somebody types over a record, and whether it differs from what is there. */
-export type EditedDraft<Of extends object> = {
+export type FormDraft<Of extends object> = {
   readonly of: Draft<Of>
   /** What stands in the fields now. */
   now(): Of
@@ -22,7 +22,7 @@ export type EditedDraft<Of extends object> = {
  * @param key another one begins anew with `of`
  * @param of values that JSON can hold: texts, choices, lists
  */
-export function useDraft<Of extends object>(key: string, of: Of): EditedDraft<Of> {
+export function useDraft<Of extends object>(key: string, of: Of): FormDraft<Of> {
   const begun = useRef(of)
   begun.current = of
   return useMemo(() => {
@@ -51,7 +51,7 @@ export function useDraft<Of extends object>(key: string, of: Of): EditedDraft<Of
 /** A record with the version that it was read in. */
 export type Versioned<Data> = { readonly data: Data; readonly etag: string }
 
-export type RecordDraft<Data, Of extends object> = Omit<EditedDraft<Of>, 'saved'> & {
+export type RecordDraft<Data, Of extends object> = Omit<FormDraft<Of>, 'saved'> & {
   /** What the form was begun with, whatever is shown beside it by now: its version is the one to be changed. */
   begun(): Versioned<Data>
   /** Of another version only what the form does not have is another: nothing in it would be overwritten unseen. */

@@ -3,7 +3,7 @@ import type { TargetedClipboardEvent } from 'preact'
 import { useState } from 'preact/hooks'
 
 /** Browsers cut what is pasted without a word. @returns how much a field takes, where it has cut something, and what watches for that */
-export function useCut(bind: Signal<string>, max: number | undefined) {
+export function useLengthLimit(bind: Signal<string>, max: number | undefined) {
   const [isCut, setCut] = useState(false)
   return {
     full: isCut && max !== undefined && bind.value.length >= max ? max : undefined,

@@ -2,40 +2,40 @@
 import { effect, signal } from '@preact/signals'
 import { createParser } from 'eventsource-parser'
 import { useEffect, useRef } from 'preact/hooks'
-import { doubted, shop, shopName } from '../session/current-shop.ts'
+import { missingShopReports, shop, shopName } from '../session/current-shop.ts'
 import { checkVersion } from '../session/program-version.ts'
-import { accessToken, session, standing } from '../session/session.ts'
-import { readShops } from '../session/staff-shops.ts'
+import { accessToken, session, sessionStatus } from '../session/session.ts'
+import { reloadShops } from '../session/staff-shops.ts'
 import { streamSlot } from './stream-slot.ts'
 
-export type Happened = { readonly id: string; readonly event: string; readonly data: Readonly<Record<string, unknown>> }
-type Listener = (happened: Happened) => void
+export type LiveEvent = { readonly id: string; readonly event: string; readonly data: Readonly<Record<string, unknown>> }
+type Listener = (happened: LiveEvent) => void
 
 /** Whether what happens is told at present. */
 export const isLive = signal(false)
 
 const listeners = new Set<Listener>()
 /** What a page shows comes first; what happens meanwhile is told all the same. */
-const beginsAfterMs = 300
+const startDelayMs = 300
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
 /** The server says something every 15 seconds, if only that it is there: whoever hears nothing for longer knows nothing, and later asks anew. */
 const silenceMs = { doubted: 22_000, ended: 50_000 }
 
 /** So long a page that nobody looks at keeps its stream. */
-const unseenMs = 30_000
+const hiddenMaxMs = 30_000
 
 /** Where the last stream was, and when (`performance.now()`): it is the same place in another one, of another shop too. */
-let place = { id: '', at: Number.NEGATIVE_INFINITY }
+let position = { id: '', at: Number.NEGATIVE_INFINITY }
 /** What is older than that is not told again to a page that has just read: it reads once more instead. */
-const youngMs = 60_000
+const positionMaxAgeMs = 60_000
 
 /** From where a stream goes on that begins now, with a page that reads now. */
-function noteBeginning(): void {
-  const from = performance.now() - youngMs
-  if (place.at > from) return
+function resumePosition(): void {
+  const from = performance.now() - positionMaxAgeMs
+  if (position.at > from) return
   const { lastEventId = '', begunAt = Number.NEGATIVE_INFINITY } = session.peek() ?? {}
-  place = { id: begunAt > from ? lastEventId : '', at: begunAt }
+  position = { id: begunAt > from ? lastEventId : '', at: begunAt }
 }
 
 /** The first of the page goes on from where its session was answered, with the shops as they were. */
@@ -49,7 +49,7 @@ function follow(path: string, shopId: string | undefined): () => void {
   let asking: AbortController | undefined
   let resume: (() => void) | undefined
 
-  async function once(): Promise<void> {
+  async function readStream(): Promise<void> {
     asking = new AbortController()
     const mine = asking
     let silence = setTimeout(() => mine.abort(), silenceMs.ended)
@@ -64,25 +64,25 @@ function follow(path: string, shopId: string | undefined): () => void {
     try {
       const headers: Record<string, string> = { accept: 'text/event-stream', authorization: `Bearer ${await accessToken()}` }
       if (shopId) headers['x-shop-id'] = shopId
-      if (place.id) headers['last-event-id'] = place.id
+      if (position.id) headers['last-event-id'] = position.id
       const answer = await fetch(path, { headers, credentials: 'omit', signal: mine.signal })
       // Nobody was told of another shop, and a stream ends also when somebody may do something else by now: that is known once it begins, or is refused.
-      if (!isFirst && (answer.ok || answer.status === 403 || answer.status === 404)) void readShops()
+      if (!isFirst && (answer.ok || answer.status === 403 || answer.status === 404)) void reloadShops()
       isFirst = false
       // Refused for good, such as where the operator's screens are: asked again seldom.
       if (answer.status >= 400 && answer.status < 500 && answer.status !== 429 && answer.status !== 401) pause = longestPauseMs
       if (!answer.ok || !answer.body) return
       heard()
       // Where nothing says from where it goes on, something may have happened between what was read and now.
-      if (!place.id) tell({ id: '', event: 'resync', data: {} })
+      if (!position.id) dispatch({ id: '', event: 'resync', data: {} })
       const parser = createParser({
         // Also of what is no event: the server says where it is with every sign of life.
         onId(id) {
           pause = firstPauseMs
-          if (id && !stopped) place = { id, at: performance.now() }
+          if (id && !stopped) position = { id, at: performance.now() }
         },
         onEvent({ id, event, data }) {
-          tell({ id: id ?? '', event: event ?? 'message', data: objectIn(data) })
+          dispatch({ id: id ?? '', event: event ?? 'message', data: objectIn(data) })
         },
       })
       // Not `for await`: Safari's streams cannot.
@@ -103,7 +103,7 @@ function follow(path: string, shopId: string | undefined): () => void {
   }
 
   /** Until the time is over, somebody looks again who did not, or it is to stop. */
-  function paused(ms: number): Promise<void> {
+  function pauseFor(ms: number): Promise<void> {
     return new Promise((done) => {
       resume = () => {
         clearTimeout(waiting)
@@ -117,33 +117,33 @@ function follow(path: string, shopId: string | undefined): () => void {
   }
 
   /** Until somebody looks at the page. */
-  async function looked(): Promise<void> {
-    while (!stopped && document.visibilityState === 'hidden') await paused(longestPauseMs)
+  async function untilVisible(): Promise<void> {
+    while (!stopped && document.visibilityState === 'hidden') await pauseFor(longestPauseMs)
   }
 
   /** Where nobody looks for long, another tab may have the stream: it is gone on from where it was. */
   let leaving: ReturnType<typeof setTimeout> | undefined
   const onLook = () => {
     clearTimeout(leaving)
-    if (document.visibilityState === 'hidden') leaving = setTimeout(() => asking?.abort(), unseenMs)
+    if (document.visibilityState === 'hidden') leaving = setTimeout(() => asking?.abort(), hiddenMaxMs)
   }
   document.addEventListener('visibilitychange', onLook)
 
-  async function go(): Promise<void> {
-    noteBeginning()
-    await paused(beginsAfterMs)
-    while (!stopped && standing.value === 'in') {
-      await looked()
+  async function run(): Promise<void> {
+    resumePosition()
+    await pauseFor(startDelayMs)
+    while (!stopped && sessionStatus.value === 'in') {
+      await untilVisible()
       const release = await streamSlot(ended.signal)
-      if (!stopped) await once()
+      if (!stopped) await readStream()
       release()
       if (stopped) return
       void checkVersion()
-      await paused(pause * (0.5 + Math.random()))
+      await pauseFor(pause * (0.5 + Math.random()))
       pause = Math.min(pause * 2, longestPauseMs)
     }
   }
-  void go()
+  void run()
   return () => {
     stopped = true
     clearTimeout(leaving)
@@ -162,19 +162,19 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-const tell = (happened: Happened) => {
-  if (happened.event === 'resync' || happened.event.startsWith('shop.')) void readShops()
+const dispatch = (happened: LiveEvent) => {
+  if (happened.event === 'resync' || happened.event.startsWith('shop.')) void reloadShops()
   for (const listener of [...listeners]) listener(happened)
 }
 
 /** Follows what the page that is shown is about, for as long as somebody is logged in. */
 export function watchEvents(): void {
   effect(() => {
-    if (doubted.value > 0) void readShops()
+    if (missingShopReports.value > 0) void reloadShops()
   })
   let following: { of: string; stop: () => void } | undefined
   effect(() => {
-    const isIn = standing.value === 'in'
+    const isIn = sessionStatus.value === 'in'
     const path = shop.value
       ? '/v2/events'
       : session.value?.roles.includes('SUPER_ADMIN') && shopName.value === undefined
@@ -199,10 +199,10 @@ const gatherMs = 300
  * @param of whether an event is about what is shown
  * @param everyMs so long after something has happened, with what happens until then, it is read: more for what is dear to read
  */
-export function useLive(
+export function useLiveReload(
   names: readonly string[],
   reload: () => unknown,
-  of: (happened: Happened) => boolean = () => true,
+  of: (happened: LiveEvent) => boolean = () => true,
   everyMs = gatherMs,
 ): void {
   const latest = useRef({ reload, of })
@@ -218,7 +218,7 @@ export function useLive(
     const look = () => {
       looking = setTimeout(look, pause)
       pause = Math.min(pause * 1.5, longestLookMs)
-      if (!isLive.value && document.visibilityState === 'visible' && standing.value === 'in') void latest.current.reload()
+      if (!isLive.value && document.visibilityState === 'visible' && sessionStatus.value === 'in') void latest.current.reload()
     }
     looking = setTimeout(look, pause)
     const listener: Listener = (happened) => {
@@ -239,12 +239,12 @@ export function useLive(
 }
 
 /** Reads anew from time to time while somebody looks, for what changes without being told of. @param everyMs others mean that it is begun anew */
-export function useLooking(everyMs: number, reload: () => unknown): void {
+export function useVisibleInterval(everyMs: number, reload: () => unknown): void {
   const latest = useRef(reload)
   latest.current = reload
   useEffect(() => {
     const looking = setInterval(() => {
-      if (document.visibilityState === 'visible' && standing.value === 'in') void latest.current()
+      if (document.visibilityState === 'visible' && sessionStatus.value === 'in') void latest.current()
     }, everyMs)
     return () => clearInterval(looking)
   }, [everyMs])
@@ -253,14 +253,14 @@ export function useLooking(everyMs: number, reload: () => unknown): void {
 /** Whoever was away for less finds it as they left it. */
 const awayMinMs = 10_000
 /** Reads anew when somebody comes back to the page: what changes without being told of may have changed meanwhile. */
-export function useReturning(reload: () => unknown): void {
+export function useReloadOnReturn(reload: () => unknown): void {
   const latest = useRef(reload)
   latest.current = reload
   useEffect(() => {
     let leftAt = Number.POSITIVE_INFINITY
     const onLook = () => {
       const isBack = document.visibilityState === 'visible'
-      if (isBack && performance.now() - leftAt >= awayMinMs && standing.value === 'in') void latest.current()
+      if (isBack && performance.now() - leftAt >= awayMinMs && sessionStatus.value === 'in') void latest.current()
       leftAt = isBack ? Number.POSITIVE_INFINITY : performance.now()
     }
     document.addEventListener('visibilitychange', onLook)

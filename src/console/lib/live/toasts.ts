@@ -19,14 +19,14 @@ export const dismiss = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
 /** Something else is tried: that what was before was done is over, but for what takes it back. */
-export const dismissSaid = () => {
+export const dismissNotices = () => {
   toasts.value = toasts.value.filter(({ error, undo }) => error !== undefined || undo !== undefined)
 }
 /** Of another account, nothing is to be read. */
 export const dismissAll = () => {
   toasts.value = []
 }
-function show(toast: Omit<Toast, 'id'>): void {
+function addToast(toast: Omit<Toast, 'id'>): void {
   const id = ++made
   const others = toasts.value.filter(({ about }) => about === undefined || about !== toast.about)
   toasts.value = [...others, { ...toast, id }].slice(-shownMax)
@@ -39,7 +39,7 @@ function show(toast: Omit<Toast, 'id'>): void {
  * @param undo takes it back, while it is shown
  * @param about what: what was said of it before is over, and so is its undo
  */
-export const notify = (text: string, options: { undo?: () => unknown; about?: string } = {}): void => show({ text, ...options })
+export const notify = (text: string, options: { undo?: () => unknown; about?: string } = {}): void => addToast({ text, ...options })
 
 /** Says that something went wrong, where no form does. */
-export const showProblem = (error: unknown): void => show({ error })
+export const showError = (error: unknown): void => addToast({ error })

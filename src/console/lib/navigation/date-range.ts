@@ -1,10 +1,10 @@
 /** The days that a page shows, as they stand in its address. */
 import { daysAgo } from '../format/server-clock.ts'
 
-export const windows = [7, 30, 90] as const
-const usual = 30
+export const dayChoices = [7, 30, 90] as const
+const defaultDays = 30
 
-export type Window = {
+export type DateRange = {
   /** One of those that the page offers; undefined of days of one's own. */
   readonly days: number | undefined
   readonly startDate?: string
@@ -16,35 +16,35 @@ export type Window = {
  * @param offered how many days one may choose from
  * @param today days before the server's today, as a day of the API
  */
-export function windowOf(
+export function parseDateRange(
   query: Readonly<Record<string, string>>,
-  offered: readonly number[] = windows,
+  offered: readonly number[] = dayChoices,
   today: (before: number) => string = daysAgo,
-): Window {
+): DateRange {
   const { from, to } = query
   if (from && to) return { days: undefined, startDate: from, endDate: to }
-  const days = offered.find((one) => String(one) === query['days']) ?? usual
+  const days = offered.find((one) => String(one) === query['days']) ?? defaultDays
   // The API's own: nothing of it hangs on a clock.
-  return days === usual ? { days } : { days, startDate: today(days - 1), endDate: today(0) }
+  return days === defaultDays ? { days } : { days, startDate: today(days - 1), endDate: today(0) }
 }
 
 /** What of it the API is asked for. */
-export const datesOf = ({ startDate, endDate }: Window): { startDate?: string; endDate?: string } =>
+export const rangeDates = ({ startDate, endDate }: DateRange): { startDate?: string; endDate?: string } =>
   startDate && endDate ? { startDate, endDate } : {}
 
 /** What of an address is its window, for links that lead to the same days elsewhere. */
-export function windowQuery({ from, to, days }: Readonly<Record<string, string>>): string {
+export function rangeQuery({ from, to, days }: Readonly<Record<string, string>>): string {
   const kept = from && to ? { from, to } : days ? { days } : {}
   const text = new URLSearchParams(kept).toString()
   return text && `?${text}`
 }
 
 const dayMs = 86_400_000
-const ofDay = (text: string): number => Date.parse(`${text}T00:00:00Z`)
+const dayStart = (text: string): number => Date.parse(`${text}T00:00:00Z`)
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 /** As many days as these, which end the day before they begin. */
-export function windowBefore({ startDate, endDate }: { readonly startDate: string; readonly endDate: string }) {
-  const length = ofDay(endDate) - ofDay(startDate) + dayMs
-  return { startDate: dayOf(ofDay(startDate) - length), endDate: dayOf(ofDay(startDate) - dayMs) }
+export function previousRange({ startDate, endDate }: { readonly startDate: string; readonly endDate: string }) {
+  const length = dayStart(endDate) - dayStart(startDate) + dayMs
+  return { startDate: dayOf(dayStart(startDate) - length), endDate: dayOf(dayStart(startDate) - dayMs) }
 }

@@ -3,14 +3,14 @@ import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import lazy from 'preact-iso/lazy'
-import { Problem } from '../../ui/error-message.tsx'
+import { ErrorMessage } from '../../ui/error-message.tsx'
 import type { IconName } from '../../ui/icon.tsx'
 import { Page } from '../../ui/page.tsx'
-import { unanswered } from '../api/api-error.ts'
+import { noResponseError } from '../api/api-error.ts'
 import { textsLoaded } from '../i18n/catalog.ts'
 import { common } from '../i18n/common.ts'
 import { reloadForMissing } from '../session/program-version.ts'
-import { type StaffRole, standing } from '../session/session.ts'
+import { type StaffRole, sessionStatus } from '../session/session.ts'
 
 export type Area = 'shop' | 'net' | 'account'
 export type Group = 'day' | 'catalog' | 'people' | 'content' | 'money' | 'network' | 'operations' | 'trust' | 'review'
@@ -29,33 +29,33 @@ export type Screen = {
 }
 
 /** For so long a screen is waited for; the browser itself gives up much later. */
-const comesWithinMs = 20_000
+const loadTimeoutMs = 20_000
 /** Of one that did not come. */
-const againAfterMs = 5_000
+const retryAfterMs = 5_000
 
 /** Loads a screen when it is first shown, and the words that it imports; where it does not come, it says so, and can be asked for again. */
-export function screen(load: () => Promise<{ default: ComponentType }>): Screen['component'] {
+export function lazyScreen(load: () => Promise<{ default: ComponentType }>): Screen['component'] {
   const found = signal<ComponentType | undefined>(undefined)
-  async function whole(): Promise<{ default: ComponentType }> {
+  async function loadScreen(): Promise<{ default: ComponentType }> {
     const module = await load()
     await textsLoaded()
     found.value = module.default
     return module
   }
   /** Where it takes too long it is still on its way, and is shown when it comes after all. */
-  function loading(): ReturnType<typeof whole> {
+  function loadWithTimeout(): ReturnType<typeof loadScreen> {
     const { promise, reject } = Promise.withResolvers<never>()
-    const impatience = setTimeout(() => reject(tooLate), comesWithinMs)
-    return Promise.race([whole(), promise]).finally(() => clearTimeout(impatience))
+    const impatience = setTimeout(() => reject(timedOut), loadTimeoutMs)
+    return Promise.race([loadScreen(), promise]).finally(() => clearTimeout(impatience))
   }
   /** Whether it failed before anybody was in, and nobody was shown that: then it is asked for again by itself, once. */
   let isUnseen = false
   const Missing = () => {
-    const [error, setError] = useState<unknown>(isUnseen ? undefined : unanswered())
+    const [error, setError] = useState<unknown>(isUnseen ? undefined : noResponseError())
     const again = () =>
-      loading().catch(async (cause) => {
-        await reloadUnlessLate(cause)
-        setError(unanswered())
+      loadWithTimeout().catch(async (cause) => {
+        await reloadUnlessTimedOut(cause)
+        setError(noResponseError())
       })
     useEffect(() => {
       if (isUnseen) void again()
@@ -64,7 +64,7 @@ export function screen(load: () => Promise<{ default: ComponentType }>): Screen[
     // Where souk was away it is back some time, and somebody waits.
     useEffect(() => {
       if (error === undefined) return
-      const waiting = setTimeout(again, againAfterMs)
+      const waiting = setTimeout(again, retryAfterMs)
       return () => clearTimeout(waiting)
     }, [error])
     const Found = found.value
@@ -72,23 +72,23 @@ export function screen(load: () => Promise<{ default: ComponentType }>): Screen[
     if (error === undefined) return <div class="skeleton" role="status" aria-label={common('loading')} />
     return (
       <Page title={common('failed')}>
-        <Problem error={error} retry={again} />
+        <ErrorMessage error={error} retry={again} />
       </Page>
     )
   }
   return lazy(async () => {
     try {
-      return await loading()
+      return await loadWithTimeout()
     } catch (cause) {
-      isUnseen = standing.value !== 'in'
-      await reloadUnlessLate(cause)
+      isUnseen = sessionStatus.value !== 'in'
+      await reloadUnlessTimedOut(cause)
       return { default: Missing }
     }
   }) as Screen['component']
 }
 
-const tooLate = Symbol('too late')
+const timedOut = Symbol('too late')
 /** It is of another version than the page, or the server is away; what takes too long is neither. */
-const reloadUnlessLate = async (cause: unknown): Promise<void> => {
-  if (cause !== tooLate) await reloadForMissing()
+const reloadUnlessTimedOut = async (cause: unknown): Promise<void> => {
+  if (cause !== timedOut) await reloadForMissing()
 }

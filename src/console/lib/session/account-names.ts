@@ -4,18 +4,18 @@ import { api, ok } from '../api/api.ts'
 import { myId } from './session.ts'
 
 /** Of operators, and of merchants and their staff. */
-const ofAccount = /^(usr|mer)_/
+const accountId = /^(usr|mer)_/
 /** So many are asked for by one request. */
-const askedMax = 100
+const idsPerRequest = 100
 let known = new Map<string, Signal<string | undefined>>()
 let knownTo: string | undefined
 let wanted: string[] = []
 
-async function ask(): Promise<void> {
+async function loadEmails(): Promise<void> {
   const [ids, mine] = [wanted, known]
   wanted = []
-  for (let from = 0; from < ids.length; from += askedMax) {
-    const some = ids.slice(from, from + askedMax)
+  for (let from = 0; from < ids.length; from += idsPerRequest) {
+    const some = ids.slice(from, from + idsPerRequest)
     const found = await ok(api.GET('/admin/accounts', { params: { query: { ids: some.join() } } })).catch(() => undefined)
     for (const { id, email } of found?.data ?? []) {
       const one = mine.get(id)
@@ -28,13 +28,13 @@ async function ask(): Promise<void> {
 
 /** The e-mail address of an account. @returns undefined until it is known, and of whatever is no account */
 export function emailOf(id: string): string | undefined {
-  if (!ofAccount.test(id)) return undefined
+  if (!accountId.test(id)) return undefined
   if (knownTo !== myId()) [known, knownTo] = [new Map(), myId()]
   let one = known.get(id)
   if (!one) {
     one = signal(undefined)
     known.set(id, one)
-    if (wanted.push(id) === 1) queueMicrotask(() => void ask())
+    if (wanted.push(id) === 1) queueMicrotask(() => void loadEmails())
   }
   return one.value
 }

@@ -7,9 +7,9 @@ const probe = `souk-console-probe-${crypto.getRandomValues(new Uint32Array(1)).j
  * Whether the cookie of a session stays: where it does not, a session lasts as long as the page. By plain http, but on the machine itself,
  * browsers take no such cookie. To ask for it the page stands still for some milliseconds: it is asked once, by whoever wants to know first.
  */
-export const keepsSession = (): boolean => (sessionIsKept ??= isSessionKept())
-let sessionIsKept: boolean | undefined
-function isSessionKept(): boolean {
+export const cookiesPersist = (): boolean => (cookieTest ??= testCookie())
+let cookieTest: boolean | undefined
+function testCookie(): boolean {
   if (!isSecureContext) return false
   try {
     // biome-ignore lint/suspicious/noDocumentCookie: it is asked whether there is any, at once
@@ -23,10 +23,10 @@ function isSessionKept(): boolean {
   }
 }
 
-type Place = 'localStorage' | 'sessionStorage'
+type StorageName = 'localStorage' | 'sessionStorage'
 
 /** What was kept under a name, or null, also where nothing is kept. */
-export function readStored(place: Place, name: string): string | null {
+export function readStored(place: StorageName, name: string): string | null {
   try {
     return globalThis[place].getItem(name)
   } catch {
@@ -35,7 +35,7 @@ export function readStored(place: Place, name: string): string | null {
 }
 
 /** Keeps it, where the browser does. @returns whether it does */
-export function writeStored(place: Place, name: string, value: string): boolean {
+export function writeStored(place: StorageName, name: string, value: string): boolean {
   try {
     globalThis[place].setItem(name, value)
     return true

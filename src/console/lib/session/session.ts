@@ -3,14 +3,14 @@
  * another over all tabs, because each spends the cookie of the one before.
  */
 import { computed, signal } from '@preact/signals'
-import { patienceMs, Refused, refusalOf, unanswered } from '../api/api-error.ts'
-import { noteClock } from '../format/server-clock.ts'
+import { ApiError, noResponseError, readApiError, responseTimeoutMs } from '../api/api-error.ts'
+import { syncClock } from '../format/server-clock.ts'
 import type { components } from '../schema.d.ts'
-import { keepsSession, readStored, writeStored } from './browser-storage.ts'
-import { forgetDirty, isDirty } from './unsaved-changes.ts'
+import { cookiesPersist, readStored, writeStored } from './browser-storage.ts'
+import { clearDirty, isDirty } from './unsaved-changes.ts'
 
-export type Place = components['schemas']['ShopOfStaff']
-export type StaffRole = Place['role']
+export type StaffShop = components['schemas']['ShopOfStaff']
+export type StaffRole = StaffShop['role']
 
 export type Session = {
   readonly accessToken: string
@@ -20,29 +20,29 @@ export type Session = {
   /** A part of one, so that not all tabs renew at the same moment. */
   readonly spread: number
   readonly roles: readonly ('MERCHANT' | 'SUPER_ADMIN')[]
-  readonly shops: readonly Place[]
+  readonly shops: readonly StaffShop[]
   /** Where streams of events stood when it was answered; undefined of what another tab was answered. */
   readonly lastEventId: string | undefined
 }
 
 /** `asking`: it is not known yet. `setup`: nobody runs this souk yet. `away`: souk does not answer. `locked`: their session is over, and what they
  * typed waits behind the login. */
-export type Standing = 'asking' | 'out' | 'setup' | 'away' | 'in' | 'locked'
+export type SessionStatus = 'asking' | 'out' | 'setup' | 'away' | 'in' | 'locked'
 
-export const standing = signal<Standing>('asking')
+export const sessionStatus = signal<SessionStatus>('asking')
 /** Undefined while nobody is in. */
 export const session = signal<Session | undefined>(undefined)
 /** Why somebody is out who was in, or was about to be: another one has made the first operator. For the page to say. */
-export const leftBecause = signal<'idle' | 'ended' | 'taken' | undefined>(undefined)
+export const endReason = signal<'idle' | 'ended' | 'taken' | undefined>(undefined)
 
 export const isOperator = computed(() => session.value?.roles.includes('SUPER_ADMIN') ?? false)
 export const shops = computed(() => session.value?.shops ?? [])
 
-type Answer = { accessToken: string; expiresIn: number; roles: Session['roles']; shops: Session['shops'] }
-type Told = { kind: 'renewed'; answer: Answer } | { kind: 'out'; because: 'idle' | 'ended' | undefined } | { kind: 'active' }
+type SessionResponse = { accessToken: string; expiresIn: number; roles: Session['roles']; shops: Session['shops'] }
+type TabMessage = { kind: 'renewed'; answer: SessionResponse } | { kind: 'out'; because: 'idle' | 'ended' | undefined } | { kind: 'active' }
 
 const tabs = new BroadcastChannel('souk-console')
-const told = (message: Told) => tabs.postMessage(message)
+const broadcast = (message: TabMessage) => tabs.postMessage(message)
 
 /** Renewed after so long at the latest, while somebody is there: the cookie lasts for two hours from each renewal. */
 const renewedAfterMs = 30 * 60_000
@@ -50,7 +50,7 @@ const renewedAfterMs = 30 * 60_000
 export const idleMaxMs = 30 * 60_000
 
 /** What a token says of itself: whom it is of (RFC 7519, `sub`), and of which session (`sid`). It is souk that checks it. @returns '' of none */
-function claimOf(token: string, name: 'sub' | 'sid'): string {
+function readClaim(token: string, name: 'sub' | 'sid'): string {
   try {
     return String(JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')))[name])
   } catch {
@@ -60,65 +60,65 @@ function claimOf(token: string, name: 'sub' | 'sid'): string {
 
 /** Where no cookie stays to renew by, the token is all there is. */
 const renewAt = ({ begunAt, expiresAt, spread }: Session): number =>
-  keepsSession() ? begunAt + Math.min((expiresAt - begunAt) / 2, renewedAfterMs) * spread : expiresAt
+  cookiesPersist() ? begunAt + Math.min((expiresAt - begunAt) / 2, renewedAfterMs) * spread : expiresAt
 
-function enter(answer: Answer, lastEventId?: string | null): void {
+function applySession(answer: SessionResponse, lastEventId?: string | null): void {
   const { accessToken, expiresIn, roles, shops } = answer
   const before = session.value
   // Somebody else has logged in, in another tab: nothing that is here is theirs.
-  if (before && claimOf(before.accessToken, 'sub') !== claimOf(accessToken, 'sub')) return void beginAnew()
+  if (before && readClaim(before.accessToken, 'sub') !== readClaim(accessToken, 'sub')) return void reloadPage()
   const now = performance.now()
   const times = { begunAt: now, expiresAt: now + expiresIn * 1000, spread: 0.9 + Math.random() * 0.1 }
   session.value = { accessToken, ...times, roles, shops, lastEventId: lastEventId ?? undefined }
-  leftBecause.value = undefined
-  standing.value = 'in'
+  endReason.value = undefined
+  sessionStatus.value = 'in'
 }
 
-const begun = 'souk-console-session'
+const sessionIdKey = 'souk-console-session'
 /** The session that was begun at this page, as a login or a first run answers it. */
-const noteBegun = ({ accessToken }: Answer) => writeStored('localStorage', begun, claimOf(accessToken, 'sid'))
+const storeSessionId = ({ accessToken }: SessionResponse) => writeStored('localStorage', sessionIdKey, readClaim(accessToken, 'sid'))
 /**
  * Whether a session that a cookie brings was begun at this page. Another site of the domain may set a cookie of its own session here: whoever
  * comes would work in somebody else's account without a sign. What is kept beside it that site cannot write. Where nothing is kept nobody can tell.
  */
-const isOurs = ({ accessToken }: Answer): boolean => {
-  const mine = readStored('localStorage', begun)
-  return mine === claimOf(accessToken, 'sid') || (mine === null && !writeStored('localStorage', begun, ''))
+const isOwnSession = ({ accessToken }: SessionResponse): boolean => {
+  const mine = readStored('localStorage', sessionIdKey)
+  return mine === readClaim(accessToken, 'sid') || (mine === null && !writeStored('localStorage', sessionIdKey, ''))
 }
 
 /** One's own id; '' where nobody is in. */
-export const myId = (): string => claimOf(session.value?.accessToken ?? '', 'sub')
+export const myId = (): string => readClaim(session.value?.accessToken ?? '', 'sub')
 
 /** Another page, with nothing of this one; what was typed in it is not asked about. */
-function beginAnew(): void {
-  forgetDirty()
+function reloadPage(): void {
+  clearDirty()
   location.reload()
 }
 
 /** How often somebody has left: what was asked for before that is for nobody. */
-let left = 0
-function leave(because: 'idle' | 'ended' | undefined, to: Standing = 'out'): void {
-  const wasIn = standing.value === 'in'
-  left++
+let sessionsEnded = 0
+function endSession(because: 'idle' | 'ended' | undefined, to: SessionStatus = 'out'): void {
+  const wasIn = sessionStatus.value === 'in'
+  sessionsEnded++
   // Whoever is to log in again finds what they typed; who logs out leaves nothing.
-  const keeps = because !== undefined && (standing.value === 'locked' || (wasIn && isDirty()))
+  const keeps = because !== undefined && (sessionStatus.value === 'locked' || (wasIn && isDirty()))
   if (!keeps) session.value = undefined
-  if (wasIn) leftBecause.value = because
-  standing.value = keeps ? 'locked' : to
+  if (wasIn) endReason.value = because
+  sessionStatus.value = keeps ? 'locked' : to
 }
 
-async function ask(path: '/console/session' | '/console/setup', method: 'POST' | 'DELETE', body?: object): Promise<Response> {
+async function requestSession(path: '/console/session' | '/console/setup', method: 'POST' | 'DELETE', body?: object): Promise<Response> {
   try {
     const answer = await fetch(path, {
       method,
       credentials: 'same-origin',
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(responseTimeoutMs),
       ...(method === 'POST' ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) } : {}),
     })
-    noteClock(answer)
+    syncClock(answer)
     return answer
   } catch {
-    throw unanswered()
+    throw noResponseError()
   }
 }
 
@@ -126,15 +126,15 @@ async function ask(path: '/console/session' | '/console/setup', method: 'POST' |
  * Holds a lock over all tabs. Where a browser has none (no secure context, no cookies), or does not give it, this tab is the only one that counts:
  * two that spend one cookie at once are both served.
  */
-async function alone<T>(work: () => Promise<T>): Promise<T> {
-  if (!keepsSession() || !('locks' in navigator)) return work()
+async function withTabLock<T>(work: () => Promise<T>): Promise<T> {
+  if (!cookiesPersist() || !('locks' in navigator)) return work()
   let done: Promise<T> | undefined
   const inTurn = () => {
     done = work()
     return done
   }
   try {
-    return await navigator.locks.request('souk-console-session', { signal: AbortSignal.timeout(patienceMs) }, inTurn)
+    return await navigator.locks.request('souk-console-session', { signal: AbortSignal.timeout(responseTimeoutMs) }, inTurn)
   } catch {
     return done ?? work()
   }
@@ -142,7 +142,7 @@ async function alone<T>(work: () => Promise<T>): Promise<T> {
 
 declare global {
   /** What bootstrap.ts asked for, with no answer where it could not; null once it was taken, or the page has asked by itself. */
-  var soukBegun:
+  var soukBootstrap:
     | { readonly answer: Promise<Response | undefined>; readonly giveUp: AbortController; readonly isAsked: () => boolean }
     | null
     | undefined
@@ -156,16 +156,17 @@ let renewing: Promise<void> | undefined
  */
 export function renew(): Promise<void> {
   const before = session.value?.accessToken
-  return renewedBy(() =>
-    alone(async () => {
+  return renewWith(() =>
+    withTabLock(async () => {
       // While this tab waited for its turn, another one was at it, and told.
       await new Promise((resume) => setTimeout(resume))
-      if (session.value === undefined || session.value.accessToken === before) await take(() => ask('/console/session', 'POST'))
+      if (session.value === undefined || session.value.accessToken === before)
+        await adoptSession(() => requestSession('/console/session', 'POST'))
     }),
   )
 }
 
-function renewedBy(work: () => Promise<void>): Promise<void> {
+function renewWith(work: () => Promise<void>): Promise<void> {
   renewing ??= work().finally(() => {
     renewing = undefined
   })
@@ -176,109 +177,109 @@ function renewedBy(work: () => Promise<void>): Promise<void> {
 const lockMaxMs = 3_000
 
 /** What bootstrap.ts was answered, where that is a session: that nobody is in may be older than a login in another tab, and is asked once more. */
-async function askedFirst(): Promise<Response> {
-  const early = globalThis.soukBegun
-  globalThis.soukBegun = null
+async function bootstrapResponse(): Promise<Response> {
+  const early = globalThis.soukBootstrap
+  globalThis.soukBootstrap = null
   if (early) {
     const { giveUp, isAsked } = early
     const isOver = new Promise<undefined>((resume) => giveUp.signal.addEventListener('abort', () => resume(undefined)))
     const locking = setTimeout(() => isAsked() || giveUp.abort(), lockMaxMs)
-    const asking = setTimeout(() => giveUp.abort(), patienceMs)
+    const asking = setTimeout(() => giveUp.abort(), responseTimeoutMs)
     const answer = await Promise.race([early.answer, isOver])
     clearTimeout(locking)
     if (answer?.ok) {
-      noteClock(answer)
+      syncClock(answer)
       return answer
     }
     clearTimeout(asking)
     if (giveUp.signal.aborted) {
-      if (isAsked()) throw unanswered()
-      return ask('/console/session', 'POST')
+      if (isAsked()) throw noResponseError()
+      return requestSession('/console/session', 'POST')
     }
   }
-  return alone(() => ask('/console/session', 'POST'))
+  return withTabLock(() => requestSession('/console/session', 'POST'))
 }
 
 /** Shows whom the cookie is of, as souk answers it. @throws Refused where it does not answer */
-async function take(asked: () => Promise<Response>): Promise<void> {
+async function adoptSession(asked: () => Promise<Response>): Promise<void> {
   const before = session.value?.accessToken
-  const leftBefore = left
+  const leftBefore = sessionsEnded
   const answer = await asked()
-  const given = answer.ok ? ((await answer.json()) as Answer) : undefined
-  if (given && isOurs(given)) {
+  const given = answer.ok ? ((await answer.json()) as SessionResponse) : undefined
+  if (given && isOwnSession(given)) {
     // Logged out meanwhile: the session is over.
-    if (left !== leftBefore) return
-    enter(given, answer.headers.get('last-event-id'))
-    told({ kind: 'renewed', answer: given })
+    if (sessionsEnded !== leftBefore) return
+    applySession(given, answer.headers.get('last-event-id'))
+    broadcast({ kind: 'renewed', answer: given })
     return
   }
-  const refusal = given ? new Refused(401, '', undefined, null, null) : await refusalOf(answer)
+  const refusal = given ? new ApiError(401, '', undefined, null, null) : await readApiError(answer)
   // Somebody has logged in meanwhile: it is not of them.
   if (session.value?.accessToken !== before) return
-  if (refusal.code === 'SETUP_REQUIRED') return leave(undefined, 'setup')
+  if (refusal.code === 'SETUP_REQUIRED') return endSession(undefined, 'setup')
   if (refusal.status !== 401 && refusal.status !== 403) throw refusal
-  leave('ended')
+  endSession('ended')
   // Without a cookie it is of this tab alone that it is over; and somebody else's session says nothing of those of other tabs.
-  if (keepsSession() && !given) told({ kind: 'out', because: 'ended' })
+  if (cookiesPersist() && !given) broadcast({ kind: 'out', because: 'ended' })
 }
 
 /** Asks for the first time who is there. */
-export async function begin(): Promise<void> {
+export async function startSession(): Promise<void> {
   try {
-    globalThis.soukBegun ??= null
-    await (globalThis.soukBegun ? renewedBy(() => take(askedFirst)) : renew())
+    globalThis.soukBootstrap ??= null
+    await (globalThis.soukBootstrap ? renewWith(() => adoptSession(bootstrapResponse)) : renew())
   } catch {
-    standing.value = 'away'
+    sessionStatus.value = 'away'
   }
 }
 
 /** @throws Refused, with `TOTP_REQUIRED` where a second factor is asked for */
 export async function logIn(credentials: { email: string; password: string; code?: string }): Promise<void> {
-  const answer = await ask('/console/session', 'POST', credentials)
-  if (!answer.ok) throw await refusalOf(answer)
-  await entered(answer)
+  const answer = await requestSession('/console/session', 'POST', credentials)
+  if (!answer.ok) throw await readApiError(answer)
+  await adoptLogin(answer)
 }
 
 /** Shows what a session that has just begun is for, here and in the other tabs. */
-async function entered(answer: Response): Promise<void> {
-  const given = (await answer.json()) as Answer
-  noteBegun(given)
-  enter(given, answer.headers.get('last-event-id'))
-  told({ kind: 'renewed', answer: given })
+async function adoptLogin(answer: Response): Promise<void> {
+  const given = (await answer.json()) as SessionResponse
+  storeSessionId(given)
+  applySession(given, answer.headers.get('last-event-id'))
+  broadcast({ kind: 'renewed', answer: given })
 }
 
 /** Makes the first super admin, by the token that the terminal printed. Where there is one by now, it is the login that one sees. @throws Refused */
 export async function setUp(asked: { token: string; email: string; password: string }): Promise<void> {
-  const answer = await ask('/console/setup', 'POST', asked)
+  const answer = await requestSession('/console/setup', 'POST', asked)
   if (!answer.ok) {
-    const refusal = await refusalOf(answer)
+    const refusal = await readApiError(answer)
     if (refusal.status !== 409) throw refusal
     // It may be the e-mail address that is taken: then nobody runs this souk still.
     await renew()
-    if (standing.value === 'setup') throw refusal
-    if (standing.value === 'out') leftBecause.value = 'taken'
+    if (sessionStatus.value === 'setup') throw refusal
+    if (sessionStatus.value === 'out') endReason.value = 'taken'
     return
   }
-  await entered(answer)
+  await adoptLogin(answer)
 }
 
 /** Ends the session, here and on the server. */
 export async function logOut(because?: 'idle'): Promise<void> {
   const token = session.value?.accessToken
-  leave(because)
-  told({ kind: 'out', because })
+  endSession(because)
+  broadcast({ kind: 'out', because })
   // Nor is it of a tab that was answered before and has not shown it yet.
-  writeStored('localStorage', begun, '')
-  await (keepsSession() || !token ? ask('/console/session', 'DELETE') : endOf(token)).catch(() => undefined)
+  writeStored('localStorage', sessionIdKey, '')
+  await (cookiesPersist() || !token ? requestSession('/console/session', 'DELETE') : deleteSession(token)).catch(() => undefined)
 }
 
 /** Ends the session of a token: where no cookie stays, nothing else says which it is. */
-const endOf = (token: string): Promise<Response> =>
-  fetch(`/auth/sessions/${encodeURIComponent(claimOf(token, 'sid'))}`, {
+const deleteSession = (token: string): Promise<Response> =>
+  fetch(`/auth/sessions/${encodeURIComponent(readClaim(token, 'sid'))}`, {
     method: 'DELETE',
     credentials: 'omit',
     headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(responseTimeoutMs),
   })
 
 /**
@@ -289,31 +290,31 @@ export async function accessToken(): Promise<string> {
   const held = session.value
   if (held && held.expiresAt > performance.now()) return held.accessToken
   await renew()
-  if (!session.value || standing.value !== 'in') throw new Refused(401, '', 'LOGGED_OUT', null, null)
+  if (!session.value || sessionStatus.value !== 'in') throw new ApiError(401, '', 'LOGGED_OUT', null, null)
   return session.value.accessToken
 }
 
-tabs.onmessage = ({ data }: MessageEvent<Told>) => {
+tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
   if (data.kind === 'active') lastActive = performance.now()
-  else if (data.kind === 'renewed') enter(data.answer)
-  else if (session.value) leave(data.because)
+  else if (data.kind === 'renewed') applySession(data.answer)
+  else if (session.value) endSession(data.because)
 }
 
 /** Less is a clock that is put right. */
 const sleptMinMs = 60_000
 let lastActive = performance.now()
 let lastTold = 0
-function noteActive(): void {
+function recordActivity(): void {
   lastActive = performance.now()
   if (lastActive - lastTold < 10_000) return
   lastTold = lastActive
-  told({ kind: 'active' })
+  broadcast({ kind: 'active' })
 }
 
 /** Looks from time to time whether to renew and whether somebody is there still. */
 export function watchSession(): void {
   for (const event of ['pointerdown', 'keydown', 'touchstart', 'wheel'])
-    addEventListener(event, noteActive, { passive: true, capture: true })
+    addEventListener(event, recordActivity, { passive: true, capture: true })
   let [looked, lookedAt] = [performance.now(), Date.now()]
   const look = () => {
     // While a machine sleeps its steady clock may stand still: what the one on the wall went further counts, too.
@@ -322,7 +323,7 @@ export function watchSession(): void {
     looked = performance.now()
     lookedAt = Date.now()
     const held = session.value
-    if (!held || standing.value !== 'in') return
+    if (!held || sessionStatus.value !== 'in') return
     if (performance.now() - lastActive > idleMaxMs) return void logOut('idle')
     if (performance.now() > renewAt(held)) renew().catch(() => undefined)
   }

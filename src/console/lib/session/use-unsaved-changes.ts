@@ -1,14 +1,14 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { holdDirty, type Losable } from './unsaved-changes.ts'
+import { type DirtyKind, setDirty } from './unsaved-changes.ts'
 
 /**
  * Says whether something here would be lost, for as long as it is shown. A layout effect: what others clean up they do after the browser has
  * painted, and one may be asked about what is gone.
  */
-export function useDirty(dirty: boolean, what: Losable = 'typed'): void {
+export function useDirty(dirty: boolean, what: DirtyKind = 'typed'): void {
   const [mine] = useState(() => Symbol('dirty'))
   useLayoutEffect(() => {
-    holdDirty(mine, dirty, what)
-    return () => holdDirty(mine, false)
+    setDirty(mine, dirty, what)
+    return () => setDirty(mine, false)
   }, [dirty])
 }

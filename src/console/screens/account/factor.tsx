@@ -1,17 +1,20 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { api, fetchedOnce, ok, type Schema } from '../../lib/api/api.ts'
-import { Refused } from '../../lib/api/api-error.ts'
+import { api, fetchWithoutRetry, ok, type Schema } from '../../lib/api/api.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { notify, showProblem } from '../../lib/live/toasts.ts'
-import { standing } from '../../lib/session/session.ts'
-import { Copyable, Facts, Note, State } from '../../ui/bits.tsx'
+import { notify, showError } from '../../lib/live/toasts.ts'
+import { sessionStatus } from '../../lib/session/session.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
-import { Once } from '../../ui/secret-once.tsx'
+import { SecretOnce } from '../../ui/secret-once.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 import { QrCode } from './qr-code.tsx'
 
@@ -33,8 +36,8 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
     await onChanged()
   }
   /** It was turned on before, by a code whose answer never came, or elsewhere; or it takes too long already. */
-  async function refused(error: Refused): Promise<void> {
-    showProblem(error)
+  async function refused(error: ApiError): Promise<void> {
+    showError(error)
     setBegun(undefined)
     setMissed(true)
     await onChanged()
@@ -42,12 +45,18 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
   return (
     <>
       {codes && (
-        <Once title={t('recovery')} text={t('recoveryText')} secret={codes} kept={t('recoveryKept')} onKept={() => setCodes(undefined)} />
+        <SecretOnce
+          title={t('recovery')}
+          text={t('recoveryText')}
+          secret={codes}
+          kept={t('recoveryKept')}
+          onKept={() => setCodes(undefined)}
+        />
       )}
       <Section
         title={t('factor')}
         hint={t('factorHint')}
-        actions={<State of={enabled ? 'ACTIVE' : 'DISABLED'} text={t(enabled ? 'factorOn' : 'factorOff')} />}
+        actions={<StatusBadge of={enabled ? 'ACTIVE' : 'DISABLED'} text={t(enabled ? 'factorOn' : 'factorOff')} />}
       >
         {begun ? (
           <Confirm begun={begun} onConfirmed={confirmed} onRefused={refused} onCancel={() => setBegun(undefined)} />
@@ -115,7 +124,7 @@ type ConfirmProps = {
   begun: Begun
   onConfirmed: (codes: readonly string[]) => Promise<void>
   /** There is nothing to confirm any more. */
-  onRefused: (error: Refused) => Promise<void>
+  onRefused: (error: ApiError) => Promise<void>
   onCancel: () => void
 }
 
@@ -124,14 +133,14 @@ function Confirm({ begun: { secret, otpauthUri }, onConfirmed, onRefused, onCanc
   async function confirm(): Promise<void> {
     const body = { code: code.value.replace(/\s/g, '') }
     try {
-      const { recoveryCodes } = await ok(api.POST('/auth/totp/confirm', { body, cache: 'no-store', fetch: fetchedOnce }))
+      const { recoveryCodes } = await ok(api.POST('/auth/totp/confirm', { body, cache: 'no-store', fetch: fetchWithoutRetry }))
       await onConfirmed(recoveryCodes)
     } catch (error) {
-      if (!(error instanceof Refused) || error.status !== 409) throw error
+      if (!(error instanceof ApiError) || error.status !== 409) throw error
       await onRefused(error)
     }
   }
-  if (standing.value === 'locked') return null
+  if (sessionStatus.value === 'locked') return null
   return (
     <Form
       onSubmit={confirm}
@@ -142,10 +151,10 @@ function Confirm({ begun: { secret, otpauthUri }, onConfirmed, onRefused, onCanc
     >
       <Note>{t('secretText')}</Note>
       <QrCode of={otpauthUri} label={t('qrCode')} />
-      <Facts
+      <FactList
         of={[
-          [t('secret'), <Copyable key="secret" text={secret} label={t('secret')} />],
-          [t('address'), <Copyable key="address" text={otpauthUri} label={t('address')} />],
+          [t('secret'), <CopyableText key="secret" text={secret} label={t('secret')} />],
+          [t('address'), <CopyableText key="address" text={otpauthUri} label={t('address')} />],
         ]}
       />
       <div class="row">
@@ -163,7 +172,7 @@ function TurnOff({ onClose, onDone }: { onClose: () => void; onDone: () => Promi
   const code = useSignal('')
   async function turnOff(): Promise<void> {
     const body = { password: password.value, code: code.value.trim() }
-    await api.DELETE('/auth/totp', { body, fetch: fetchedOnce })
+    await api.DELETE('/auth/totp', { body, fetch: fetchWithoutRetry })
     notify(t('turnedOff'))
     await onDone()
   }

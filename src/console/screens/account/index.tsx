@@ -6,7 +6,7 @@ import { useQuery } from '../../lib/navigation/query.ts'
 import { session } from '../../lib/session/session.ts'
 import { SelectField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { SecondFactor } from './factor.tsx'
 import { t } from './i18n.ts'
 import { Password } from './password.tsx'
@@ -32,7 +32,7 @@ export default function Account() {
   return (
     <Page title={t('title')} subtitle={email && <bdi>{email}</bdi>}>
       <Password email={email} onChanged={sessions.reload} />
-      <Loaded of={factor}>{(totp) => <SecondFactor of={totp} onChanged={changed} />}</Loaded>
+      <ResourceView of={factor}>{(totp) => <SecondFactor of={totp} onChanged={changed} />}</ResourceView>
       <Sessions of={sessions} query={query} />
       <LanguageChoice />
     </Page>

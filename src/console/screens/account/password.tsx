@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { api, fetchedOnce } from '../../lib/api/api.ts'
+import { api, fetchWithoutRetry } from '../../lib/api/api.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -18,7 +18,7 @@ export function Password({ email, onChanged }: { email: string | undefined; onCh
   const isDifferent = again.value !== '' && again.value !== fresh.value
   async function change(): Promise<void> {
     if (fresh.value !== again.value) throw new Error(t('notSame'))
-    await api.POST('/auth/password', { body: { current: current.value, password: fresh.value }, fetch: fetchedOnce })
+    await api.POST('/auth/password', { body: { current: current.value, password: fresh.value }, fetch: fetchWithoutRetry })
     for (const field of [current, fresh, again]) field.value = ''
     notify(t('passwordChanged'))
     await onChanged()

@@ -3,10 +3,10 @@ import type { Resource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import type { Query } from '../../lib/navigation/query.ts'
-import { When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Loaded, Section } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { ResourceView, Section } from '../../ui/page.tsx'
 import { type Column, Pager, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
@@ -41,14 +41,14 @@ export function Sessions({ of, query }: { of: Resource<List>; query: Query }) {
         )
       }
     >
-      <Loaded of={of}>
+      <ResourceView of={of}>
         {(list) => (
           <>
             <Table caption={t('sessionsList')} columns={columns(end)} rows={list.data} rowKey={({ id }) => id} />
             <Pager of={list} query={query} />
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Section>
   )
 }
@@ -65,8 +65,8 @@ const columns = (end: (session: Session) => Promise<void>): readonly Column<Sess
     ),
   },
   { key: 'place', title: t('place'), cell: ({ address }) => <bdi>{address ?? '–'}</bdi> },
-  { key: 'begun', title: t('begun'), cell: ({ createdAt }) => <When at={createdAt} /> },
-  { key: 'used', title: t('used'), cell: ({ lastUsedAt }) => <When at={lastUsedAt} short /> },
+  { key: 'begun', title: t('begun'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { key: 'used', title: t('used'), cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} short /> },
   {
     key: 'actions',
     title: common('actions'),

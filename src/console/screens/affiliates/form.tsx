@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals'
-import { api, ok, type Schema, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { percentOfBps } from '../../lib/format/format.ts'
 import { parsePercent, percentText } from '../../lib/forms/percent.ts'
-import { type EditedDraft, useDraft } from '../../lib/forms/use-draft.ts'
+import { type FormDraft, useDraft } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { CheckField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Loaded } from '../../ui/page.tsx'
+import { ResourceView } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
 
 type Affiliate = Schema<'Affiliate'>
@@ -26,7 +26,7 @@ function bodyOf({ name, code, rate, active }: Typed): Body {
   return { name: name.trim(), code: code.trim(), rateBps, active }
 }
 
-const Fields = ({ of: { of }, isNew, wrong }: { of: EditedDraft<Typed>; isNew?: boolean; wrong: boolean }) => (
+const Fields = ({ of: { of }, isNew, wrong }: { of: FormDraft<Typed>; isNew?: boolean; wrong: boolean }) => (
   <>
     <TextField bind={of.name} label={t('name')} required max={255} />
     <TextField bind={of.code} label={t('code')} hint={t(isNew ? 'codeHint' : 'codeChangeHint')} required max={64} code />
@@ -46,11 +46,11 @@ const Fields = ({ of: { of }, isNew, wrong }: { of: EditedDraft<Typed>; isNew?: 
 export function NewAffiliate({ onSaved }: { onSaved: () => unknown }) {
   const draft = useDraft<Typed>('new', { name: '', code: '', rate: '', active: true })
   const wrong = useSignal(false)
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function create() {
     wrong.value = parsePercent(draft.now().rate) === undefined
     const { active: _, ...body } = bodyOf(draft.now())
-    await once(body, (key) => ok(api.POST('/affiliates', { params: { header: { 'idempotency-key': key } }, body })))
+    await sendOnce(body, (key) => ok(api.POST('/affiliates', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(draft.now())
     notify(t('made'))
     await onSaved()
@@ -63,24 +63,24 @@ export function NewAffiliate({ onSaved }: { onSaved: () => unknown }) {
 }
 
 const read = (id: string, signal?: AbortSignal) =>
-  versioned(api.GET('/affiliates/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>
+  readVersioned(api.GET('/affiliates/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>
 
 export function EditAffiliate({ id, onSaved }: { id: string; onSaved: () => unknown }) {
   const affiliate = useResource(id, (signal) => read(id, signal))
-  return <Loaded of={affiliate}>{(held) => <Edit of={held} onTheirs={affiliate.put} onSaved={onSaved} />}</Loaded>
+  return <ResourceView of={affiliate}>{(held) => <Edit of={held} onTheirs={affiliate.put} onSaved={onSaved} />}</ResourceView>
 }
 
 function Edit({ of: { data, etag }, onTheirs, onSaved }: { of: Held; onTheirs: (held: Held) => void; onSaved: () => unknown }) {
   const draft = useDraft(data.id, typedOf(data))
   const wrong = useSignal(false)
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function save() {
     wrong.value = parsePercent(draft.now().rate) === undefined
     const sent = draft.now()
     const body = bodyOf(sent)
     const saved = await saveVersioned(etag, {
       save: (version) =>
-        once([body, version], (key) =>
+        sendOnce([body, version], (key) =>
           ok(
             api.PATCH('/affiliates/{id}', {
               params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },

@@ -3,13 +3,14 @@ import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number, percentOfBps } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { Money, State } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Money } from '../../ui/money.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { EditAffiliate, NewAffiliate } from './form.tsx'
 import { t } from './i18n.ts'
@@ -30,7 +31,7 @@ const Earned = ({ of, part }: { of: Affiliate; part: 'pending' | 'approved' | 'r
 const columns = (): readonly Column<Affiliate>[] => [
   { key: 'name', title: t('name'), main: true, cell: ({ name }) => <bdi class="cut">{name}</bdi> },
   { key: 'code', title: t('code'), cell: ({ code }) => <code dir="ltr">{code}</code> },
-  { key: 'state', title: common('status'), cell: ({ active }) => <State of={active ? 'ACTIVE' : 'DISABLED'} /> },
+  { key: 'state', title: common('status'), cell: ({ active }) => <StatusBadge of={active ? 'ACTIVE' : 'DISABLED'} /> },
   { key: 'rate', title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
   { key: 'clicks', title: t('clicks'), end: true, cell: ({ clicks }) => number(clicks) },
   { key: 'pending', title: t('pending'), end: true, cell: (of) => <Earned of={of} part="pending" /> },
@@ -44,7 +45,7 @@ export default function Affiliates() {
   const affiliates = useResource(String(query.page), (signal) =>
     ok(api.GET('/affiliates', { params: { query: { page: query.page } }, signal })),
   )
-  useLive(['order.*'], affiliates.reload)
+  useLiveReload(['order.*'], affiliates.reload)
   const page = query.of['page']
   const close = () => query.set({ new: undefined, edit: undefined, page }, { replace: true })
   const onSaved = () => {
@@ -68,7 +69,7 @@ export default function Affiliates() {
         </>
       }
     >
-      <LoadedList of={affiliates} query={query} empty={<Empty icon="people" title={t('none')} text={t('noneText')} action={create} />}>
+      <ListView of={affiliates} query={query} empty={<EmptyState icon="people" title={t('none')} text={t('noneText')} action={create} />}>
         {(list) => (
           <>
             <p class="hint">{t('earningsHint')}</p>
@@ -81,7 +82,7 @@ export default function Affiliates() {
             />
           </>
         )}
-      </LoadedList>
+      </ListView>
       {isNew ? (
         <FormDialog title={t('add')} onClose={close}>
           <NewAffiliate onSaved={onSaved} />

@@ -3,13 +3,13 @@ import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
-import { WhoIs } from '../../ui/account-name.tsx'
-import { When } from '../../ui/bits.tsx'
+import { AccountName } from '../../ui/account-name.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type FilterName, filterNames, pageOf } from './audit.domain.ts'
 import { Changes } from './changes.tsx'
@@ -21,12 +21,12 @@ const columns = (query: Query): readonly Column<Row>[] => {
   /** A value, as a way to all rows that have it. */
   const only = (name: FilterName, value: string) => (
     <a href={query.href({ [name]: value, q: undefined })}>
-      {name === 'action' ? <code class="number">{value}</code> : <WhoIs id={value} />}
+      {name === 'action' ? <code class="number">{value}</code> : <AccountName id={value} />}
     </a>
   )
   return [
     { key: 'action', title: t('action'), main: true, cell: ({ action }) => only('action', action) },
-    { key: 'at', title: t('at'), cell: ({ at }) => <When at={at} /> },
+    { key: 'at', title: t('at'), cell: ({ at }) => <Moment at={at} /> },
     {
       key: 'actor',
       title: t('actor'),
@@ -102,11 +102,11 @@ export default function Audit() {
         ]}
       />
       <p class="hint">{t('hint')}</p>
-      <LoadedList
+      <ListView
         of={trail}
         query={query}
         isFiltered={isFiltered}
-        empty={<Empty icon="book" title={common('nothing')} text={t('emptyText')} />}
+        empty={<EmptyState icon="book" title={common('nothing')} text={t('emptyText')} />}
         notFound={t('nothingFoundText')}
       >
         {(list) => (
@@ -115,7 +115,7 @@ export default function Audit() {
             <Table caption={t('title')} columns={columns(query)} rows={list.data} rowKey={({ id }) => id} />
           </>
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

@@ -1,18 +1,21 @@
 import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { bytes, duration, number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive, useLooking } from '../../lib/live/live-events.ts'
+import { useLiveReload, useVisibleInterval } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { AsOf, Facts, Note, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { AsOfNote, Note } from '../../ui/note.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
-const when = (at: string | null) => at && <When at={at} short />
+const when = (at: string | null) => at && <Moment at={at} short />
 
 /** That one is late, nothing tells; one that somebody waits for is looked at until it is over. */
 const looksMs = 60_000
@@ -23,15 +26,15 @@ const endOf = ({ last, failures }: Schema<'Backups'>): string => `${last?.at} ${
 
 export default function Backups() {
   const backups = useResource('backups', (signal) => ok(api.GET('/admin/operations/backups', { signal })))
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const [asked, setAsked] = useState<string | undefined>(undefined)
   const held = backups.data.value
   const isAwaited = held !== undefined && endOf(held) === asked
-  useLive(['job.*', 'backup.*'], backups.reload)
-  useLooking(isAwaited ? awaitedMs : looksMs, backups.reload)
+  useLiveReload(['job.*', 'backup.*'], backups.reload)
+  useVisibleInterval(isAwaited ? awaitedMs : looksMs, backups.reload)
   async function now(): Promise<void> {
     let before: string | undefined
-    await once(
+    await sendOnce(
       'back-up',
       (key, seen) => {
         before = seen
@@ -57,13 +60,13 @@ export default function Backups() {
         )
       }
     >
-      <Loaded of={backups}>
+      <ResourceView of={backups}>
         {({ asOf, state, isLate, lateAfterHours, nextAt, last, failures, places, database, logShipping }) => (
           <>
-            <AsOf at={asOf} />
+            <AsOfNote at={asOf} />
             {isAwaited && (
               <p role="status">
-                <State of="PENDING" text={t('running')} tone="info" />
+                <StatusBadge of="PENDING" text={t('running')} tone="info" />
               </p>
             )}
             {state === 'off' && <Note tone="bad">{t('off')}</Note>}
@@ -76,9 +79,9 @@ export default function Backups() {
             {database?.isDamaged && <Note tone="bad">{t('damaged')}</Note>}
             <div class="grid">
               <Section title={t('last')}>
-                <Facts
+                <FactList
                   of={[
-                    [t('last'), last ? <When at={last.at} /> : t('never')],
+                    [t('last'), last ? <Moment at={last.at} /> : t('never')],
                     [t('size'), last && bytes(last.bytes)],
                     [t('took'), last?.durationMs != null && duration(last.durationMs)],
                     [t('next'), when(nextAt)],
@@ -88,17 +91,19 @@ export default function Backups() {
               </Section>
               {database && (
                 <Section title={t('database')}>
-                  <Facts
+                  <FactList
                     of={[
                       [t('size'), bytes(database.bytes)],
                       [t('log'), bytes(database.logBytes)],
-                      ...(database.isDamaged === false ? ([['', <State key="intact" of="ACTIVE" text={t('intact')} />]] as const) : []),
+                      ...(database.isDamaged === false
+                        ? ([['', <StatusBadge key="intact" of="ACTIVE" text={t('intact')} />]] as const)
+                        : []),
                     ]}
                   />
                 </Section>
               )}
               <Section title={t('shipping')}>
-                <Facts
+                <FactList
                   of={[
                     [t('shipping'), logShipping.isOn ? t('every', { n: logShipping.everySeconds ?? 0 }) : common('off')],
                     [t('shipped'), when(logShipping.shippedAt)],
@@ -116,14 +121,14 @@ export default function Backups() {
                   rowKey={({ place }) => place}
                   columns={[
                     { key: 'place', title: t('place'), main: true, cell: ({ place }) => <bdi>{place}</bdi> },
-                    { key: 'age', title: t('age'), cell: ({ lastAt }) => (lastAt ? <When at={lastAt} short /> : t('never')) },
+                    { key: 'age', title: t('age'), cell: ({ lastAt }) => (lastAt ? <Moment at={lastAt} short /> : t('never')) },
                     {
                       key: 'state',
                       title: common('status'),
                       cell: ({ isLate: late, isRunning }) => (
                         <span class="row tight">
-                          {isRunning && <State of="PENDING" text={t('running')} tone="info" />}
-                          {late && <State of="FAILED" text={t('late')} tone="bad" />}
+                          {isRunning && <StatusBadge of="PENDING" text={t('running')} tone="info" />}
+                          {late && <StatusBadge of="FAILED" text={t('late')} tone="bad" />}
                         </span>
                       ),
                     },
@@ -133,7 +138,7 @@ export default function Backups() {
             )}
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }

@@ -1,5 +1,5 @@
 import type { Schema } from '../../lib/api/api.ts'
-import { wallKept, wallText } from '../../lib/format/zoned-time.ts'
+import { parseChangedWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 
 type Blog = Schema<'Blog'>
 export type BlogState = 'DRAFT' | 'SCHEDULED' | 'PUBLISHED'
@@ -41,7 +41,7 @@ export const typedOf = (of: Blog, zone: string): Typed => ({
   author: of.author ?? '',
   tags: of.tags,
   status: of.status,
-  publishedAt: wallText(of.publishedAt, zone),
+  publishedAt: wallTimeText(of.publishedAt, zone),
 })
 
 export type Body = Pick<Blog, 'title' | 'excerpt' | 'bodyHtml' | 'coverImage' | 'author' | 'status' | 'publishedAt'> & {
@@ -54,7 +54,7 @@ export type Body = Pick<Blog, 'title' | 'excerpt' | 'bodyHtml' | 'coverImage' | 
  * @param before what is there, where it is changed
  */
 export function bodyOf(typed: Typed, { zone, before }: { zone: string; before?: Blog | undefined }): Body | undefined {
-  const publishedAt = wallKept(typed.publishedAt, before?.publishedAt ?? null, zone)
+  const publishedAt = parseChangedWallTime(typed.publishedAt, before?.publishedAt ?? null, zone)
   if (publishedAt === undefined) return undefined
   const orNull = (text: string) => text.trim() || null
   const slug = typed.slug.trim()

@@ -3,12 +3,13 @@ import { api, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
-import { Facts, When } from '../../ui/bits.tsx'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Preview } from '../../ui/html-preview.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { HtmlPreview } from '../../ui/html-preview.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { BlogForm } from './form.tsx'
 import { t } from './i18n.ts'
@@ -18,7 +19,7 @@ import { type Held, readBlog } from './read.ts'
 export default function Article() {
   const id = useRoute().params['id'] ?? ''
   return id === 'new' && mayManage.value ? (
-    <Page title={t('add')} back={{ href: at('blog'), text: t('title') }}>
+    <Page title={t('add')} back={{ href: shopPath('blog'), text: t('title') }}>
       <BlogForm />
     </Page>
   ) : (
@@ -47,12 +48,12 @@ function Existing({ id }: { id: string }) {
     if (!sure) return
     await api.DELETE('/blogs/{id}', { params: { path: { id }, header: { 'if-match': etag } } })
     notify(t('removed'))
-    route(at('blog'), true)
+    route(shopPath('blog'), true)
   }
   return (
     <Page
       title={held?.data.title ?? t('article')}
-      back={{ href: at('blog'), text: t('title') }}
+      back={{ href: shopPath('blog'), text: t('title') }}
       subtitle={held && <BlogStateOf of={held.data} />}
       actions={
         held &&
@@ -63,7 +64,9 @@ function Existing({ id }: { id: string }) {
         )
       }
     >
-      <Loaded of={blog}>{(shown) => (mayManage.value ? <BlogForm of={shown} onSaved={blog.put} /> : <Read of={shown.data} />)}</Loaded>
+      <ResourceView of={blog}>
+        {(shown) => (mayManage.value ? <BlogForm of={shown} onSaved={blog.put} /> : <Read of={shown.data} />)}
+      </ResourceView>
     </Page>
   )
 }
@@ -72,15 +75,15 @@ function Existing({ id }: { id: string }) {
 const Read = ({ of }: { of: Schema<'Blog'> }) => (
   <Section>
     {of.coverImage && <Picture url={of.coverImage} large />}
-    <Facts
+    <FactList
       of={[
         [t('slug'), <bdi key="slug">{of.slug}</bdi>],
         [t('author'), of.author && <bdi>{of.author}</bdi>],
-        [t('publishedAt'), of.publishedAt && <When at={of.publishedAt} />],
+        [t('publishedAt'), of.publishedAt && <Moment at={of.publishedAt} />],
         [t('excerpt'), of.excerpt && <bdi>{of.excerpt}</bdi>],
         [t('tags'), <bdi key="tags">{of.tags.join(', ')}</bdi>],
       ]}
     />
-    <Preview html={of.bodyHtml} label={t('preview')} />
+    <HtmlPreview html={of.bodyHtml} label={t('preview')} />
   </Section>
 )

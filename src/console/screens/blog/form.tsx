@@ -1,18 +1,18 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { api, ok, type Schema, versioned } from '../../lib/api/api.ts'
-import { changesOf, givenOf } from '../../lib/api/changed-fields.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { pickChanges, withoutNulls } from '../../lib/api/changed-fields.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { moment, timeZone } from '../../lib/format/format.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { at } from '../../lib/session/current-shop.ts'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
-import { AreaField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
+import { SelectField, TagsField, TextAreaField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Preview } from '../../ui/html-preview.tsx'
+import { HtmlPreview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
@@ -28,7 +28,7 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
   const zone = timeZone()
   const draft = useDraft(of?.data.id ?? 'new', of ? typedOf(of.data, zone) : nothingTyped)
   const wrong = useSignal(false)
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const { of: field } = draft
 
   /** souk takes out of the text what it does not allow: whoever wrote it is told. */
@@ -37,21 +37,23 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
     notify(isSame ? common('saved') : t('cleaned'))
   }
   async function create(body: Body) {
-    const made = await once(body, (key) => ok(api.POST('/blogs', { params: { header: { 'idempotency-key': key } }, body: givenOf(body) })))
+    const made = await sendOnce(body, (key) =>
+      ok(api.POST('/blogs', { params: { header: { 'idempotency-key': key } }, body: withoutNulls(body) })),
+    )
     draft.reset(draft.now())
     told(made, body)
-    route(at('blog', made.id), true)
+    route(shopPath('blog', made.id), true)
   }
   async function change({ data, etag }: Held, body: Body) {
-    const changes = changesOf(body, data)
+    const changes = pickChanges(body, data)
     const sent = draft.now()
     const isNothing = Object.keys(changes).length === 0
     const saved = isNothing
       ? { data, etag }
       : await saveVersioned(etag, {
           save: (version) =>
-            once([changes, version], (key) =>
-              versioned(
+            sendOnce([changes, version], (key) =>
+              readVersioned(
                 api.PATCH('/blogs/{id}', {
                   params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
                   body: changes,
@@ -89,8 +91,8 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
         <div class="stack">
           <Section title={t('text')}>
             <TextField bind={field.title} label={t('name')} required max={255} />
-            <AreaField bind={field.excerpt} label={t('excerpt')} hint={t('excerptHint')} rows={3} max={2_000} />
-            <AreaField bind={field.bodyHtml} label={t('body')} hint={t('bodyHint')} rows={16} max={65_536} />
+            <TextAreaField bind={field.excerpt} label={t('excerpt')} hint={t('excerptHint')} rows={3} max={2_000} />
+            <TextAreaField bind={field.bodyHtml} label={t('body')} hint={t('bodyHint')} rows={16} max={65_536} />
           </Section>
           <Section title={t('preview')}>
             <Look of={field.bodyHtml} />
@@ -153,7 +155,7 @@ function Look({ of }: { of: Signal<string> }) {
     const waiting = setTimeout(() => setHtml(typed), lookAfterMs)
     return () => clearTimeout(waiting)
   }, [typed])
-  return <Preview html={html} label={t('previewLook')} />
+  return <HtmlPreview html={html} label={t('previewLook')} />
 }
 
 const shownMax = 600

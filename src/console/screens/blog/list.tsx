@@ -4,13 +4,14 @@ import { useResource } from '../../lib/api/resource.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
-import { State, When } from '../../ui/bits.tsx'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { blogState } from './blog.domain.ts'
 import { t } from './i18n.ts'
@@ -19,14 +20,14 @@ type Blog = Schema<'Blog'>
 
 export const BlogStateOf = ({ of }: { of: Pick<Blog, 'status' | 'publishedAt'> }) => {
   const state = blogState(of, serverNow())
-  return state === 'SCHEDULED' ? <State of={state} text={t('scheduled')} tone="info" /> : <State of={state} />
+  return state === 'SCHEDULED' ? <StatusBadge of={state} text={t('scheduled')} tone="info" /> : <StatusBadge of={state} />
 }
 
 const columns = (): readonly Column<Blog>[] => [
   { key: 'cover', title: t('cover'), cell: ({ coverImage }) => coverImage && <Picture url={coverImage} /> },
   { key: 'title', title: t('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
   { key: 'state', title: common('status'), cell: (blog) => <BlogStateOf of={blog} /> },
-  { key: 'published', title: t('publishedAt'), cell: ({ publishedAt }) => publishedAt && <When at={publishedAt} /> },
+  { key: 'published', title: t('publishedAt'), cell: ({ publishedAt }) => publishedAt && <Moment at={publishedAt} /> },
   { key: 'tags', title: t('tags'), cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
 ]
 
@@ -37,7 +38,7 @@ export default function Articles() {
     ok(api.GET('/blogs', { params: { query: { ...(q && { q }), page: query.page } }, signal })),
   )
   const create = mayManage.value && (
-    <ButtonLink icon="plus" kind="primary" href={at('blog', 'new')}>
+    <ButtonLink icon="plus" kind="primary" href={shopPath('blog', 'new')}>
       {t('add')}
     </ButtonLink>
   )
@@ -56,16 +57,22 @@ export default function Articles() {
       }
     >
       <Filters query={query} search={t('search')} filters={[]} />
-      <LoadedList
+      <ListView
         of={blogs}
         query={query}
         isFiltered={!!q || query.page > 1}
-        empty={<Empty icon="book" title={t('none')} text={t('noneText')} action={create} />}
+        empty={<EmptyState icon="book" title={t('none')} text={t('noneText')} action={create} />}
       >
         {(list) => (
-          <Table caption={t('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('blog', id)} />
+          <Table
+            caption={t('title')}
+            columns={columns()}
+            rows={list.data}
+            rowKey={({ id }) => id}
+            href={({ id }) => shopPath('blog', id)}
+          />
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

@@ -2,12 +2,13 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
@@ -17,7 +18,7 @@ const tones = { CLOSED: 'good', OPEN: 'bad', HALF_OPEN: 'warn' } as const
 
 export default function Breakers() {
   const breakers = useResource('breakers', (signal) => ok(api.GET('/admin/operations/breakers', { signal })))
-  useLive(['breaker.*'], breakers.reload)
+  useLiveReload(['breaker.*'], breakers.reload)
   const change = async (processor: Breaker['processor'], action: 'isolate' | 'restore') => {
     await ok(api.POST('/admin/operations/breakers/{processor}', { params: { path: { processor } }, body: { action } }))
     await breakers.reload()
@@ -39,7 +40,7 @@ export default function Breakers() {
   }
   return (
     <Page title={t('title')} subtitle={t('hint')}>
-      <Loaded of={breakers}>
+      <ResourceView of={breakers}>
         {({ data }) => (
           <>
             {data.map(({ processor, isolatedAt, hosts }) => (
@@ -58,7 +59,7 @@ export default function Breakers() {
                   )
                 }
               >
-                {isolatedAt && <State of="OPEN" tone="bad" text={t('isolated', { at: moment(isolatedAt) })} />}
+                {isolatedAt && <StatusBadge of="OPEN" tone="bad" text={t('isolated', { at: moment(isolatedAt) })} />}
                 {hosts.length === 0 ? (
                   <p class="hint">{t('noHosts')}</p>
                 ) : (
@@ -68,15 +69,19 @@ export default function Breakers() {
                     rowKey={({ host }) => host}
                     columns={[
                       { key: 'host', title: t('host'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
-                      { key: 'state', title: t('state'), cell: ({ state }) => <State of={state} text={t(state)} tone={tones[state]} /> },
+                      {
+                        key: 'state',
+                        title: t('state'),
+                        cell: ({ state }) => <StatusBadge of={state} text={t(state)} tone={tones[state]} />,
+                      },
                       {
                         key: 'failures',
                         title: t('failures'),
                         end: true,
                         cell: ({ failures }) => (failures === null ? '–' : number(failures)),
                       },
-                      { key: 'since', title: t('since'), cell: ({ openSince }) => openSince && <When at={openSince} short /> },
-                      { key: 'probe', title: t('probe'), cell: ({ probeAt }) => probeAt && <When at={probeAt} short /> },
+                      { key: 'since', title: t('since'), cell: ({ openSince }) => openSince && <Moment at={openSince} short /> },
+                      { key: 'probe', title: t('probe'), cell: ({ probeAt }) => probeAt && <Moment at={probeAt} short /> },
                     ]}
                   />
                 )}
@@ -84,7 +89,7 @@ export default function Breakers() {
             ))}
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }

@@ -2,9 +2,12 @@ import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive, useLooking } from '../../lib/live/live-events.ts'
-import { Facts, Note, State, When } from '../../ui/bits.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { useLiveReload, useVisibleInterval } from '../../lib/live/live-events.ts'
+import { FactList } from '../../ui/fact-list.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
+import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
@@ -15,14 +18,14 @@ const block = (at: number | null) => (at === null ? '–' : number(at))
 
 export default function Chains() {
   const chains = useResource('chains', (signal) => ok(api.GET('/admin/operations/chains', { signal })))
-  useLooking(15_000, chains.reload)
-  useLive(['chain.*', 'job.finished'], chains.reload)
+  useVisibleInterval(15_000, chains.reload)
+  useLiveReload(['chain.*', 'job.finished'], chains.reload)
   return (
     <Page title={t('title')}>
-      <Loaded of={chains}>
+      <ResourceView of={chains}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty icon="chain" title={t('none')} text={t('noneText')} />
+            <EmptyState icon="chain" title={t('none')} text={t('noneText')} />
           ) : (
             <>
               {data.map((chain) => (
@@ -34,7 +37,7 @@ export default function Chains() {
                   )}
                   {!chain.isConfigured && <Note tone="warn">{t('notConfigured')}</Note>}
                   <div class="grid">
-                    <Facts
+                    <FactList
                       of={[
                         [t('head'), block(chain.head)],
                         [t('target'), block(chain.target)],
@@ -42,9 +45,9 @@ export default function Chains() {
                         [t('lag'), block(chain.lag)],
                       ]}
                     />
-                    <Facts
+                    <FactList
                       of={[
-                        [t('synced'), chain.syncedAt && <When at={chain.syncedAt} short />],
+                        [t('synced'), chain.syncedAt && <Moment at={chain.syncedAt} short />],
                         [t('provider'), chain.provider && <bdi>{chain.provider}</bdi>],
                         [t('contract'), <code key="contract">{chain.contract}</code>],
                         [t('rescan'), block(chain.rescan.readTo)],
@@ -69,8 +72,8 @@ export default function Chains() {
                           title: common('status'),
                           cell: ({ state, restsUntil, inUse }) => (
                             <span class="row tight">
-                              <State of={state} text={t(state)} tone={tones[state]} />
-                              {inUse && <State of="ACTIVE" text={t('inUse')} tone="info" />}
+                              <StatusBadge of={state} text={t(state)} tone={tones[state]} />
+                              {inUse && <StatusBadge of="ACTIVE" text={t('inUse')} tone="info" />}
                               {restsUntil && <small class="faint">{t('until', { at: moment(restsUntil) })}</small>}
                             </span>
                           ),
@@ -84,7 +87,7 @@ export default function Chains() {
             </>
           )
         }
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }

@@ -1,6 +1,6 @@
 /** What is typed about a collection, and what is sent of it. */
 import type { Schema } from '../../lib/api/api.ts'
-import { wallMoment, wallText } from '../../lib/format/zoned-time.ts'
+import { parseWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 import type { paths } from '../../lib/schema.d.ts'
 
 type Collection = Schema<'Collection'>
@@ -38,7 +38,7 @@ export const textOf = ({ title, handle, descriptionHtml, image, publishedAt }: C
   imageUrl: image?.url ?? '',
   imageAlt: image?.alt ?? '',
   showing: publishedAt === null ? 'never' : 'at',
-  publishedAt: wallText(publishedAt, zone),
+  publishedAt: wallTimeText(publishedAt, zone),
 })
 
 const imageOf = ({ imageUrl, imageAlt }: CollectionText): { url: string; alt: string | null } | null =>
@@ -48,7 +48,7 @@ function read(text: CollectionText, zone: string): { publishedAt: string | null 
   const required: Wrong = text.title.trim() === '' ? { title: 'required' } : {}
   if (text.showing === 'never') return { publishedAt: null, wrong: required }
   if (text.showing === 'now') return { publishedAt: undefined, wrong: required }
-  const at = wallMoment(text.publishedAt, zone)
+  const at = parseWallTime(text.publishedAt, zone)
   if (!at) return { publishedAt: undefined, wrong: { ...required, publishedAt: 'notMoment' } }
   return { publishedAt: at, wrong: required }
 }

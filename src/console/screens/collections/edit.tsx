@@ -1,21 +1,21 @@
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
 import type { IdempotentSend } from '../../lib/api/idempotent-send.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { timeZone } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { notify, showProblem } from '../../lib/live/toasts.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
+import { notify, showError } from '../../lib/live/toasts.ts'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Loaded, Page } from '../../ui/page.tsx'
+import { Page, ResourceView } from '../../ui/page.tsx'
 import { blank, type CollectionText, changeBody, createBody, textOf, type Wrong } from './draft.domain.ts'
 import { CollectionFields } from './fields.tsx'
 import { t } from './i18n.ts'
@@ -26,7 +26,7 @@ import { CollectionView } from './view.tsx'
 type Known = Schema<'CollectionWithProductIds'>
 type Versioned = { readonly data: Known; readonly etag: string }
 
-const back = () => ({ href: at('collections'), text: t('title') })
+const back = () => ({ href: shopPath('collections'), text: t('title') })
 
 /** @throws Error that something is to be put right */
 function ready<Body>({ body, wrong }: { body: Body; wrong: Wrong }, mark: (wrong: Wrong) => void): Body {
@@ -36,12 +36,12 @@ function ready<Body>({ body, wrong }: { body: Body; wrong: Wrong }, mark: (wrong
 }
 
 const read = (id: string, signal?: AbortSignal): Promise<Versioned> =>
-  versioned(api.GET('/collection-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Versioned>
-const putProducts = (intend: IdempotentSend, id: string, productIds: readonly string[], etag: string | undefined): Promise<Versioned> =>
-  intend(
+  readVersioned(api.GET('/collection-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Versioned>
+const putProducts = (sendOnce: IdempotentSend, id: string, productIds: readonly string[], etag: string | undefined): Promise<Versioned> =>
+  sendOnce(
     [id, productIds, etag],
     (key) =>
-      versioned(
+      readVersioned(
         api.PUT('/collection-v2/{id}/products', {
           params: { path: { id }, header: { ...ifMatch(etag), 'idempotency-key': key } },
           body: { productIds: [...productIds] },
@@ -59,23 +59,23 @@ function NewCollection() {
   const [draft] = useState(() => draftOf<CollectionText>(blank))
   const productIds = useSignal<readonly string[]>([])
   const [wrong, mark] = useState<Wrong>({})
-  const intend = useIntention()
+  const sendOnce = useIdempotentSend()
   const dirty = useComputed(() => productIds.value.length > 0 || JSON.stringify(textsOf(draft)) !== JSON.stringify(blank))
   async function save(): Promise<void> {
     const body = ready(createBody(textsOf(draft), timeZone()), mark)
-    const { data, etag } = await intend(body, (key) =>
-      versioned(api.POST('/collection-v2', { params: { header: { 'idempotency-key': key } }, body })),
+    const { data, etag } = await sendOnce(body, (key) =>
+      readVersioned(api.POST('/collection-v2', { params: { header: { 'idempotency-key': key } }, body })),
     )
     const { id } = data as Schema<'Collection'>
     try {
-      if (productIds.value.length > 0) await putProducts(intend, id, productIds.value, etag)
+      if (productIds.value.length > 0) await putProducts(sendOnce, id, productIds.value, etag)
       notify(t('created'))
     } catch (error) {
       // It is there: what is missing is added on its own page.
       notify(t('createdWithout'))
-      showProblem(error)
+      showError(error)
     }
-    route(at('collections', id), true)
+    route(shopPath('collections', id), true)
   }
   return (
     <Page title={t('new')} back={back()}>
@@ -98,7 +98,7 @@ function KnownCollection({ id }: { id: string }) {
     if (!sure || !of) return
     await ok(api.DELETE('/collection-v2/{id}', { params: { path: { id }, header: ifMatch(of.etag) } }))
     notify(t('removed'))
-    route(at('collections'), true)
+    route(shopPath('collections'), true)
   }
   const title = of?.data.title.trim() || t('title')
   return (
@@ -115,9 +115,9 @@ function KnownCollection({ id }: { id: string }) {
         )
       }
     >
-      <Loaded of={known}>
+      <ResourceView of={known}>
         {(now) => (mayManage.value ? <KnownForm now={now} onChanged={known.put} /> : <CollectionView of={now.data} />)}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
@@ -128,7 +128,7 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
   const productIds = useSignal<readonly string[]>(now.data.productIds)
   const before = useSignal(now)
   const [wrong, mark] = useState<Wrong>({})
-  const intend = useIntention()
+  const sendOnce = useIdempotentSend()
   const was = useComputed(() => textOf(before.value.data, timeZone()))
   const hasOtherProducts = useComputed(() => productIds.value.join() !== before.value.data.productIds.join())
   const dirty = useComputed(() => hasOtherProducts.value || JSON.stringify(textsOf(draft)) !== JSON.stringify(was.value))
@@ -146,8 +146,8 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
     const wantsProducts = hasOtherProducts.value
     let version = etag
     if (Object.keys(body).length > 0) {
-      const changed = await intend([id, body, etag], (key) =>
-        versioned(
+      const changed = await sendOnce([id, body, etag], (key) =>
+        readVersioned(
           api.PATCH('/collection-v2/{id}', { params: { path: { id }, header: { ...ifMatch(etag), 'idempotency-key': key } }, body }),
         ),
       )
@@ -155,7 +155,7 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
       // What comes next may be refused: this much is saved.
       before.value = { data: { ...before.value.data, ...(changed.data as Schema<'Collection'>) }, etag: version }
     }
-    return wantsProducts ? putProducts(intend, id, productIds.value, version) : read(id)
+    return wantsProducts ? putProducts(sendOnce, id, productIds.value, version) : read(id)
   }
   async function save(): Promise<void> {
     const saved = await saveVersioned<Versioned, Known>(before.value.etag, {

@@ -3,8 +3,8 @@ import { timeZone } from '../../lib/format/format.ts'
 import type { Draft } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
-import { AreaField, SelectField, TextField } from '../../ui/fields.tsx'
-import { Preview } from '../../ui/html-preview.tsx'
+import { SelectField, TextAreaField, TextField } from '../../ui/fields.tsx'
+import { HtmlPreview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
@@ -20,11 +20,11 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
     <div class="columns">
       <Section title={t('basics')}>
         <TextField label={t('name')} bind={draft.title} max={255} required error={wrong.title && common('required')} />
-        <AreaField label={t('description')} bind={draft.descriptionHtml} rows={5} max={65_536} />
+        <TextAreaField label={t('description')} bind={draft.descriptionHtml} rows={5} max={65_536} />
         <div class="row">
           <Button onPress={() => setPreview(!isPreview)}>{isPreview ? common('close') : t('preview')}</Button>
         </div>
-        {isPreview && html.trim() !== '' && <Preview html={html} label={t('preview')} />}
+        {isPreview && html.trim() !== '' && <HtmlPreview html={html} label={t('preview')} />}
         <TextField
           label={t('handle')}
           bind={draft.handle}

@@ -3,11 +3,11 @@ import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
-import { When } from '../../ui/bits.tsx'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
@@ -28,7 +28,7 @@ const columns = (): readonly Column<Collection>[] => [
     ),
   },
   { key: 'published', title: t('published'), cell: ({ publishedAt }) => <Published at={publishedAt} /> },
-  { key: 'changed', title: t('changed'), cell: ({ updatedAt }) => <When at={updatedAt} /> },
+  { key: 'changed', title: t('changed'), cell: ({ updatedAt }) => <Moment at={updatedAt} /> },
 ]
 
 export default function Collections() {
@@ -37,7 +37,7 @@ export default function Collections() {
     ok(api.GET('/collection-v2', { params: { query: { page: query.page } }, signal })),
   )
   const create = (
-    <ButtonLink icon="plus" kind="primary" href={at('collections', 'new')}>
+    <ButtonLink icon="plus" kind="primary" href={shopPath('collections', 'new')}>
       {t('new')}
     </ButtonLink>
   )
@@ -55,10 +55,10 @@ export default function Collections() {
         )
       }
     >
-      <LoadedList
+      <ListView
         of={collections}
         query={query}
-        empty={<Empty icon="tag" title={t('none')} text={t('noneText')} action={mayManage.value && create} />}
+        empty={<EmptyState icon="tag" title={t('none')} text={t('noneText')} action={mayManage.value && create} />}
       >
         {(list) => (
           <Table
@@ -66,10 +66,10 @@ export default function Collections() {
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}
-            href={({ id }) => at('collections', id)}
+            href={({ id }) => shopPath('collections', id)}
           />
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

@@ -4,13 +4,13 @@ import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
 import { findProducts } from '../../lib/api/record-search.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { State } from '../../ui/bits.tsx'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty, Section } from '../../ui/page.tsx'
+import { EmptyState, Section } from '../../ui/page.tsx'
 import { Picker } from '../../ui/picker.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { moved, Ordered } from '../../ui/sortable-list.tsx'
+import { moveItem, SortableList } from '../../ui/sortable-list.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { productsMax } from './draft.domain.ts'
 import { t } from './i18n.ts'
 
@@ -54,7 +54,7 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
   const nameOf = (id: string) => products.value.get(id)?.title ?? (products.value.get(id) === null ? t('gone') : '')
 
   function move(place: number, to: number): void {
-    ids.value = moved(ids.value, place, to)
+    ids.value = moveItem(ids.value, place, to)
     // What is moved stays in sight.
     if (to < from || to >= from + windowSize) first.value = Math.floor(to / windowSize) * windowSize
   }
@@ -76,10 +76,10 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
         error={all.length >= productsMax ? t('full', { max: productsMax }) : undefined}
       />
       {all.length === 0 ? (
-        <Empty icon="products" title={t('noProducts')} text={t('noProductsText')} />
+        <EmptyState icon="products" title={t('noProducts')} text={t('noProductsText')} />
       ) : (
         <>
-          <Ordered label={t('order')} items={shown} keyOf={(id) => id} nameOf={nameOf} onMove={move} first={from} total={all.length}>
+          <SortableList label={t('order')} items={shown} keyOf={(id) => id} nameOf={nameOf} onMove={move} first={from} total={all.length}>
             {(id, place) => (
               <OneProduct
                 key={id}
@@ -94,7 +94,7 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
                 }}
               />
             )}
-          </Ordered>
+          </SortableList>
           {all.length > windowSize && (
             <div class="row">
               <Button disabled={from === 0} onPress={() => (first.value = from - windowSize)}>
@@ -149,11 +149,11 @@ function OneProduct({
           event.currentTarget.blur()
         }}
       />
-      <a class="named" href={at('products', id)}>
+      <a class="named" href={shopPath('products', id)}>
         <Picture url={product?.images[0]?.url} />
         <bdi class="cut">{name || id}</bdi>
       </a>
-      {product && product.status !== 'ACTIVE' ? <State of={product.status} /> : <span />}
+      {product && product.status !== 'ACTIVE' ? <StatusBadge of={product.status} /> : <span />}
       <Button kind="quiet" icon="close" label={t('removeProduct', { name: called })} onPress={onRemove} />
     </div>
   )

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { Schema } from '../../lib/api/api.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { Facts } from '../../ui/bits.tsx'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
-import { Preview } from '../../ui/html-preview.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { HtmlPreview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { t } from './i18n.ts'
@@ -23,7 +23,7 @@ export function CollectionView({ of }: { of: Schema<'CollectionWithProductIds'> 
           {shown.map((id) => (
             <li key={id}>
               <Picture url={products.value.get(id)?.images[0]?.url} />
-              <a href={at('products', id)}>
+              <a href={shopPath('products', id)}>
                 <bdi class="cut">{products.value.get(id)?.title ?? id}</bdi>
               </a>
             </li>
@@ -32,9 +32,9 @@ export function CollectionView({ of }: { of: Schema<'CollectionWithProductIds'> 
         {shown.length < of.productIds.length && <Button onPress={() => (count.value += step)}>{t('later')}</Button>}
       </Section>
       <Section title={t('basics')}>
-        <Facts of={[[t('handle'), <code>{of.handle}</code>]]} />
+        <FactList of={[[t('handle'), <code>{of.handle}</code>]]} />
         {of.image && <Picture url={of.image.url} alt={of.image.alt} large />}
-        {of.descriptionHtml !== '' && <Preview html={of.descriptionHtml} label={t('description')} />}
+        {of.descriptionHtml !== '' && <HtmlPreview html={of.descriptionHtml} label={t('description')} />}
       </Section>
     </div>
   )

@@ -1,18 +1,18 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { mayManage } from '../../lib/session/current-shop.ts'
-import { Address, AddressFields, addressForm, addressOf } from '../../ui/address.tsx'
-import { State } from '../../ui/bits.tsx'
+import { Address, AddressFields, addressOf, createAddressForm } from '../../ui/address.tsx'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { CheckField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Loaded, Section } from '../../ui/page.tsx'
+import { ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
 const shownFirst = 6
@@ -47,7 +47,7 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
         )
       }
     >
-      <Loaded of={addresses} lines={2}>
+      <ResourceView of={addresses} lines={2}>
         {(shown) =>
           shown.length === 0 ? (
             <p class="hint">{t('noAddresses')}</p>
@@ -69,7 +69,7 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
             </ul>
           )
         }
-      </Loaded>
+      </ResourceView>
       {of.addressIds.length > many.value && (
         <Button
           kind="quiet"
@@ -103,7 +103,7 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
 /** That an address is the one that is taken unless another is said; the way to have it so where it is not. */
 const Default = ({ is, text, onMake }: { is: boolean; text: string; onMake: () => Promise<void> }) =>
   is ? (
-    <State of="DEFAULT" text={text} />
+    <StatusBadge of="DEFAULT" text={text} />
   ) : (
     mayManage.value && (
       <Button kind="quiet" onPress={onMake}>
@@ -113,14 +113,14 @@ const Default = ({ is, text, onMake }: { is: boolean; text: string; onMake: () =
   )
 
 function NewAddress({ of, onMade }: { of: Schema<'Customer'>; onMade: () => unknown }) {
-  const once = useIntention()
-  const [form] = useState(() => addressForm(null))
+  const sendOnce = useIdempotentSend()
+  const [form] = useState(() => createAddressForm(null))
   const [isShipping, isBilling] = [useSignal(of.addressIds.length === 0), useSignal(false)]
   const typed = addressOf(form)
   async function create() {
     if (!typed?.countryCode) throw new Error(t('countryNeeded'))
     const body = { ...typed, isDefaultShipping: isShipping.value, isDefaultBilling: isBilling.value }
-    await once(body, (key) =>
+    await sendOnce(body, (key) =>
       ok(
         api.POST('/customer/{customerId}/addresses', { params: { path: { customerId: of.id }, header: { 'idempotency-key': key } }, body }),
       ),

@@ -1,9 +1,9 @@
 import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { Money } from '../../ui/bits.tsx'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
-import { Loaded, Section } from '../../ui/page.tsx'
+import { Money } from '../../ui/money.tsx'
+import { ResourceView, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
@@ -17,9 +17,9 @@ export function Cards({ customerId }: { customerId: string }) {
   return (
     <Section
       title={t('cards')}
-      actions={<ButtonLink href={`${at('gift-cards')}?new=1&customer=${customerId}`}>{t('issueCard')}</ButtonLink>}
+      actions={<ButtonLink href={`${shopPath('gift-cards')}?new=1&customer=${customerId}`}>{t('issueCard')}</ButtonLink>}
     >
-      <Loaded of={cards} lines={2}>
+      <ResourceView of={cards} lines={2}>
         {(list) =>
           list.data.length === 0 ? (
             <p class="hint">{t('noCards')}</p>
@@ -29,19 +29,19 @@ export function Cards({ customerId }: { customerId: string }) {
                 caption={t('theirCards')}
                 rows={list.data}
                 rowKey={({ id }) => id}
-                href={({ id }) => at('gift-cards', id)}
+                href={({ id }) => shopPath('gift-cards', id)}
                 columns={[
                   { key: 'card', title: t('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
                   { key: 'left', title: t('cardLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
                 ]}
               />
               {list.total > list.data.length && (
-                <a href={`${at('gift-cards')}?customerId=${customerId}`}>{t('allCards', { n: list.total })}</a>
+                <a href={`${shopPath('gift-cards')}?customerId=${customerId}`}>{t('allCards', { n: list.total })}</a>
               )}
             </>
           )
         }
-      </Loaded>
+      </ResourceView>
     </Section>
   )
 }

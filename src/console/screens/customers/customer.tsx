@@ -4,13 +4,17 @@ import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
-import { Facts, Money, Note, OrderState, State, When } from '../../ui/bits.tsx'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Money } from '../../ui/money.tsx'
+import { Note } from '../../ui/note.tsx'
+import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
+import { OrderStatusBadge, StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Addresses } from './addresses.tsx'
 import { Cards } from './cards.tsx'
@@ -24,12 +28,12 @@ export default function CustomerPage() {
   const id = useRoute().params['id'] ?? ''
   const customer = useResource(id, (signal) => ok(api.GET('/customer/{customerId}', { params: { path: { customerId: id } }, signal })))
   const of = customer.data.value
-  useLive(['order.*', 'customer.*'], customer.reload)
+  useLiveReload(['order.*', 'customer.*'], customer.reload)
   const isErased = of?.erasedAt != null
   return (
     <Page
       title={of ? (isErased ? t('erased') : of.name || of.email) : t('customer')}
-      back={{ href: at('customers'), text: t('title') }}
+      back={{ href: shopPath('customers'), text: t('title') }}
       actions={
         of &&
         mayManage.value &&
@@ -48,7 +52,7 @@ export default function CustomerPage() {
         )
       }
     >
-      <Loaded of={customer}>
+      <ResourceView of={customer}>
         {(shown) => (
           <>
             {isErased && <Note tone="warn">{t('erasedText', { at: moment(shown.erasedAt ?? '') })}</Note>}
@@ -69,20 +73,21 @@ export default function CustomerPage() {
             )}
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
 
 const AboutThem = ({ of }: { of: Customer }) => (
   <Section title={t('facts')}>
-    <Facts
+    <FactList
       of={[
         [
           t('email'),
           of.erasedAt ? null : (
             <>
-              <bdi>{of.email}</bdi> <State of={of.emailVerified ? 'OK' : 'NO'} text={of.emailVerified ? t('verified') : t('unverified')} />
+              <bdi>{of.email}</bdi>{' '}
+              <StatusBadge of={of.emailVerified ? 'OK' : 'NO'} text={of.emailVerified ? t('verified') : t('unverified')} />
             </>
           ),
         ],
@@ -90,7 +95,7 @@ const AboutThem = ({ of }: { of: Customer }) => (
         [t('marketing'), of.acceptsMarketing ? t('marketingYes') : t('marketingNo')],
         [t('orders'), number(of.ordersCount)],
         [t('spent'), <Money key="spent" of={of.totalSpent} />],
-        [t('since'), <When key="since" at={of.createdAt} />],
+        [t('since'), <Moment key="since" at={of.createdAt} />],
       ]}
     />
   </Section>
@@ -101,25 +106,25 @@ function Orders({ of: { id } }: { of: Customer }) {
   const orders = useResource(`${id} ${query.page}`, (signal) =>
     ok(api.GET('/v2/orders', { params: { query: { customerId: id, page: query.page } }, signal })),
   )
-  useLive(['order.*'], orders.reload)
+  useLiveReload(['order.*'], orders.reload)
   return (
     <Section title={t('orders')}>
-      <LoadedList of={orders} query={query} goesOn empty={<Empty icon="orders" title={t('noOrders')} text={t('noOrdersText')} />}>
+      <ListView of={orders} query={query} goesOn empty={<EmptyState icon="orders" title={t('noOrders')} text={t('noOrdersText')} />}>
         {(list) => (
           <Table
             caption={t('theirOrders')}
             rows={list.data}
             rowKey={(order) => order.id}
-            href={(order) => at('orders', order.id)}
+            href={(order) => shopPath('orders', order.id)}
             columns={[
               { key: 'number', title: t('order'), main: true, cell: (order) => `#${order.number}` },
-              { key: 'placed', title: t('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
-              { key: 'status', title: common('status'), cell: (order) => <OrderState of={order} /> },
+              { key: 'placed', title: t('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+              { key: 'status', title: common('status'), cell: (order) => <OrderStatusBadge of={order} /> },
               { key: 'total', title: t('total'), end: true, cell: ({ total }) => <Money of={total} /> },
             ]}
           />
         )}
-      </LoadedList>
+      </ListView>
     </Section>
   )
 }

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { Note } from '../../ui/bits.tsx'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Note } from '../../ui/note.tsx'
 import { t } from './i18n.ts'
 
 const goes = ['goesName', 'goesAddresses', 'goesOrders', 'goesLogin', 'goesGuest'] as const
@@ -43,7 +43,7 @@ export function Erase({ of, onClose, onErased }: { of: Schema<'Customer'>; onClo
       <Form onSubmit={erase} submit={t('eraseNow')} danger label={t('eraseTitle')}>
         {isOpen.value && (
           <Note tone="warn">
-            {t('eraseOpen')} <a href={`${at('orders')}?q=${encodeURIComponent(of.email)}`}>{t('eraseOpenLink')}</a>
+            {t('eraseOpen')} <a href={`${shopPath('orders')}?q=${encodeURIComponent(of.email)}`}>{t('eraseOpenLink')}</a>
           </Note>
         )}
         {list(t('goes'), goes)}

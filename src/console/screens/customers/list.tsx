@@ -5,13 +5,13 @@ import { useResource } from '../../lib/api/resource.ts'
 import { dayOf, number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
-import { Money } from '../../ui/bits.tsx'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Money } from '../../ui/money.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { NewCustomer } from './new.tsx'
@@ -52,7 +52,7 @@ export default function Customers() {
             <Button icon="download" onPress={() => download(pathWith('/customer', { q, email }), 'customers.csv', 'text/csv')}>
               {common('download')}
             </Button>
-            <ButtonLink icon="upload" href={at('customers', 'import')}>
+            <ButtonLink icon="upload" href={shopPath('customers', 'import')}>
               {t('import')}
             </ButtonLink>
             <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1', page: query.of['page'] })}>
@@ -63,27 +63,33 @@ export default function Customers() {
       }
     >
       <Filters query={query} search={t('search')} filters={[{ name: 'email', label: t('email'), type: 'email' }]} />
-      <LoadedList
+      <ListView
         of={customers}
         query={query}
         isFiltered={!!q || !!email}
         empty={
-          <Empty
+          <EmptyState
             icon="people"
             title={t('none')}
             text={t('noneText')}
-            action={mayManage.value && <ButtonLink href={at('customers', 'import')}>{t('import')}</ButtonLink>}
+            action={mayManage.value && <ButtonLink href={shopPath('customers', 'import')}>{t('import')}</ButtonLink>}
           />
         }
         notFound={t('guests')}
       >
         {(list) => (
-          <Table caption={t('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('customers', id)} />
+          <Table
+            caption={t('title')}
+            columns={columns()}
+            rows={list.data}
+            rowKey={({ id }) => id}
+            href={({ id }) => shopPath('customers', id)}
+          />
         )}
-      </LoadedList>
+      </ListView>
       {isNew && mayManage.value && (
         <FormDialog title={t('add')} onClose={() => query.set({ new: undefined, page: query.of['page'] }, { replace: true })}>
-          <NewCustomer onMade={({ id }) => route(at('customers', id), true)} />
+          <NewCustomer onMade={({ id }) => route(shopPath('customers', id), true)} />
         </FormDialog>
       )}
     </Page>

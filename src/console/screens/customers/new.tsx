@@ -1,5 +1,5 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
@@ -10,12 +10,12 @@ import { t } from './i18n.ts'
 /** A customer made by hand: nobody is sent anything, and they have no password until they ask for one. */
 export function NewCustomer({ onMade }: { onMade: (made: Schema<'Customer'>) => void }) {
   const draft = useDraft('new', { email: '', name: '', phone: '', acceptsMarketing: false })
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const { email, name, phone, acceptsMarketing } = draft.of
   async function create() {
     const typed = draft.now()
     const body = { ...typed, email: typed.email.trim(), name: typed.name.trim(), phone: typed.phone.trim() || null }
-    const made = await once(body, (key) => ok(api.POST('/customer', { params: { header: { 'idempotency-key': key } }, body })))
+    const made = await sendOnce(body, (key) => ok(api.POST('/customer', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(typed)
     notify(t('made'))
     onMade(made)

@@ -1,5 +1,5 @@
 import type { Schema } from '../../lib/api/api.ts'
-import { wallKept, wallText } from '../../lib/format/zoned-time.ts'
+import { parseChangedWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 import { moneyText, parseMoney } from '../../lib/forms/amounts.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
@@ -67,8 +67,8 @@ export const typedOf = (
   minSubtotal: of.minSubtotal === null ? '' : moneyText(of.minSubtotal),
   products,
   collections,
-  startsAt: wallText(of.startsAt, zone),
-  endsAt: wallText(of.endsAt, zone),
+  startsAt: wallTimeText(of.startsAt, zone),
+  endsAt: wallTimeText(of.endsAt, zone),
   usageLimit: digits(of.usageLimit),
   perCustomerLimit: digits(of.perCustomerLimit),
   isActive: of.status === 'ACTIVE',
@@ -116,8 +116,8 @@ export function bodyOf(
   const valueBps = kind === 'PERCENT' ? parsePercent(typed.percent) || undefined : null
   const amount = kind === 'FIXED' ? positive(typed.amount, currency) : null
   const minSubtotal = typed.minSubtotal.trim() === '' ? null : positive(typed.minSubtotal, currency)
-  const startsAt = wallKept(typed.startsAt, before?.startsAt ?? null, zone)
-  const endsAt = wallKept(typed.endsAt, before?.endsAt ?? null, zone)
+  const startsAt = parseChangedWallTime(typed.startsAt, before?.startsAt ?? null, zone)
+  const endsAt = parseChangedWallTime(typed.endsAt, before?.endsAt ?? null, zone)
   const usageLimit = parseCount(typed.usageLimit)
   const perCustomerLimit = parseCount(typed.perCustomerLimit)
   const wrong: { -readonly [Field in keyof Wrong]: Wrong[Field] } = {}

@@ -3,10 +3,10 @@ import { api } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { at } from '../../lib/session/current-shop.ts'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Loaded, Page } from '../../ui/page.tsx'
+import { Page, ResourceView } from '../../ui/page.tsx'
 import { DiscountForm } from './form.tsx'
 import { t } from './i18n.ts'
 import { DiscountStateOf } from './list.tsx'
@@ -15,7 +15,7 @@ import { type Held, readDiscount } from './read.ts'
 export default function EditDiscount() {
   const id = useRoute().params['id'] ?? ''
   return id === 'new' ? (
-    <Page title={t('add')} back={{ href: at('discounts'), text: t('title') }}>
+    <Page title={t('add')} back={{ href: shopPath('discounts'), text: t('title') }}>
       <DiscountForm />
     </Page>
   ) : (
@@ -32,12 +32,12 @@ function Existing({ id }: { id: string }) {
     if (!(await confirm({ title: t('removeTitle'), body, action: common('delete'), danger: true }))) return
     await api.DELETE('/discounts/{id}', { params: { path: { id }, header: { 'if-match': etag } } })
     notify(t('removed'))
-    route(at('discounts'), true)
+    route(shopPath('discounts'), true)
   }
   return (
     <Page
       title={held?.data.title ?? t('discount')}
-      back={{ href: at('discounts'), text: t('title') }}
+      back={{ href: shopPath('discounts'), text: t('title') }}
       subtitle={held && <DiscountStateOf of={held.data} />}
       actions={
         held && (
@@ -47,7 +47,7 @@ function Existing({ id }: { id: string }) {
         )
       }
     >
-      <Loaded of={discount}>{(shown) => <DiscountForm of={shown} onSaved={discount.put} />}</Loaded>
+      <ResourceView of={discount}>{(shown) => <DiscountForm of={shown} onSaved={discount.put} />}</ResourceView>
     </Page>
   )
 }

@@ -1,19 +1,19 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
-import { api, ok, type Schema, versioned } from '../../lib/api/api.ts'
-import { changesOf, givenOf } from '../../lib/api/changed-fields.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { pickChanges, withoutNulls } from '../../lib/api/changed-fields.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { findCollections, findProducts } from '../../lib/api/record-search.ts'
 import { moment, money, number, timeZone } from '../../lib/format/format.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common, notAmount, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { at, shop } from '../../lib/session/current-shop.ts'
+import { shop, shopPath } from '../../lib/session/current-shop.ts'
 import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
-import { type Find, PickField } from '../../ui/picker.tsx'
+import { PickField, type RecordFinder } from '../../ui/picker.tsx'
 import { type Body, bodyFields, bodyOf, nothingTyped, type Typed, typedOf, type Wrong } from './discount.domain.ts'
 import { t } from './i18n.ts'
 import { discountValue } from './list.tsx'
@@ -26,7 +26,7 @@ const collectionsMax = 20
 
 /** Records as the draft keeps them: their names, and not all that they hold. */
 const named =
-  (find: Find<Choice>): Find<Choice> =>
+  (find: RecordFinder<Choice>): RecordFinder<Choice> =>
   async (q, signal) =>
     (await find(q, signal)).map(({ id, text, detail }) => ({ id, text, detail }))
 
@@ -37,7 +37,7 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
   const currency = shop.value?.currency ?? 'USD'
   const draft = useDraft<Typed>(of?.data.id ?? 'new', of ? typedOf(of.data, { zone, ...of }) : nothingTyped)
   const wrong = useSignal<Wrong>({})
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const { kind, how } = draft.of
   const error = (field: keyof Typed): string | undefined => {
     const reason = wrong.value[field]
@@ -48,23 +48,23 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
   }
 
   async function create(body: Body) {
-    const made = await once(body, (key) =>
-      ok(api.POST('/discounts', { params: { header: { 'idempotency-key': key } }, body: givenOf(body) })),
+    const made = await sendOnce(body, (key) =>
+      ok(api.POST('/discounts', { params: { header: { 'idempotency-key': key } }, body: withoutNulls(body) })),
     )
     draft.reset(draft.now())
     notify(t('made'))
-    route(at('discounts', made.id), true)
+    route(shopPath('discounts', made.id), true)
   }
   async function change({ data, etag }: Held, body: Body) {
-    const changes = changesOf(body, data)
+    const changes = pickChanges(body, data)
     const sent = draft.now()
     const isNothing = Object.keys(changes).length === 0
     const saved = isNothing
       ? { data, etag }
       : await saveVersioned(etag, {
           save: (version) =>
-            once([changes, version], (key) =>
-              versioned(
+            sendOnce([changes, version], (key) =>
+              readVersioned(
                 api.PATCH('/discounts/{id}', {
                   params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
                   body: changes,

@@ -4,13 +4,14 @@ import { useResource } from '../../lib/api/resource.ts'
 import { money, number, percentOfBps } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { State, When } from '../../ui/bits.tsx'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { discountState, stateTone } from './discount.domain.ts'
 import { t } from './i18n.ts'
@@ -25,7 +26,7 @@ export const discountValue = ({ kind, valueBps, amount }: Pick<Discount, 'kind' 
 
 export const DiscountStateOf = ({ of }: { of: Discount }) => {
   const state = discountState(of, serverNow())
-  return <State of={state} text={t(`is.${state}`)} tone={stateTone[state]} />
+  return <StatusBadge of={state} text={t(`is.${state}`)} tone={stateTone[state]} />
 }
 
 const usedOf = ({ used, usageLimit }: Discount) =>
@@ -36,7 +37,7 @@ const columns = (): readonly Column<Discount>[] => [
   { key: 'code', title: t('code'), cell: ({ code }) => (code === null ? t('automatic') : <code dir="ltr">{code}</code>) },
   { key: 'value', title: t('takesOff'), cell: discountValue },
   { key: 'state', title: common('status'), cell: (discount) => <DiscountStateOf of={discount} /> },
-  { key: 'ends', title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <When at={endsAt} /> : t('never')) },
+  { key: 'ends', title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <Moment at={endsAt} /> : t('never')) },
   { key: 'used', title: t('used'), end: true, cell: usedOf },
 ]
 
@@ -45,9 +46,9 @@ export default function Discounts() {
   const discounts = useResource(String(query.page), (signal) =>
     ok(api.GET('/discounts', { params: { query: { page: query.page } }, signal })),
   )
-  useLive(['order.*'], discounts.reload)
+  useLiveReload(['order.*'], discounts.reload)
   const create = (
-    <ButtonLink icon="plus" kind="primary" href={at('discounts', 'new')}>
+    <ButtonLink icon="plus" kind="primary" href={shopPath('discounts', 'new')}>
       {t('add')}
     </ButtonLink>
   )
@@ -63,11 +64,17 @@ export default function Discounts() {
         </>
       }
     >
-      <LoadedList of={discounts} query={query} empty={<Empty icon="tag" title={t('none')} text={t('noneText')} action={create} />}>
+      <ListView of={discounts} query={query} empty={<EmptyState icon="tag" title={t('none')} text={t('noneText')} action={create} />}>
         {(list) => (
-          <Table caption={t('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('discounts', id)} />
+          <Table
+            caption={t('title')}
+            columns={columns()}
+            rows={list.data}
+            rowKey={({ id }) => id}
+            href={({ id }) => shopPath('discounts', id)}
+          />
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

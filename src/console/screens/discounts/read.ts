@@ -1,5 +1,5 @@
-import { api, ok, type Schema, versioned } from '../../lib/api/api.ts'
-import { collectionChoice, namedChoices, productChoice } from '../../lib/api/record-search.ts'
+import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { collectionChoice, loadChoices, productChoice } from '../../lib/api/record-search.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 
 /** A discount with its version, and what the products and collections are called that it is for. */
@@ -15,15 +15,15 @@ const short = ({ id, text, detail }: Choice): Choice => ({ id, text, detail })
 /** @throws Refused */
 export async function readDiscount(id: string, signal?: AbortSignal): Promise<Held> {
   const more = signal ? { signal } : {}
-  const { data, etag } = await versioned(api.GET('/discounts/{id}', { params: { path: { id } }, ...more }))
+  const { data, etag } = await readVersioned(api.GET('/discounts/{id}', { params: { path: { id } }, ...more }))
   const discount = data as Schema<'Discount'>
   const [products, collections] = await Promise.all([
-    namedChoices(
+    loadChoices(
       discount.productIds ?? [],
       (one) => ok(api.GET('/product-v2/{id}', { params: { path: { id: one } }, ...more })),
       (of) => short(productChoice(of)),
     ),
-    namedChoices(
+    loadChoices(
       discount.collectionIds ?? [],
       (one) => ok(api.GET('/collection-v2/{id}', { params: { path: { id: one } }, ...more })),
       (of) => short(collectionChoice(of)),

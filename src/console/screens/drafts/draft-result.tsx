@@ -1,8 +1,9 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { Money, Note } from '../../ui/bits.tsx'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
+import { Money } from '../../ui/money.tsx'
+import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { detailOf } from './draft.domain.ts'
@@ -14,7 +15,7 @@ export const Done = ({ of }: { of: Schema<'DraftOrder'> }) => (
     {of.status !== 'OPEN' && <Note tone={of.status === 'COMPLETED' ? 'good' : 'info'}>{t(`became.${of.status}`)}</Note>}
     {of.orderId && (
       <div class="row">
-        <ButtonLink kind="primary" icon="orders" href={at('orders', of.orderId)}>
+        <ButtonLink kind="primary" icon="orders" href={shopPath('orders', of.orderId)}>
           {t('toOrder')}
         </ButtonLink>
       </div>

@@ -1,14 +1,16 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, versioned } from '../../lib/api/api.ts'
+import { api, readVersioned } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { useLive } from '../../lib/live/live-events.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { isDirty } from '../../lib/session/unsaved-changes.ts'
-import { Note, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Loaded, Page } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Page, ResourceView } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Versioned } from './draft.domain.ts'
 import { Done } from './draft-result.tsx'
 import { Editor } from './editor.tsx'
@@ -18,7 +20,7 @@ import { Side } from './side.tsx'
 /** A draft order: a new one, one that is open, or what became of one. */
 export default function DraftPage() {
   const { id } = useRoute().params
-  const back = { href: at('orders', 'drafts'), text: t('title') }
+  const back = { href: shopPath('orders', 'drafts'), text: t('title') }
   if (id === undefined)
     return (
       <Page title={t('new')} subtitle={t('newText')} back={back}>
@@ -32,14 +34,14 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
   // The form begins anew with what it saved, and with what somebody else has; not with what comes behind its back.
   const begun = useSignal<Versioned | undefined>(undefined)
   const draft = useResource<Versioned>(id, async (signal) => {
-    const read = await versioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } }, signal }))
+    const read = await readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } }, signal }))
     begun.value ??= read as Versioned
     return read as Versioned
   })
   const isGoing = useRef(false)
   // What was typed before somebody began to pay stays, until one lets it go.
   const isLetGo = useSignal(false)
-  useLive(['order.*'], () => !isGoing.current && draft.reload())
+  useLiveReload(['order.*'], () => !isGoing.current && draft.reload())
   const known = draft.data.value
   const put = (now: Versioned) => {
     draft.put(now)
@@ -52,13 +54,13 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
       subtitle={
         known && (
           <>
-            <State of={known.data.status} />
-            <When at={known.data.createdAt} />
+            <StatusBadge of={known.data.status} />
+            <Moment at={known.data.createdAt} />
           </>
         )
       }
     >
-      <Loaded of={draft}>
+      <ResourceView of={draft}>
         {(now) => (
           <div class="columns">
             {mayManage.value && (now.data.status === 'OPEN' || (isDirty() && !isLetGo.value)) ? (
@@ -91,7 +93,7 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
             />
           </div>
         )}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }

@@ -1,17 +1,17 @@
 import type { Signal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { api, ok, type Schema, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { findCustomers } from '../../lib/api/record-search.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { money } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { at, shop } from '../../lib/session/current-shop.ts'
+import { shop, shopPath } from '../../lib/session/current-shop.ts'
 import { AddressFields, type AddressForm } from '../../ui/address.tsx'
-import { Problem } from '../../ui/error-message.tsx'
-import { AreaField, SelectField, TextField } from '../../ui/fields.tsx'
+import { ErrorMessage } from '../../ui/error-message.tsx'
+import { SelectField, TextAreaField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
@@ -38,30 +38,30 @@ export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: b
     take(form, now, country)
     begin({ typed: now, etag: of.etag })
   }, [of])
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const typed = typedIn(form)
   const isDirty = JSON.stringify(bodyOf(typed, currency)) !== JSON.stringify(bodyOf(begun.typed, currency))
   const sum = subtotalOf(typed, currency)
 
   async function create(): Promise<void> {
     const body = bodyOf(typed, currency)
-    const made = await once(body, (key) => ok(api.POST('/v2/orders/drafts', { params: { header: { 'idempotency-key': key } }, body })))
+    const made = await sendOnce(body, (key) => ok(api.POST('/v2/orders/drafts', { params: { header: { 'idempotency-key': key } }, body })))
     notify(t('made'))
-    route(at('orders', 'drafts', made.id), true)
+    route(shopPath('orders', 'drafts', made.id), true)
   }
   async function change({ data: { id } }: Versioned): Promise<void> {
     const body = changeOf(begun.typed, typed, currency)
     const saved = await saveVersioned(begun.etag, {
       save: (etag) =>
-        once([body, etag], (key) =>
-          versioned(
+        sendOnce([body, etag], (key) =>
+          readVersioned(
             api.PATCH('/v2/orders/drafts/{id}', {
               params: { path: { id }, header: { 'idempotency-key': key, ...(etag ? { 'if-match': etag } : {}) } },
               body,
             }),
           ),
         ),
-      theirs: () => versioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } } })) as Promise<Versioned>,
+      theirs: () => readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } } })) as Promise<Versioned>,
       differences: (theirs) => differencesOf(typed, typedOf(theirs), body),
       onTheirs: (now) => onSaved?.(now),
     })
@@ -89,7 +89,7 @@ export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: b
       <Where form={form} />
       <Section title={t('more')}>
         <TextField label={t('discountCode')} bind={form.discountCode} name="discountCode" max={64} hint={t('discountHint')} code />
-        <AreaField label={t('note')} bind={form.note} rows={2} max={2000} hint={t('noteHint')} />
+        <TextAreaField label={t('note')} bind={form.note} rows={2} max={2000} hint={t('noteHint')} />
       </Section>
     </Form>
   )
@@ -132,7 +132,7 @@ function Where({ form }: { form: DraftForm }) {
         of={form.billing}
         says={isSaid ? ['shopper', 'same', 'shop'] : ['shopper', 'shop']}
       />
-      {methods.error.value !== undefined && <Problem error={methods.error.value} retry={methods.reload} />}
+      {methods.error.value !== undefined && <ErrorMessage error={methods.error.value} retry={methods.reload} />}
       {(known.length > 0 || chosen !== '') && (
         <SelectField
           label={t('method')}

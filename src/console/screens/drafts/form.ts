@@ -1,10 +1,10 @@
 /** The fields of a draft order, as signals. */
 import { type Signal, signal } from '@preact/signals'
 import type { Schema } from '../../lib/api/api.ts'
-import { customerChoice, type Found } from '../../lib/api/record-search.ts'
+import { customerChoice, type FoundRecord } from '../../lib/api/record-search.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { fill, textsOf } from '../../lib/forms/draft.ts'
-import { type AddressForm, addressForm, addressOf } from '../../ui/address.tsx'
+import { type AddressForm, addressOf, createAddressForm } from '../../ui/address.tsx'
 import type { Typed, TypedLine } from './draft.domain.ts'
 
 export type LineForm = Omit<TypedLine, 'quantity' | 'price'> & { readonly quantity: Signal<string>; readonly price: Signal<string> }
@@ -14,7 +14,7 @@ export type Says = 'shopper' | 'shop' | 'same'
 export type DraftForm = {
   readonly lines: Signal<readonly LineForm[]>
   readonly email: Signal<string>
-  readonly customer: Signal<readonly (Found<Schema<'Customer'>> | Choice)[]>
+  readonly customer: Signal<readonly (FoundRecord<Schema<'Customer'>> | Choice)[]>
   readonly shippingBy: Signal<Says>
   readonly shipping: AddressForm
   readonly billingBy: Signal<Says>
@@ -38,9 +38,9 @@ export function formOf(typed: Typed, country: string): DraftForm {
     email: signal(typed.email),
     customer: signal(typed.customerId === null ? [] : [{ id: typed.customerId, text: typed.customerId }]),
     shippingBy: signal<Says>(typed.shippingAddress ? 'shop' : 'shopper'),
-    shipping: addressForm(typed.shippingAddress, country),
+    shipping: createAddressForm(typed.shippingAddress, country),
     billingBy: signal<Says>(isSame ? 'same' : typed.billingAddress ? 'shop' : 'shopper'),
-    billing: addressForm(typed.billingAddress, country),
+    billing: createAddressForm(typed.billingAddress, country),
     shippingMethod: signal(typed.shippingMethod),
     discountCode: signal(typed.discountCode),
     note: signal(typed.note),

@@ -3,14 +3,16 @@ import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
-import { Money, State, When } from '../../ui/bits.tsx'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Money } from '../../ui/money.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
@@ -27,10 +29,10 @@ const columns = (): readonly Column<Draft>[] => [
       <bdi class="cut">{email ?? shippingAddress?.name ?? t('nobodyYet', { id: id.slice(-6) })}</bdi>
     ),
   },
-  { key: 'made', title: t('made'), cell: ({ createdAt }) => <When at={createdAt} /> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'made', title: t('made'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   { key: 'lines', title: t('lines'), end: true, cell: ({ lines }) => number(lines.length) },
-  { key: 'sent', title: t('sent'), cell: ({ sentAt }) => (sentAt ? <When at={sentAt} /> : '–') },
+  { key: 'sent', title: t('sent'), cell: ({ sentAt }) => (sentAt ? <Moment at={sentAt} /> : '–') },
   { key: 'total', title: t('total'), end: true, cell: ({ totals }) => <Money of={totals.total} /> },
 ]
 
@@ -41,9 +43,9 @@ export default function Drafts() {
   const drafts = useResource(JSON.stringify([status, query.page]), (signal) =>
     ok(api.GET('/v2/orders/drafts', { params: { query: { ...(status ? { status } : {}), page: query.page } as object }, signal })),
   )
-  useLive(['order.*'], drafts.reload)
+  useLiveReload(['order.*'], drafts.reload)
   const create = mayManage.value && (
-    <ButtonLink icon="plus" kind="primary" href={at('orders', 'drafts', 'new')}>
+    <ButtonLink icon="plus" kind="primary" href={shopPath('orders', 'drafts', 'new')}>
       {t('new')}
     </ButtonLink>
   )
@@ -66,11 +68,11 @@ export default function Drafts() {
         query={query}
         filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
       />
-      <LoadedList
+      <ListView
         of={drafts}
         query={query}
         isFiltered={!!status}
-        empty={<Empty icon="page" title={t('none')} text={t('noneText')} action={create} />}
+        empty={<EmptyState icon="page" title={t('none')} text={t('noneText')} action={create} />}
       >
         {(list) => (
           <Table
@@ -78,10 +80,10 @@ export default function Drafts() {
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}
-            href={({ id }) => at('orders', 'drafts', id)}
+            href={({ id }) => shopPath('orders', 'drafts', id)}
           />
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

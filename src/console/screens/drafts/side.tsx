@@ -1,15 +1,18 @@
 import { useLocation } from 'preact-iso/router'
-import { api, ok, type Schema, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { isDirty } from '../../lib/session/unsaved-changes.ts'
 import { Address } from '../../ui/address.tsx'
-import { Copyable, Facts, Note, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Totals } from '../orders/totals.tsx'
 import { t } from './i18n.ts'
@@ -52,14 +55,14 @@ function TotalsOf({ of: { totals, discounts } }: { of: Draft }) {
 
 /** The link by which it is paid: mailed by souk, or passed on by hand. */
 function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> }) {
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const mail = useResource('', (signal) => ok(api.GET('/shops/v2/mail', { signal })))
   const sendsNone = mail.data.value?.sending === false
   async function send(): Promise<void> {
     // The mail says what stands there, which is another sum than what is typed.
     if (isDirty()) return notify(t('saveFirst'))
     // Sent before, sending again is another intention than the first.
-    await once([of.id, of.sentAt], (key) =>
+    await sendOnce([of.id, of.sentAt], (key) =>
       ok(api.POST('/v2/orders/drafts/{id}/send', { params: { path: { id: of.id }, header: { 'idempotency-key': key } } })),
     )
     notify(t('mailed'))
@@ -67,7 +70,7 @@ function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> })
   }
   return (
     <Section title={t('payLink')} hint={t('payLinkHint')}>
-      {of.payUrl && <Copyable text={of.payUrl} label={t('payLink')} />}
+      {of.payUrl && <CopyableText text={of.payUrl} label={t('payLink')} />}
       <div class="row">
         {of.payUrl && (
           <a class="button" href={of.payUrl} target="_blank" rel="noreferrer">
@@ -81,10 +84,10 @@ function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> })
         )}
       </div>
       {sendsNone ? <p class="hint">{t('noMails')}</p> : of.email === null && <p class="hint">{t('noEmail')}</p>}
-      <Facts
+      <FactList
         of={[
-          [t('sent'), of.sentAt ? <When at={of.sentAt} /> : t('never')],
-          [t('expires'), <When at={of.expiresAt} />],
+          [t('sent'), of.sentAt ? <Moment at={of.sentAt} /> : t('never')],
+          [t('expires'), <Moment at={of.expiresAt} />],
         ]}
       />
     </Section>
@@ -104,7 +107,7 @@ function Said({ of }: { of: Draft }) {
   ]
   return facts.length === 0 ? null : (
     <Section title={isAll ? t('who') : t('saidByShopper')}>
-      <Facts of={facts} />
+      <FactList of={facts} />
     </Section>
   )
 }
@@ -114,7 +117,7 @@ function Deleting({ of, onGoing }: { of: Draft; onGoing: (isGoing: boolean) => v
   if (of.status === 'PENDING_PAYMENT' || of.status === 'COMPLETED') return null
   async function remove(): Promise<void> {
     // What is deleted is what is shown here, and not what somebody has made of it meanwhile.
-    const { data, etag } = await versioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id: of.id } } }))
+    const { data, etag } = await readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id: of.id } } }))
     const isSeen = data?.updatedAt === of.updatedAt
     if (
       !(await confirm({
@@ -138,7 +141,7 @@ function Deleting({ of, onGoing }: { of: Draft; onGoing: (isGoing: boolean) => v
       throw refusal
     }
     notify(t('deleted'))
-    route(at('orders', 'drafts'), true)
+    route(shopPath('orders', 'drafts'), true)
   }
   return (
     <div class="row">

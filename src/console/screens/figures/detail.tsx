@@ -5,14 +5,14 @@ import { download } from '../../lib/api/download.ts'
 import { percent, usd } from '../../lib/format/format.ts'
 import { saveCsv } from '../../lib/format/save-csv.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { datesOf, windowQuery } from '../../lib/navigation/date-range.ts'
+import { rangeDates, rangeQuery } from '../../lib/navigation/date-range.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { Figure } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { Plot } from '../../ui/chart.tsx'
-import { Windows } from '../../ui/date-range.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { DateRangeFilter } from '../../ui/date-range-filter.tsx'
+import { Figure } from '../../ui/figure.tsx'
+import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { isKpi, type Kpi, type KpiName, type Part, shareOf, unitOf } from './kpi.domain.ts'
@@ -25,8 +25,8 @@ export default function Detail() {
 }
 
 const Unknown = () => (
-  <Page title={common('missing')} back={{ href: net(), text: t('title') }}>
-    <Empty title={common('missing')} text={common('missingText')} />
+  <Page title={common('missing')} back={{ href: operatorPath(), text: t('title') }}>
+    <EmptyState title={common('missing')} text={common('missingText')} />
   </Page>
 )
 
@@ -38,13 +38,13 @@ function OneKpi({ name }: { name: KpiName }) {
     <Page
       title={kpiTitle(name)}
       subtitle={t(`about.${name}`)}
-      back={{ href: `/console/net${windowQuery(query.of)}`, text: t('title') }}
+      back={{ href: `/console/net${rangeQuery(query.of)}`, text: t('title') }}
       actions={
         <Button
           icon="download"
           onPress={async () =>
             download(
-              pathWith(`/admin/dashboard/${name}`, { ...datesOf(windowIn(query.of)), ...(await modeOf(name)) }),
+              pathWith(`/admin/dashboard/${name}`, { ...rangeDates(windowIn(query.of)), ...(await modeOf(name)) }),
               `${name}.csv`,
               'text/csv',
             )
@@ -54,8 +54,8 @@ function OneKpi({ name }: { name: KpiName }) {
         </Button>
       }
     >
-      <Windows query={query} shown={shown} offered={offered} />
-      <Loaded of={kpi}>{(of) => <Standing of={of} name={name} />}</Loaded>
+      <DateRangeFilter query={query} shown={shown} offered={offered} />
+      <ResourceView of={kpi}>{(of) => <Standing of={of} name={name} />}</ResourceView>
     </Page>
   )
 }

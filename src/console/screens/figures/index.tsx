@@ -1,12 +1,12 @@
 import { moment } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { windowQuery } from '../../lib/navigation/date-range.ts'
+import { rangeQuery } from '../../lib/navigation/date-range.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { Change } from '../../ui/bits.tsx'
-import { Windows } from '../../ui/date-range.tsx'
-import { Loaded, Page } from '../../ui/page.tsx'
-import { Spark } from '../../ui/sparkline.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
+import { DateRangeFilter } from '../../ui/date-range-filter.tsx'
+import { PercentChange } from '../../ui/figure.tsx'
+import { Page, ResourceView } from '../../ui/page.tsx'
+import { Sparkline } from '../../ui/sparkline.tsx'
 import { t } from './i18n.ts'
 import { firstParts, type KpiName, kpiNames } from './kpi.domain.ts'
 import { KpiNotes, kpiTitle, offered, partName, type ReadKpi, shownValue, useKpi, windowIn } from './kpi.tsx'
@@ -19,10 +19,10 @@ export default function Figures() {
   const shown = windowIn(query.of)
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
-      <Windows query={query} shown={shown} offered={offered} />
+      <DateRangeFilter query={query} shown={shown} offered={offered} />
       <div class="grid figures">
         {kpiNames.map((name) => (
-          <Card key={name} name={name} query={query} href={`${net('figures', name)}${windowQuery(query.of)}`} />
+          <Card key={name} name={name} query={query} href={`${operatorPath('figures', name)}${rangeQuery(query.of)}`} />
         ))}
       </div>
     </Page>
@@ -36,7 +36,7 @@ function Card({ name, query, href }: { name: KpiName; query: Query; href: string
       <h2>
         <a href={href}>{kpiTitle(name)}</a>
       </h2>
-      <Loaded of={kpi}>{(of) => <Standing of={of} name={name} />}</Loaded>
+      <ResourceView of={kpi}>{(of) => <Standing of={of} name={name} />}</ResourceView>
     </section>
   )
 }
@@ -47,10 +47,10 @@ function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
     <>
       <p class="row total">
         <strong>{shownValue(name, of.total)}</strong>
-        <Change of={of.change} />
+        <PercentChange of={of.change} />
       </p>
       <small class="faint">{common('previousPeriod', { value: shownValue(name, of.previous) })}</small>
-      <Spark values={of.series.map(({ value }) => value)} />
+      <Sparkline values={of.series.map(({ value }) => value)} />
       {shown.length > 0 && (
         <dl class="amounts">
           {shown.map((part) => (

@@ -5,11 +5,11 @@ import { day, moment, number, percent, usd } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive, useLooking } from '../../lib/live/live-events.ts'
-import { datesOf, type Window, windowBefore, windowOf, windowQuery } from '../../lib/navigation/date-range.ts'
+import { useLiveReload, useVisibleInterval } from '../../lib/live/live-events.ts'
+import { type DateRange, parseDateRange, previousRange, rangeDates, rangeQuery } from '../../lib/navigation/date-range.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { type SalesMode, salesMode } from '../../lib/session/sales-mode.ts'
-import { Note } from '../../ui/bits.tsx'
+import { Note } from '../../ui/note.tsx'
 import { t } from './i18n.ts'
 import { countedKpi, type Kpi, type KpiName, type Part, rateKpi, unitOf } from './kpi.domain.ts'
 
@@ -23,9 +23,9 @@ const isOfSales = (name: KpiName): boolean => name === 'gmv' || name === 'confir
 export const modeOf = async (name: KpiName): Promise<{ mode?: SalesMode }> => (isOfSales(name) ? { mode: await salesMode() } : {})
 
 /** Reads a figure. @param mode counts for figures of sales alone */
-async function readKpi(name: KpiName, shown: Window, mode: SalesMode, signal: AbortSignal): Promise<Kpi> {
-  const asked = { params: { query: datesOf(shown) }, signal }
-  const ofSales = { params: { query: { ...datesOf(shown), mode } }, signal }
+async function readKpi(name: KpiName, shown: DateRange, mode: SalesMode, signal: AbortSignal): Promise<Kpi> {
+  const asked = { params: { query: rangeDates(shown) }, signal }
+  const ofSales = { params: { query: { ...rangeDates(shown), mode } }, signal }
   switch (name) {
     case 'gmv':
       return countedKpi(await ok(api.GET('/admin/dashboard/gmv', ofSales)))
@@ -40,7 +40,7 @@ async function readKpi(name: KpiName, shown: Window, mode: SalesMode, signal: Ab
     default: {
       const answer = await ok(api.GET('/admin/dashboard/refund-rate', ofSales))
       // The route tells nothing of the days before: they are asked for. What cannot be told of those is not told.
-      const before = api.GET('/admin/dashboard/refund-rate', { params: { query: { ...windowBefore(answer), mode } }, signal })
+      const before = api.GET('/admin/dashboard/refund-rate', { params: { query: { ...previousRange(answer), mode } }, signal })
       return rateKpi(answer, await ok(before).catch(() => undefined))
     }
   }
@@ -61,20 +61,20 @@ const everyMs = 5_000
 const looksMs = 60_000
 
 /** The days that an address asks for, of those of now. */
-export const windowIn = (of: Query['of']): Window => windowOf(of, offered)
+export const windowIn = (of: Query['of']): DateRange => parseDateRange(of, offered)
 
 /** A figure with the moment that it was read at. `isTest`: it counts shops in test mode, since none is live. */
 export type ReadKpi = Kpi & { readonly readAt: string; readonly isTest: boolean }
 
 /** A figure of some days, which moves when what it counts does. */
 export function useKpi(name: KpiName, query: Query): Resource<ReadKpi> {
-  const kpi = useResource(`${name} ${windowQuery(query.of)}`, async (signal) => {
+  const kpi = useResource(`${name} ${rangeQuery(query.of)}`, async (signal) => {
     const mode = isOfSales(name) ? await salesMode(signal) : 'LIVE'
     const read = await readKpi(name, windowIn(query.of), mode, signal)
     return { ...read, isTest: mode === 'TEST', readAt: new Date(serverNow()).toISOString() }
   })
-  useLive(changedBy[name], kpi.reload, undefined, everyMs)
-  useLooking(looksMs, kpi.reload)
+  useLiveReload(changedBy[name], kpi.reload, undefined, everyMs)
+  useVisibleInterval(looksMs, kpi.reload)
   return kpi
 }
 

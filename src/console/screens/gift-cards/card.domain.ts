@@ -1,5 +1,5 @@
 import type { Schema } from '../../lib/api/api.ts'
-import { wallMoment } from '../../lib/format/zoned-time.ts'
+import { parseWallTime } from '../../lib/format/zoned-time.ts'
 import { parseMoney } from '../../lib/forms/amounts.ts'
 
 type Card = Pick<Schema<'GiftCard'>, 'status' | 'expired' | 'usedUp'>
@@ -28,7 +28,7 @@ export function cardBody(
   | { readonly body: { amount: { amount: number; currency: string }; expiresAt: string | null; note: string | null } }
   | { readonly wrong: Wrong } {
   const money = parseMoney(amount, currency)
-  const until = wallMoment(expiresAt, zone)
+  const until = parseWallTime(expiresAt, zone)
   const wrong: Wrong = {
     ...(money === undefined || money.amount < 1 ? { amount: 'amount' } : {}),
     ...(until === undefined ? { expiresAt: 'moment' } : until !== null && Date.parse(until) <= now ? { expiresAt: 'past' } : {}),

@@ -1,21 +1,24 @@
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, ifMatch, type Schema, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment, timeZone } from '../../lib/format/format.ts'
-import { wallKept, wallText } from '../../lib/format/zoned-time.ts'
+import { parseChangedWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 import { type RecordDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { at, inShop, mayManage } from '../../lib/session/current-shop.ts'
-import { Facts, Money, Note, When } from '../../ui/bits.tsx'
+import { mayManage, shopHeader, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { AreaField, TextField } from '../../ui/fields.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { TextAreaField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Money } from '../../ui/money.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { CardStateOf } from './list.tsx'
@@ -27,11 +30,11 @@ type Change = { status?: Card['status']; note?: string | null; expiresAt?: strin
 export default function GiftCard() {
   const id = useRoute().params['id'] ?? ''
   const read = (signal?: AbortSignal): Promise<Held> =>
-    versioned(api.GET('/giftcard/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>
+    readVersioned(api.GET('/giftcard/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>
   const card = useResource(id, read)
-  const once = useIntention()
-  const [header] = useState(inShop)
-  useLive(['order.*'], card.reload)
+  const sendOnce = useIdempotentSend()
+  const [header] = useState(shopHeader)
+  useLiveReload(['order.*'], card.reload)
   const held = card.data.value
 
   /**
@@ -46,8 +49,8 @@ export default function GiftCard() {
     }
     const saved = await saveVersioned(begun.etag, {
       save: (version) =>
-        once([change, version], (key) =>
-          versioned(
+        sendOnce([change, version], (key) =>
+          readVersioned(
             api.PATCH('/giftcard/{id}', {
               params: { path: { id }, header: { ...header, 'idempotency-key': key, ...ifMatch(version) } },
               body: change,
@@ -80,7 +83,7 @@ export default function GiftCard() {
   return (
     <Page
       title={held ? t('cardNamed', { last4: held.data.last4 }) : t('card')}
-      back={{ href: at('gift-cards'), text: t('title') }}
+      back={{ href: shopPath('gift-cards'), text: t('title') }}
       subtitle={held && <CardStateOf of={held.data} />}
       actions={
         held &&
@@ -94,7 +97,7 @@ export default function GiftCard() {
         ))
       }
     >
-      <Loaded of={card}>
+      <ResourceView of={card}>
         {({ data, etag }) => (
           <div class="columns">
             <Section title={t('moves')}>
@@ -103,13 +106,13 @@ export default function GiftCard() {
             </Section>
             <div class="stack">
               <Section title={t('facts')}>
-                <Facts
+                <FactList
                   of={[
                     [t('balance'), <Money key="balance" of={data.balance} />],
                     [t('initial'), <Money key="initial" of={data.initialAmount} />],
-                    [t('expires'), data.expiresAt ? <When at={data.expiresAt} /> : t('never')],
-                    [t('for'), data.customerId ? <a href={at('customers', data.customerId)}>{t('toCustomer')}</a> : t('anybody')],
-                    [t('issued'), <When key="issued" at={data.createdAt} />],
+                    [t('expires'), data.expiresAt ? <Moment at={data.expiresAt} /> : t('never')],
+                    [t('for'), data.customerId ? <a href={shopPath('customers', data.customerId)}>{t('toCustomer')}</a> : t('anybody')],
+                    [t('issued'), <Moment key="issued" at={data.createdAt} />],
                   ]}
                 />
                 <p class="hint">{t('neverAgain')}</p>
@@ -118,19 +121,19 @@ export default function GiftCard() {
             </div>
           </div>
         )}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
 
 const moveColumns = () =>
   [
-    { key: 'at', title: t('when'), main: true, cell: ({ at: when }: Card['transactions'][number]) => <When at={when} /> },
+    { key: 'at', title: t('when'), main: true, cell: ({ at: when }: Card['transactions'][number]) => <Moment at={when} /> },
     { key: 'kind', title: t('what'), cell: ({ kind }: Card['transactions'][number]) => t(`kind.${kind}`) },
     {
       key: 'order',
       title: t('order'),
-      cell: ({ orderId }: Card['transactions'][number]) => orderId && <a href={at('orders', orderId)}>{t('toOrder')}</a>,
+      cell: ({ orderId }: Card['transactions'][number]) => orderId && <a href={shopPath('orders', orderId)}>{t('toOrder')}</a>,
     },
     { key: 'amount', title: t('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money of={amount} /> },
   ] as const
@@ -150,11 +153,11 @@ type EditDraft = RecordDraft<Card, Typed>
 
 function Edit({ of, save }: { of: Held; save: (begun: Held, change: Change, draft: EditDraft) => Promise<boolean> }) {
   const zone = timeZone()
-  const draft = useRecordDraft(of, ({ note, expiresAt }): Typed => ({ note: note ?? '', expiresAt: wallText(expiresAt, zone) }))
+  const draft = useRecordDraft(of, ({ note, expiresAt }): Typed => ({ note: note ?? '', expiresAt: wallTimeText(expiresAt, zone) }))
   async function submit() {
     const begun = draft.begun()
     const typed = draft.now()
-    const expiresAt = wallKept(typed.expiresAt, begun.data.expiresAt, zone)
+    const expiresAt = parseChangedWallTime(typed.expiresAt, begun.data.expiresAt, zone)
     if (expiresAt === undefined) throw new Error(t('notMoment'))
     const isMoved = expiresAt !== begun.data.expiresAt
     if (await save(begun, { note: typed.note.trim() || null, ...(isMoved && { expiresAt }) }, draft)) notify(common('saved'))
@@ -163,7 +166,7 @@ function Edit({ of, save }: { of: Held; save: (begun: Held, change: Change, draf
     <Section title={common('edit')}>
       <Form onSubmit={submit} dirty={draft.dirty} label={common('edit')} keepsTyping>
         <TextField bind={draft.of.expiresAt} label={t('expires')} type="datetime-local" hint={t('expiresHint', { zone })} />
-        <AreaField bind={draft.of.note} label={t('note')} hint={t('noteHint')} max={500} rows={3} />
+        <TextAreaField bind={draft.of.note} label={t('note')} hint={t('noteHint')} max={500} rows={3} />
       </Form>
     </Section>
   )

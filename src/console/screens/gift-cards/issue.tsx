@@ -1,22 +1,24 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { customerChoice, findCustomers } from '../../lib/api/record-search.ts'
 import { timeZone } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { exampleOf } from '../../lib/forms/amounts.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
-import { at, shop } from '../../lib/session/current-shop.ts'
-import { standing } from '../../lib/session/session.ts'
+import { shop, shopPath } from '../../lib/session/current-shop.ts'
+import { sessionStatus } from '../../lib/session/session.ts'
 import { useDirty } from '../../lib/session/use-unsaved-changes.ts'
-import { Copyable, Money, Note } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Problem } from '../../ui/error-message.tsx'
+import { ErrorMessage } from '../../ui/error-message.tsx'
 import { MoneyField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Money } from '../../ui/money.tsx'
+import { Note } from '../../ui/note.tsx'
 import { PickField } from '../../ui/picker.tsx'
 import { cardBody, readable, type Wrong } from './card.domain.ts'
 import { t } from './i18n.ts'
@@ -47,7 +49,7 @@ function Once({ of, onClose }: { of: Issued; onClose: () => void }) {
   // Whoever goes back or loads anew is asked as well: nobody can show it again.
   useDirty(true, 'shown once')
   // Behind the login it is in memory alone.
-  if (standing.value === 'locked') return null
+  if (sessionStatus.value === 'locked') return null
   return (
     <div class="stack">
       <p>
@@ -56,13 +58,13 @@ function Once({ of, onClose }: { of: Issued; onClose: () => void }) {
       <p class="code-once" dir="ltr">
         {readable(of.code)}
       </p>
-      <Copyable text={of.code} label={t('code')} />
+      <CopyableText text={of.code} label={t('code')} />
       <Note tone="warn">{t('once')}</Note>
       <div class="form-actions">
         <Button kind="primary" onPress={onClose}>
           {t('haveIt')}
         </Button>
-        <ButtonLink href={at('gift-cards', of.id)}>{t('toCard')}</ButtonLink>
+        <ButtonLink href={shopPath('gift-cards', of.id)}>{t('toCard')}</ButtonLink>
       </div>
     </div>
   )
@@ -95,14 +97,14 @@ function IssueForm({ customerId, onIssued }: { customerId: string | undefined; o
   // Nobody else's from the beginning, whatever is known of them by then.
   const customer = useSignal<readonly Choice[]>(customerId ? [{ id: customerId, text: customerId }] : [])
   const wrong = useSignal<Wrong>({})
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const failed = useName(customerId, customer)
   async function issue() {
     const typed = cardBody(draft.now(), { currency, zone, now: serverNow() })
     wrong.value = 'wrong' in typed ? typed.wrong : {}
     if ('wrong' in typed) throw new Error(t('checkFields'))
     const body = { ...typed.body, customerId: customer.value[0]?.id ?? null }
-    const card = await once(body, (key) => ok(api.POST('/giftcard', { params: { header: { 'idempotency-key': key } }, body })))
+    const card = await sendOnce(body, (key) => ok(api.POST('/giftcard', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(draft.now())
     await onIssued(card)
   }
@@ -123,7 +125,7 @@ function IssueForm({ customerId, onIssued }: { customerId: string | undefined; o
         error={wrong.value.expiresAt && t(wrong.value.expiresAt === 'past' ? 'past' : 'notMoment')}
       />
       <PickField bind={customer} max={1} label={t('for')} hint={t('forHint')} find={findCustomers} />
-      {failed.value !== undefined && customer.value[0]?.id === customerId && <Problem error={failed.value} />}
+      {failed.value !== undefined && customer.value[0]?.id === customerId && <ErrorMessage error={failed.value} />}
       <TextField bind={draft.of.note} label={t('note')} hint={t('noteHint')} max={500} />
     </Form>
   )

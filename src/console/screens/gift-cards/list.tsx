@@ -2,13 +2,16 @@ import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
-import { Money, Note, State, When } from '../../ui/bits.tsx'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Money } from '../../ui/money.tsx'
+import { Note } from '../../ui/note.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { cardState, cardTone } from './card.domain.ts'
 import { t } from './i18n.ts'
@@ -18,15 +21,15 @@ type Card = Schema<'GiftCard'>
 
 export const CardStateOf = ({ of }: { of: Card }) => {
   const state = cardState(of)
-  return <State of={state} text={t(`is.${state}`)} tone={cardTone[state]} />
+  return <StatusBadge of={state} text={t(`is.${state}`)} tone={cardTone[state]} />
 }
 
 const columns = (): readonly Column<Card>[] => [
   { key: 'card', title: t('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
   { key: 'state', title: common('status'), cell: (card) => <CardStateOf of={card} /> },
   { key: 'note', title: t('note'), cell: ({ note }) => note && <bdi class="cut">{note}</bdi> },
-  { key: 'issued', title: t('issued'), cell: ({ createdAt }) => <When at={createdAt} short /> },
-  { key: 'expires', title: t('expires'), cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} /> : t('never')) },
+  { key: 'issued', title: t('issued'), cell: ({ createdAt }) => <Moment at={createdAt} short /> },
+  { key: 'expires', title: t('expires'), cell: ({ expiresAt }) => (expiresAt ? <Moment at={expiresAt} /> : t('never')) },
   { key: 'initial', title: t('initial'), end: true, cell: ({ initialAmount }) => <Money of={initialAmount} /> },
   { key: 'balance', title: t('balance'), end: true, cell: ({ balance }) => <Money of={balance} /> },
 ]
@@ -37,7 +40,7 @@ export default function GiftCards() {
   const cards = useResource(JSON.stringify([customerId, query.page]), (signal) =>
     ok(api.GET('/giftcard', { params: { query: { ...(customerId && { customerId }), page: query.page } }, signal })),
   )
-  useLive(['order.*'], cards.reload)
+  useLiveReload(['order.*'], cards.reload)
   return (
     <Page
       title={t('title')}
@@ -56,14 +59,15 @@ export default function GiftCards() {
     >
       {customerId && (
         <Note>
-          {t('ofOne')} <a href={at('customers', customerId)}>{t('toCustomer')}</a> · <a href={at('gift-cards')}>{t('showAll')}</a>
+          {t('ofOne')} <a href={shopPath('customers', customerId)}>{t('toCustomer')}</a> ·{' '}
+          <a href={shopPath('gift-cards')}>{t('showAll')}</a>
         </Note>
       )}
-      <LoadedList
+      <ListView
         of={cards}
         query={query}
         empty={
-          <Empty
+          <EmptyState
             icon="gift"
             title={t('none')}
             text={t('noneText')}
@@ -77,10 +81,10 @@ export default function GiftCards() {
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}
-            href={({ id }) => at('gift-cards', id)}
+            href={({ id }) => shopPath('gift-cards', id)}
           />
         )}
-      </LoadedList>
+      </ListView>
       {query.of['new'] && mayManage.value && (
         <Issue
           customerId={query.of['customer'] ?? customerId}

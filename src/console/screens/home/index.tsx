@@ -1,17 +1,17 @@
 import { useMemo } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { takeAhead } from '../../lib/api/prefetch.ts'
+import { takePrefetched } from '../../lib/api/prefetch.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { day, money, number, percent } from '../../lib/format/format.ts'
-import { useLive } from '../../lib/live/live-events.ts'
-import { datesOf, windowOf } from '../../lib/navigation/date-range.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
+import { parseDateRange, rangeDates } from '../../lib/navigation/date-range.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
 import { role, shop } from '../../lib/session/current-shop.ts'
-import { Figure } from '../../ui/bits.tsx'
 import { Plot } from '../../ui/chart.tsx'
-import { Windows } from '../../ui/date-range.tsx'
+import { DateRangeFilter } from '../../ui/date-range-filter.tsx'
 import { Deferred } from '../../ui/deferred.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Figure } from '../../ui/figure.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
 import { WaitingList } from './needs-attention.tsx'
 import { Sellers } from './sellers.tsx'
@@ -23,19 +23,19 @@ export const readsFirst = '/shops/v2/overview'
 /** How a shop stands: what it sold in some days, and what waits for its people now. */
 export default function Home() {
   const query = useQuery()
-  const shown = windowOf(query.of)
+  const shown = parseDateRange(query.of)
   const overview = useResource<Schema<'Overview'>>(
     JSON.stringify([shown.days, query.of['from'], query.of['to']]),
     // By the day that it is by then: a page that stays open goes on with the days.
-    (signal) => ok(api.GET('/shops/v2/overview', { params: { query: datesOf(windowOf(query.of)) }, signal })),
-    () => takeAhead(Object.keys(query.of).length === 0 ? readsFirst : undefined),
+    (signal) => ok(api.GET('/shops/v2/overview', { params: { query: rangeDates(parseDateRange(query.of)) }, signal })),
+    () => takePrefetched(Object.keys(query.of).length === 0 ? readsFirst : undefined),
   )
   // Of many orders at once it is enough to see some of the steps.
-  useLive(['order.*', 'stock.low', 'shop.*'], overview.reload, () => true, 1_500)
+  useLiveReload(['order.*', 'stock.low', 'shop.*'], overview.reload, () => true, 1_500)
   return (
     <Page title={shop.value?.title || shop.value?.name || t('title')} subtitle={t('subtitle')}>
-      <Windows query={query} shown={shown} />
-      <Loaded of={overview}>{(of) => <Standing of={of} query={query} />}</Loaded>
+      <DateRangeFilter query={query} shown={shown} />
+      <ResourceView of={overview}>{(of) => <Standing of={of} query={query} />}</ResourceView>
     </Page>
   )
 }

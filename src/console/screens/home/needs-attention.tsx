@@ -1,7 +1,7 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
 import { stateName } from '../../lib/i18n/common.ts'
-import { at } from '../../lib/session/current-shop.ts'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
 import { type Waiting, waitingOf } from './needs-attention.domain.ts'
@@ -37,11 +37,11 @@ function One({ of: { name, n, capped, tone, links } }: { of: Waiting }) {
   if (!first) return <span class="waits">{text}</span>
   return (
     <>
-      <a class="waits" href={`${at(...first.path)}${first.query}`}>
+      <a class="waits" href={`${shopPath(...first.path)}${first.query}`}>
         {text}
       </a>
       {others.map(({ path, query, state, text: called }) => (
-        <a key={`${path} ${query}`} href={`${at(...path)}${query}`}>
+        <a key={`${path} ${query}`} href={`${shopPath(...path)}${query}`}>
           {called ?? (state && stateName(state))}
         </a>
       ))}

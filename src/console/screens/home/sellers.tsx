@@ -1,10 +1,11 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
 import type { Query } from '../../lib/navigation/query.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { Money, Tabs } from '../../ui/bits.tsx'
+import { shopPath } from '../../lib/session/current-shop.ts'
+import { Money } from '../../ui/money.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
 import { t } from './i18n.ts'
 
 type Seller = Schema<'TopSeller'>
@@ -37,7 +38,7 @@ export function Sellers({ of: { topProducts }, query, leads }: { of: Schema<'Ove
             columns={columns()}
             rows={rows}
             rowKey={({ productId }) => productId}
-            href={({ productId, title }) => (leads && title !== null ? at('products', productId) : undefined)}
+            href={({ productId, title }) => (leads && title !== null ? shopPath('products', productId) : undefined)}
           />
         </>
       )}

@@ -1,9 +1,9 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { Note } from '../../ui/bits.tsx'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
 
@@ -26,7 +26,7 @@ const StepList = ({ of }: { of: Steps }) => (
           {done && <Icon name="check" />}
           <span class="unseen">{done ? t('stepDone') : t('stepOpen')}</span>
         </span>
-        <a href={at(...places[step])}>{t(`step.${step}`)}</a>
+        <a href={shopPath(...places[step])}>{t(`step.${step}`)}</a>
         {!required && !done && <small class="faint">{common('optional')}</small>}
       </li>
     ))}
@@ -42,7 +42,7 @@ export function NextSteps({ of: { goLive, kyb } }: { of: Schema<'Overview'> }) {
       <Section
         title={left.length === 0 ? t('ready') : t('mayGoLive')}
         actions={
-          <ButtonLink kind="primary" href={at('settings', 'verification')}>
+          <ButtonLink kind="primary" href={shopPath('settings', 'verification')}>
             {t('goLive')}
           </ButtonLink>
         }

@@ -1,14 +1,16 @@
 import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { duration, moment } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive, useLooking } from '../../lib/live/live-events.ts'
+import { useLiveReload, useVisibleInterval } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { Note, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Loaded, Page } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Page, ResourceView } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
@@ -23,13 +25,13 @@ const awaitedMs = 1_500
 
 export default function Jobs() {
   const jobs = useResource('jobs', (signal) => ok(api.GET('/admin/operations/jobs', { signal })))
-  useLive(['job.*'], jobs.reload, undefined, 1_000)
+  useLiveReload(['job.*'], jobs.reload, undefined, 1_000)
   // Most runs are not told of. One that somebody asked for is looked at until it is over.
   const isAwaited = jobs.data.value?.data.some(({ state, requestedAt }) => state === 'running' || requestedAt !== null) ?? false
-  useLooking(isAwaited ? awaitedMs : looksMs, jobs.reload)
-  const once = useIntention()
+  useVisibleInterval(isAwaited ? awaitedMs : looksMs, jobs.reload)
+  const sendOnce = useIdempotentSend()
   async function run(name: string): Promise<void> {
-    await once(name, (key) =>
+    await sendOnce(name, (key) =>
       ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: name }, header: { 'idempotency-key': key } } })),
     )
     notify(t('asked', { name }))
@@ -37,7 +39,7 @@ export default function Jobs() {
   }
   return (
     <Page title={t('title')}>
-      <Loaded of={jobs}>
+      <ResourceView of={jobs}>
         {({ data }) => (
           <>
             <Attention of={data} />
@@ -52,11 +54,11 @@ export default function Jobs() {
                   title: t('state'),
                   cell: ({ state, idleBecause, requestedAt, runningSince }) => (
                     <span>
-                      <State of={state} text={t(state)} tone={stateTones[state]} />
+                      <StatusBadge of={state} text={t(state)} tone={stateTones[state]} />
                       {runningSince && (
                         <small class="faint">
                           {' '}
-                          <When at={runningSince} short />
+                          <Moment at={runningSince} short />
                         </small>
                       )}
                       {state !== 'running' && requestedAt && <small class="faint"> {t('asks', { at: moment(requestedAt) })}</small>}
@@ -96,7 +98,7 @@ export default function Jobs() {
             />
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
@@ -140,7 +142,7 @@ function LastRun({ of: { name, lastRun, lastRuns, lastSuccessAt } }: { of: Job }
       <Run of={lastRun} />
       {lastRun.result !== 'OK' && lastSuccessAt && (
         <small class="faint">
-          {t('success')}: <When at={lastSuccessAt} short />
+          {t('success')}: <Moment at={lastSuccessAt} short />
         </small>
       )}
       {lastRuns.length > 1 && <Before name={name} runs={lastRuns.slice(1)} />}
@@ -174,10 +176,10 @@ function Before({ name, runs }: { name: string; runs: Job['lastRuns'] }) {
 const Run = ({ of, withTime }: { of: Job['lastRuns'][number]; withTime?: boolean }) => (
   <span class="lines">
     <span>
-      <State of={of.result} text={t(of.result)} tone={resultTones[of.result]} />
+      <StatusBadge of={of.result} text={t(of.result)} tone={resultTones[of.result]} />
     </span>
     <span>
-      <When at={of.startedAt} {...(!withTime && { short: true })} />
+      <Moment at={of.startedAt} {...(!withTime && { short: true })} />
       {withTime && of.durationMs !== null && <small class="faint"> {duration(of.durationMs)}</small>}
     </span>
     {of.error && (
@@ -190,7 +192,7 @@ const Run = ({ of, withTime }: { of: Job['lastRuns'][number]; withTime?: boolean
 
 const Next = ({ of: { nextRun, schedule, everyProcess } }: { of: Job }) => (
   <span class="lines">
-    <span>{nextRun ? <When at={nextRun} short /> : '–'}</span>
+    <span>{nextRun ? <Moment at={nextRun} short /> : '–'}</span>
     {schedule && (
       <small class="faint">
         <code>{schedule}</code>

@@ -2,15 +2,17 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment } from '../../lib/format/format.ts'
 import { cohortName, lendingText } from '../../lib/format/lending-names.ts'
-import { country } from '../../lib/format/names.ts'
+import { countryName } from '../../lib/format/names.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { State, Tabs, When } from '../../ui/bits.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
 import { t } from './i18n.ts'
 
 type Kyb = Schema<'AdminKybRecord'>
@@ -22,9 +24,9 @@ const all = 'all'
 /** @param areWaiting of those that nobody has decided about: how long they wait stands in the place of a decision */
 const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
   { key: 'name', title: t('name'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   { key: 'cohort', title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
-  { key: 'country', title: t('country'), cell: ({ country: code }) => country(code) },
+  { key: 'country', title: t('country'), cell: ({ country: code }) => countryName(code) },
   ...(areWaiting
     ? [
         {
@@ -32,15 +34,15 @@ const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
           title: t('waits'),
           cell: ({ createdAt }: Kyb) => (
             <span class="lines">
-              <When at={createdAt} short />
+              <Moment at={createdAt} short />
               <small class="faint">{moment(createdAt)}</small>
             </span>
           ),
         },
       ]
     : [
-        { key: 'filed', title: t('filed'), cell: ({ createdAt }: Kyb) => <When at={createdAt} short /> },
-        { key: 'decided', title: t('decided'), cell: ({ decidedAt }: Kyb) => (decidedAt ? <When at={decidedAt} /> : '–') },
+        { key: 'filed', title: t('filed'), cell: ({ createdAt }: Kyb) => <Moment at={createdAt} short /> },
+        { key: 'decided', title: t('decided'), cell: ({ decidedAt }: Kyb) => (decidedAt ? <Moment at={decidedAt} /> : '–') },
       ]),
 ]
 
@@ -54,16 +56,16 @@ export default function Businesses() {
   const records = useResource(JSON.stringify([status, query.page]), (signal) =>
     ok(api.GET('/admin/kyb', { params: { query: { page: query.page, sort, ...(status && { status }) } }, signal })),
   )
-  useLive(['kyb.*'], records.reload)
+  useLiveReload(['kyb.*'], records.reload)
   const tab = (value: string, text: string) => ({ href: query.href({ status: value }), text, current: (status ?? all) === value })
   return (
     <Page title={t('title')}>
       <Tabs label={common('status')} of={[...statuses.map((one) => tab(one, stateName(one))), tab(all, common('all'))]} />
-      <LoadedList
+      <ListView
         of={records}
         query={query}
         isFiltered={!areWaiting}
-        empty={<Empty icon="check" title={t('empty')} text={t('emptyText')} />}
+        empty={<EmptyState icon="check" title={t('empty')} text={t('emptyText')} />}
       >
         {(list) => (
           <>
@@ -73,11 +75,11 @@ export default function Businesses() {
               columns={columns(areWaiting)}
               rows={list.data}
               rowKey={({ id }) => id}
-              href={({ id }) => net('kyb', id)}
+              href={({ id }) => operatorPath('kyb', id)}
             />
           </>
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

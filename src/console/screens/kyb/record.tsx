@@ -1,26 +1,30 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, ifMatch, pathWith, Refused, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, pathWith, Refused, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { percentOfShare } from '../../lib/format/format.ts'
 import { cohortName, lendingText } from '../../lib/format/lending-names.ts'
-import { country } from '../../lib/format/names.ts'
+import { countryName } from '../../lib/format/names.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
-import { notify, showProblem } from '../../lib/live/toasts.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
+import { notify, showError } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
+import { operatorPath } from '../../lib/session/current-shop.ts'
 import { myId } from '../../lib/session/session.ts'
-import { Who } from '../../ui/account-name.tsx'
-import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
+import { AccountLink } from '../../ui/account-name.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
-import { Cancel } from '../../ui/close-button.tsx'
+import { CloseButton } from '../../ui/close-button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { AreaField } from '../../ui/fields.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { TextAreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { isOwn } from './decided.domain.ts'
 import { t } from './i18n.ts'
@@ -35,10 +39,10 @@ const decisions: Readonly<Record<string, Decision>> = { approve: 'APPROVED', rej
 /** One business as it was filed, with its owners and its history, and what is decided about it. */
 export default function Business() {
   const id = useRoute().params['id'] ?? ''
-  const record = useResource(id, (signal) => versioned<Kyb>(api.GET('/admin/kyb/{id}', { params: { path: { id } }, signal })))
+  const record = useResource(id, (signal) => readVersioned<Kyb>(api.GET('/admin/kyb/{id}', { params: { path: { id } }, signal })))
   const query = useQuery()
   const [isLate, setLate] = useState(false)
-  useLive(['kyb.*'], record.reload, ({ data }) => data['subject'] === id)
+  useLiveReload(['kyb.*'], record.reload, ({ data }) => data['subject'] === id)
   const held = record.data.value
   const of = held?.data
   const deciding = decisions[query.of['do'] ?? '']
@@ -46,9 +50,9 @@ export default function Business() {
   return (
     <Page
       title={of?.legalName ?? t('record')}
-      back={{ href: net('kyb'), text: t('title') }}
+      back={{ href: operatorPath('kyb'), text: t('title') }}
       {...(of && {
-        subtitle: <State of={of.status} />,
+        subtitle: <StatusBadge of={of.status} />,
         actions: of.status === 'PENDING' && (
           <>
             <ButtonLink kind="primary" href={query.href({ do: 'approve' })}>
@@ -62,7 +66,7 @@ export default function Business() {
       })}
     >
       {isLate && <Note tone="warn">{t('late')}</Note>}
-      <Loaded of={record}>{({ data }) => <Filed of={data} />}</Loaded>
+      <ResourceView of={record}>{({ data }) => <Filed of={data} />}</ResourceView>
       {held && deciding && (
         <Decide
           held={held}
@@ -110,14 +114,14 @@ function Decide({
     const sent = mine()
     try {
       const params = { path: { id: of.id }, header: ifMatch(begun.etag) }
-      record.put(await versioned<Kyb>(api.POST('/admin/kyb/{id}/decision', { params, body: body() })))
+      record.put(await readVersioned<Kyb>(api.POST('/admin/kyb/{id}/decision', { params, body: body() })))
       done()
     } catch (error) {
       if (!(error instanceof Refused) || (error.status !== 409 && error.status !== 412)) throw error
       await record.reload()
       // The answer to the first time was lost: it is what was decided.
       if (record.data.value && isOwn(record.data.value.data, sent)) return done()
-      showProblem(error)
+      showError(error)
       onLate()
     }
   }
@@ -144,9 +148,9 @@ function Decide({
         danger={!isApproval}
         dirty={reason.value !== ''}
         label={t('reason')}
-        actions={<Cancel />}
+        actions={<CloseButton />}
       >
-        <AreaField label={t('reason')} hint={`${t('reasonHint')} (${common('optional')})`} bind={reason} max={2000} />
+        <TextAreaField label={t('reason')} hint={`${t('reasonHint')} (${common('optional')})`} bind={reason} max={2000} />
       </Form>
     </FormDialog>
   )
@@ -165,16 +169,16 @@ function Filed({ of }: { of: Kyb }) {
       )}
       <div class="grid">
         <Section title={t('facts')}>
-          <Facts
+          <FactList
             of={[
               [t('name'), <bdi key="name">{of.legalName}</bdi>],
               [t('number'), <bdi key="number">{of.registrationNumber}</bdi>],
-              [t('country'), country(of.country)],
+              [t('country'), countryName(of.country)],
               [lendingText('cohort'), cohortName(of.cohort)],
-              [t('filed'), <When key="filed" at={of.createdAt} />],
-              [t('decided'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
-              ['ID', <Copyable key="id" text={of.id} label="ID" />],
-              [t('merchant'), <Copyable key="merchant" text={of.merchantId} label={t('merchant')} />],
+              [t('filed'), <Moment key="filed" at={of.createdAt} />],
+              [t('decided'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
+              ['ID', <CopyableText key="id" text={of.id} label="ID" />],
+              [t('merchant'), <CopyableText key="merchant" text={of.merchantId} label={t('merchant')} />],
             ]}
           />
         </Section>
@@ -189,7 +193,7 @@ function Filed({ of }: { of: Kyb }) {
                   </small>
                 )}
                 <small class="faint">
-                  <When at={at} /> · <Who id={actor} />
+                  <Moment at={at} /> · <AccountLink id={actor} />
                 </small>
               </li>
             ))}
@@ -209,13 +213,13 @@ function Filed({ of }: { of: Kyb }) {
         {rest > 0 && <Note>{t('sharesRest', { part: percentOfShare(rest) })}</Note>}
       </Section>
       <div class="row">
-        <ButtonLink icon="products" href={pathWith(net('shops'), { q: of.merchantId })}>
+        <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: of.merchantId })}>
           {t('shops')}
         </ButtonLink>
-        <ButtonLink icon="book" href={pathWith(net('audit'), { subject: of.id })}>
+        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: of.id })}>
           {t('audit')}
         </ButtonLink>
-        <ButtonLink icon="book" href={pathWith(net('audit'), { actor: of.merchantId })}>
+        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { actor: of.merchantId })}>
           {t('theirs')}
         </ButtonLink>
       </div>

@@ -2,8 +2,9 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { State, When } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
+import { Moment } from '../../ui/moment.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
@@ -11,9 +12,9 @@ import { moves, type StatusOf } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'AdminLender'>>[] => [
   { key: 'name', title: t('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   { key: 'wallets', title: t('wallets'), end: true, cell: ({ wallets }) => number(wallets.length) },
-  { key: 'created', title: t('created'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'created', title: t('created'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
 
 /** Who lends to merchants. */
@@ -25,9 +26,9 @@ export default function Lenders() {
       title={t('lenders')}
       subtitle={t('lendersText')}
       statuses={Object.keys(moves.lender)}
-      create={{ href: net('lenders', 'new'), text: t('newLender') }}
+      create={{ href: operatorPath('lenders', 'new'), text: t('newLender') }}
       columns={columns()}
-      href={({ id }) => net('lenders', id)}
+      href={({ id }) => operatorPath('lenders', id)}
       read={(status, signal) =>
         ok(
           api.GET('/admin/lenders', {

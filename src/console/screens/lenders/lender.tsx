@@ -1,17 +1,18 @@
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ifMatch, ok, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { type RecordDraft, useDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { Copyable, State } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form, saveRecord } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from '../registries/i18n.ts'
 import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
 import { History, Moves } from '../registries/status.tsx'
@@ -27,19 +28,19 @@ export default function OneLender() {
   return id === 'new' ? <New /> : <Known id={id} />
 }
 
-const back = () => ({ href: net('lenders'), text: t('lenders') })
+const back = () => ({ href: operatorPath('lenders'), text: t('lenders') })
 
 function New() {
   const { route } = useLocation()
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const draft = useDraft<Typed>('new', { displayName: '', wallets: [] })
   async function create(): Promise<void> {
     const { displayName, wallets } = draft.now()
     const body = { displayName, wallets: walletBodies(wallets, t('badMoment')) }
-    const { id } = await once(body, (key) => ok(api.POST('/admin/lenders', { params: { header: { 'idempotency-key': key } }, body })))
+    const { id } = await sendOnce(body, (key) => ok(api.POST('/admin/lenders', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(draft.now())
     notify(t('registered', { name: truncate(displayName) }))
-    route(net('lenders', id), true)
+    route(operatorPath('lenders', id), true)
   }
   return (
     <Page title={t('newLender')} back={back()}>
@@ -55,14 +56,14 @@ function New() {
 
 function Known({ id }: { id: string }) {
   const read = (signal?: AbortSignal): Promise<Held> =>
-    versioned(api.GET('/admin/lenders/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
+    readVersioned(api.GET('/admin/lenders/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const lender = useResource(id, read)
   const held = lender.data.value
   return (
     <Page
       title={held?.data.displayName ?? t('lender')}
       back={back()}
-      subtitle={held && <State of={held.data.status} />}
+      subtitle={held && <StatusBadge of={held.data.status} />}
       actions={
         held && (
           <Moves
@@ -74,7 +75,7 @@ function Known({ id }: { id: string }) {
         )
       }
     >
-      <Loaded of={lender}>{(of) => <Standing of={of} lender={lender} read={read} />}</Loaded>
+      <ResourceView of={lender}>{(of) => <Standing of={of} lender={lender} read={read} />}</ResourceView>
     </Page>
   )
 }
@@ -91,7 +92,7 @@ async function send(
 ): Promise<boolean> {
   return saveRecord(lender, etag, draft, {
     save: (version) =>
-      versioned(api.PATCH('/admin/lenders/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change })),
+      readVersioned(api.PATCH('/admin/lenders/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change })),
     theirs: read,
     differences: (now) =>
       [
@@ -127,10 +128,10 @@ function Standing({ of, lender, read }: { of: Held; lender: Resource<Held>; read
       </Section>
       <div class="stack">
         <Section title="ID">
-          <Copyable text={data.id} label="ID" />
+          <CopyableText text={data.id} label="ID" />
           <div class="row">
-            <ButtonLink href={pathWith(net('methodologies'), { lenderId: data.id })}>{t('methodologies')}</ButtonLink>
-            <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
+            <ButtonLink href={pathWith(operatorPath('methodologies'), { lenderId: data.id })}>{t('methodologies')}</ButtonLink>
+            <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
           </div>
         </Section>
         <History of={data.statusHistory} />

@@ -1,15 +1,27 @@
 import { useRoute } from 'preact-iso/router'
-import { api, pathWith, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number, usd } from '../../lib/format/format.ts'
-import { cohortName, documentName, lendingStateName, lendingText, purposeName, spoken, tierName } from '../../lib/format/lending-names.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import {
+  cohortName,
+  documentName,
+  humanizeKey,
+  lendingStateName,
+  lendingText,
+  purposeName,
+  tierName,
+} from '../../lib/format/lending-names.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { Who } from '../../ui/account-name.tsx'
-import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
+import { AccountLink } from '../../ui/account-name.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { AssessmentFacts, EnvelopeFacts } from './assess.tsx'
 import { Earned } from './credit-limit.tsx'
 import { DecideDialog, type Held } from './decide.tsx'
@@ -25,19 +37,23 @@ export default function Review() {
   const { id = '' } = useRoute().params
   const query = useQuery()
   const read = (signal?: AbortSignal): Promise<Held> =>
-    versioned(api.GET('/admin/lending-application/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
+    readVersioned(api.GET('/admin/lending-application/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
   const application = useResource(id, read)
-  useLive(['lending.*', 'lending_document.*'], application.reload, ({ data }) => data['subject'] === id || data['applicationId'] === id)
+  useLiveReload(
+    ['lending.*', 'lending_document.*'],
+    application.reload,
+    ({ data }) => data['subject'] === id || data['applicationId'] === id,
+  )
   const held = application.data.value
   const isOpen = held !== undefined && decisionsIn(held.data.status).length > 0
   return (
     <Page
       title={held ? titleOf(held.data) : t('application')}
-      back={{ href: net('lending'), text: t('title') }}
+      back={{ href: operatorPath('lending'), text: t('title') }}
       {...(held && {
         subtitle: (
           <>
-            <State of={held.data.status} text={lendingStateName(held.data.status)} /> {tierName(held.data.tier)}
+            <StatusBadge of={held.data.status} text={lendingStateName(held.data.status)} /> {tierName(held.data.tier)}
           </>
         ),
         actions: isOpen && (
@@ -47,7 +63,7 @@ export default function Review() {
         ),
       })}
     >
-      <Loaded of={application}>
+      <ResourceView of={application}>
         {({ data }) => (
           <>
             {data.reason !== null && (
@@ -70,7 +86,7 @@ export default function Review() {
             </div>
           </>
         )}
-      </Loaded>
+      </ResourceView>
       {held && query.of['do'] === 'decide' && (
         <DecideDialog of={held} read={read} onHeld={application.put} onClose={() => query.set({ do: undefined }, { replace: true })} />
       )}
@@ -83,12 +99,12 @@ const titleOf = ({ requestedAmountUsd: amount, requestedTermMonths: n }: Applica
 
 const Asked = ({ of }: { of: Application }) => (
   <Section title={t('asked')}>
-    <Facts
+    <FactList
       of={[
         [
           t('business'),
           of.business && (
-            <a key="business" href={net('kyb', of.business.id)}>
+            <a key="business" href={operatorPath('kyb', of.business.id)}>
               <bdi>{of.business.legalName}</bdi>
             </a>
           ),
@@ -99,21 +115,21 @@ const Asked = ({ of }: { of: Application }) => (
         [lendingText('cohort'), cohortName(of.cohort)],
         [t('partner'), <Partners key="partner" of={of} />],
         [t('reference'), of.partnerExternalRef && <bdi key="reference">{of.partnerExternalRef}</bdi>],
-        [t('submitted'), of.submittedAt && <When key="submitted" at={of.submittedAt} />],
-        [t('decidedAt'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
-        ['ID', <Copyable key="id" text={of.id} label="ID" />],
-        [t('merchant'), <Copyable key="merchant" text={of.merchantId} label={t('merchant')} />],
-        [t('createdBy'), <Who key="by" id={of.createdBy} />],
+        [t('submitted'), of.submittedAt && <Moment key="submitted" at={of.submittedAt} />],
+        [t('decidedAt'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
+        ['ID', <CopyableText key="id" text={of.id} label="ID" />],
+        [t('merchant'), <CopyableText key="merchant" text={of.merchantId} label={t('merchant')} />],
+        [t('createdBy'), <AccountLink key="by" id={of.createdBy} />],
       ]}
     />
     <div class="row">
-      <ButtonLink icon="products" href={pathWith(net('shops'), { q: of.merchantId })}>
+      <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: of.merchantId })}>
         {t('shops')}
       </ButtonLink>
-      <ButtonLink icon="money" href={pathWith(net('repayments'), { merchantId: of.merchantId })}>
+      <ButtonLink icon="money" href={pathWith(operatorPath('repayments'), { merchantId: of.merchantId })}>
         {t('repayments')}
       </ButtonLink>
-      <ButtonLink icon="book" href={pathWith(net('audit'), { subject: of.id })}>
+      <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: of.id })}>
         {t('audit')}
       </ButtonLink>
     </div>
@@ -129,7 +145,7 @@ const Decisions = ({ of }: { of: Application }) => (
       {of.decisions.toReversed().map(({ decision, assessment, envelope, ruleVersion, actor, at }, place) => (
         <li key={place}>
           <span>
-            <State of={decision} text={lendingStateName(decision)} />
+            <StatusBadge of={decision} text={lendingStateName(decision)} />
           </span>
           {assessment && <AssessmentFacts of={assessment} />}
           {envelope && <EnvelopeFacts of={envelope} />}
@@ -139,7 +155,7 @@ const Decisions = ({ of }: { of: Application }) => (
             </small>
           )}
           <small class="faint">
-            <When at={at} /> · <Who id={actor} />
+            <Moment at={at} /> · <AccountLink id={actor} />
           </small>
         </li>
       ))}
@@ -149,7 +165,7 @@ const Decisions = ({ of }: { of: Application }) => (
 
 const fieldName = (name: string): string => {
   const key = `field.${name}`
-  return t.has(key) ? t(key) : spoken(name)
+  return t.has(key) ? t(key) : humanizeKey(name)
 }
 
 const History = ({ of }: { of: Application }) => (
@@ -179,7 +195,7 @@ const History = ({ of }: { of: Application }) => (
               </small>
             )}
             <small class="faint">
-              <When at={at} /> · <Who id={actor} />
+              <Moment at={at} /> · <AccountLink id={actor} />
             </small>
           </li>
         )

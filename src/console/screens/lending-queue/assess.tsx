@@ -7,9 +7,9 @@ import { type Draft, textsOf } from '../../lib/forms/draft.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { notAmount } from '../../lib/i18n/common.ts'
 import { useDirty } from '../../lib/session/use-unsaved-changes.ts'
-import { Facts } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
 import { MoneyField, SelectField, TagsField } from '../../ui/fields.tsx'
 import { t } from './i18n.ts'
 import { type Assessment, assessmentOf, type Figures, risks } from './review.domain.ts'
@@ -55,7 +55,7 @@ export function Judging({ of }: { of: Draft<Figures> }) {
 }
 
 export const EnvelopeFacts = ({ of }: { of: Envelope }) => (
-  <Facts
+  <FactList
     of={[
       [t('creditTier'), of.tier],
       [t('ceiling'), usd(of.ceilingUsd)],
@@ -65,7 +65,7 @@ export const EnvelopeFacts = ({ of }: { of: Envelope }) => (
 )
 
 export const AssessmentFacts = ({ of }: { of: Assessment }) => (
-  <Facts
+  <FactList
     of={[
       [lendingText('cohort'), cohortName(of.cohort)],
       [t('revenue'), usd(of.monthlyAvgRevenueUsd)],

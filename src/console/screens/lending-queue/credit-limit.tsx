@@ -3,8 +3,10 @@ import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { guidanceOf } from '../../lib/format/lending-names.ts'
 import type { Query } from '../../lib/navigation/query.ts'
-import { Facts, Tabs, When } from '../../ui/bits.tsx'
-import { Loaded, Section } from '../../ui/page.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { ResourceView, Section } from '../../ui/page.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
 import { t } from './i18n.ts'
 
 type Gap = Schema<'TierGap'>
@@ -29,10 +31,10 @@ export function Earned({ merchantId, query }: { merchantId: string; query: Query
         {t('base')}
       </p>
       <Tabs label={t('base')} of={bases.map((one) => ({ href: query.href({ base: one }), text: one, current: one === baseTier }))} />
-      <Loaded of={standing}>
+      <ResourceView of={standing}>
         {({ earnedTier, effectiveTier, signals, nextTierGap, topTierGap }) => (
           <>
-            <Facts
+            <FactList
               of={[
                 [t('effectiveTier'), <strong key="effective">{effectiveTier}</strong>],
                 [t('earnedTier'), earnedTier],
@@ -40,14 +42,14 @@ export function Earned({ merchantId, query }: { merchantId: string; query: Query
                 [t('late'), number(signals.totalLate)],
                 [t('defaults'), t('defaultsOf', { all: signals.totalDefaults, year: signals.trailingTwelveMonthDefaults })],
                 [t('lenders'), number(signals.lenderCount)],
-                [t('lastSettled'), signals.mostRecentSettlementAt && <When key="last" at={signals.mostRecentSettlementAt} />],
+                [t('lastSettled'), signals.mostRecentSettlementAt && <Moment key="last" at={signals.mostRecentSettlementAt} />],
               ]}
             />
             {nextTierGap ? <Missing of={nextTierGap} /> : <p>{t('top')}</p>}
             {topTierGap && topTierGap.targetTier !== nextTierGap?.targetTier && <Missing of={topTierGap} />}
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Section>
   )
 }

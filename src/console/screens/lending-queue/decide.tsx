@@ -1,18 +1,18 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { api, ifMatch, type Schema, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { number } from '../../lib/format/format.ts'
 import { lendingStateName } from '../../lib/format/lending-names.ts'
 import { textsOf } from '../../lib/forms/draft.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { Note } from '../../ui/bits.tsx'
-import { Cancel } from '../../ui/close-button.tsx'
+import { CloseButton } from '../../ui/close-button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { AreaField, CheckField, TextField } from '../../ui/fields.tsx'
+import { CheckField, TextAreaField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Note } from '../../ui/note.tsx'
 import { AssessFields, Judging, noFigures } from './assess.tsx'
 import { t } from './i18n.ts'
 import { assessmentOf, type Decision, decisionsIn } from './review.domain.ts'
@@ -41,7 +41,7 @@ export function DecideDialog({
   const reference = useSignal(of.partnerExternalRef ?? '')
   const isJudged = useSignal(false)
   const figures = useDraft(of.id, noFigures(of.cohort))
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
 
   async function decide(): Promise<void> {
     const read_ = isJudged.value ? assessmentOf(textsOf(figures.of)) : undefined
@@ -54,8 +54,8 @@ export function DecideDialog({
     }
     const decided = await saveVersioned<Held, Application>(etag, {
       save: (version) =>
-        once({ body, version }, (key) =>
-          versioned(
+        sendOnce({ body, version }, (key) =>
+          readVersioned(
             api.POST('/admin/lending-application/{id}/decision', {
               params: { path: { id: of.id }, header: { 'idempotency-key': key, ...ifMatch(version) } },
               body,
@@ -90,7 +90,7 @@ export function DecideDialog({
         danger={value === 'REJECTED'}
         dirty={reason.value !== '' || reference.value !== (of.partnerExternalRef ?? '') || figures.dirty}
         label={t('decide')}
-        actions={<Cancel />}
+        actions={<CloseButton />}
       >
         <fieldset class="field choices">
           <legend>{t('decision')}</legend>
@@ -102,7 +102,7 @@ export function DecideDialog({
           ))}
         </fieldset>
         <Note tone={value === 'UNDER_REVIEW' ? 'info' : 'warn'}>{t(`what.${value}`)}</Note>
-        <AreaField label={t('reason')} hint={t('reasonHint')} bind={reason} max={2000} />
+        <TextAreaField label={t('reason')} hint={t('reasonHint')} bind={reason} max={2000} />
         <TextField label={t('reference')} hint={t('referenceHint')} bind={reference} max={200} />
         <CheckField label={t('withFigures')} hint={t('withFiguresHint')} bind={isJudged} />
         {isJudged.value && (

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
-import { fetched, type Schema } from '../../lib/api/api.ts'
+import { fetchAuthorized, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { bytes } from '../../lib/format/format.ts'
 import { documentName } from '../../lib/format/lending-names.ts'
-import { When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Problem } from '../../ui/error-message.tsx'
-import { Empty, Section } from '../../ui/page.tsx'
+import { ErrorMessage } from '../../ui/error-message.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { isPicture, withoutFile } from './review.domain.ts'
@@ -27,7 +27,7 @@ export function Documents({ of }: { of: Application }) {
   return (
     <Section title={t('documents')} hint={of.documents.length > 0 && t('documentsHint')}>
       {of.documents.length === 0 ? (
-        <Empty icon="page" title={t('noDocuments')} text={t('noDocumentsText')} />
+        <EmptyState icon="page" title={t('noDocuments')} text={t('noDocumentsText')} />
       ) : (
         <Table
           caption={t('documents')}
@@ -50,7 +50,7 @@ export function Documents({ of }: { of: Application }) {
               ),
             },
             { key: 'size', title: t('size'), end: true, cell: ({ size }) => bytes(size) },
-            { key: 'at', title: t('uploaded'), cell: ({ uploadedAt }) => <When at={uploadedAt} short /> },
+            { key: 'at', title: t('uploaded'), cell: ({ uploadedAt }) => <Moment at={uploadedAt} short /> },
             {
               key: 'take',
               title: t('take'),
@@ -105,7 +105,7 @@ function Shown({ applicationId, file, onClose }: { applicationId: string; file: 
     const asking = new AbortController()
     let made: string | undefined
     const read = async () => {
-      const answer = await fetched(new Request(pathOf(applicationId, file.key), { credentials: 'omit', signal: asking.signal }))
+      const answer = await fetchAuthorized(new Request(pathOf(applicationId, file.key), { credentials: 'omit', signal: asking.signal }))
       const blob = await answer.blob()
       if (asking.signal.aborted) return
       made = URL.createObjectURL(blob)
@@ -123,7 +123,7 @@ function Shown({ applicationId, file, onClose }: { applicationId: string; file: 
   return (
     <Dialog title={name} onClose={onClose} wide>
       {error !== undefined ? (
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       ) : url ? (
         <img class="document" src={url} alt={t('pictureOf', { name })} onError={() => setError(new Error(t('noPicture')))} />
       ) : (

@@ -5,24 +5,26 @@ import {
   cohortName,
   cohortOptions,
   cohorts,
+  humanizeKey,
   type LendingStatus,
   lendingStateName,
   lendingText,
-  spoken,
   tierName,
   tiers,
 } from '../../lib/format/lending-names.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { WhoIs } from '../../ui/account-name.tsx'
-import { State, Tabs, When } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
+import { AccountName } from '../../ui/account-name.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
 import { AssessDialog } from './assess.tsx'
 import { t } from './i18n.ts'
 
@@ -38,7 +40,7 @@ const columns = (): readonly Column<Application>[] => [
     key: 'business',
     title: t('business'),
     main: true,
-    cell: ({ business, merchantId }) => (business ? <bdi class="cut">{business.legalName}</bdi> : <WhoIs id={merchantId} />),
+    cell: ({ business, merchantId }) => (business ? <bdi class="cut">{business.legalName}</bdi> : <AccountName id={merchantId} />),
   },
   {
     key: 'amount',
@@ -50,8 +52,8 @@ const columns = (): readonly Column<Application>[] => [
   { key: 'cohort', title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
   { key: 'tier', title: lendingText('tier'), cell: ({ tier }) => tierName(tier) },
   { key: 'partner', title: t('partner'), cell: (row) => <Partners of={row} /> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} text={lendingStateName(status)} /> },
-  { key: 'submitted', title: t('submitted'), cell: ({ submittedAt }) => (submittedAt ? <When at={submittedAt} /> : '–') },
+  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} text={lendingStateName(status)} /> },
+  { key: 'submitted', title: t('submitted'), cell: ({ submittedAt }) => (submittedAt ? <Moment at={submittedAt} /> : '–') },
 ]
 
 /** Whom the merchant chose: a name of the table, or one of their own words. */
@@ -60,7 +62,7 @@ export const Partners = ({ of: { selectedTier1Partner: one, selectedTier2Partner
     '–'
   ) : (
     <>
-      {one !== null && spoken(one)} {two !== null && <bdi class="cut">{two}</bdi>}
+      {one !== null && humanizeKey(one)} {two !== null && <bdi class="cut">{two}</bdi>}
     </>
   )
 
@@ -75,7 +77,7 @@ export default function Queue() {
   const queue = useResource(JSON.stringify([asked, query.page]), (signal) =>
     ok(api.GET('/admin/lending-application', { params: { query: { ...asked, page: query.page, limit: shownMax } }, signal })),
   )
-  useLive(['lending.*', 'lending_document.*'], queue.reload)
+  useLiveReload(['lending.*', 'lending_document.*'], queue.reload)
   const refusal = queue.error.value
   // The flag hides all of it, the queue too, which is there otherwise.
   const isOff = refusal instanceof Refused && refusal.status === 404
@@ -94,13 +96,13 @@ export default function Queue() {
         ]}
       />
       {isOff ? (
-        <Empty icon="money" title={t('off')} text={t('offText')} />
+        <EmptyState icon="money" title={t('off')} text={t('offText')} />
       ) : (
-        <LoadedList
+        <ListView
           of={queue}
           query={query}
           isFiltered={!!tier || !!cohort || !!partner}
-          empty={<Empty icon="money" title={t('empty', { status: lendingStateName(status) })} text={t('emptyText')} />}
+          empty={<EmptyState icon="money" title={t('empty', { status: lendingStateName(status) })} text={t('emptyText')} />}
           notFound={t('nothingText')}
         >
           {(list) => (
@@ -111,11 +113,11 @@ export default function Queue() {
                 columns={columns()}
                 rows={list.data}
                 rowKey={({ id }) => id}
-                href={({ id }) => net('lending', id)}
+                href={({ id }) => operatorPath('lending', id)}
               />
             </>
           )}
-        </LoadedList>
+        </ListView>
       )}
       {query.of['do'] === 'assess' && <AssessDialog onClose={() => query.set({ do: undefined }, { replace: true })} />}
     </Page>

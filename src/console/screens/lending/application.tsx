@@ -1,14 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, ok, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { usePolling } from '../../lib/api/poll.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { usd } from '../../lib/format/format.ts'
-import { cohortName, lendingStateName, purposeName, translated } from '../../lib/format/lending-names.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { Facts, State, When } from '../../ui/bits.tsx'
+import { cohortName, lendingStateName, purposeName, translateItem } from '../../lib/format/lending-names.ts'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Documents } from './documents.tsx'
 import { t } from './i18n.ts'
 import { Loan } from './loan.tsx'
@@ -24,12 +26,12 @@ export default function ApplicationPage() {
   const id = useRoute().params['id'] ?? ''
   const path = { id }
   const application = useResource(id, (signal) =>
-    versioned<Application>(api.GET('/lending-application/{id}', { params: { path }, signal })),
+    readVersioned<Application>(api.GET('/lending-application/{id}', { params: { path }, signal })),
   )
   const held = application.data.value
   const checklist = useResource(id, async (signal) => {
     const { items } = await ok(api.GET('/lending-application/{id}/checklist', { params: { path }, signal }))
-    return { items: items.map(translated) }
+    return { items: items.map(translateItem) }
   })
   const files = useResource(id, (signal) => ok(api.GET('/lending-application/{id}/documents', { params: { path }, signal })))
   // Another partner asks for other documents. What is on its way for the list that is shown goes on.
@@ -46,8 +48,8 @@ export default function ApplicationPage() {
   return (
     <Page
       title={t('application')}
-      subtitle={held && <State of={held.data.status} text={lendingStateName(held.data.status)} />}
-      back={{ href: at('lending'), text: t('title') }}
+      subtitle={held && <StatusBadge of={held.data.status} text={lendingStateName(held.data.status)} />}
+      back={{ href: shopPath('lending'), text: t('title') }}
       actions={
         held &&
         open.includes(held.data.status) && (
@@ -57,12 +59,12 @@ export default function ApplicationPage() {
         )
       }
     >
-      <Loaded of={application} lines={8}>
+      <ResourceView of={application} lines={8}>
         {(there) => (
           <>
             <About of={there.data} />
             {there.data.status === 'DRAFT' && <Loan key={id} held={there} onSaved={application.put} />}
-            <Loaded of={checklist} lines={8}>
+            <ResourceView of={checklist} lines={8}>
               {({ items }) => (
                 <>
                   <Documents held={there} items={items} files={files} onChanged={handedIn} />
@@ -71,10 +73,10 @@ export default function ApplicationPage() {
                   )}
                 </>
               )}
-            </Loaded>
+            </ResourceView>
           </>
         )}
-      </Loaded>
+      </ResourceView>
       {isLeaving && held && (
         <Withdraw
           held={held}
@@ -92,9 +94,9 @@ export default function ApplicationPage() {
 
 const About = ({ of }: { of: Application }) => (
   <Section title={t('application')}>
-    <Facts
+    <FactList
       of={[
-        [t('begun'), <When key="begun" at={of.createdAt} />],
+        [t('begun'), <Moment key="begun" at={of.createdAt} />],
         [t('cohort'), cohortName(of.cohort)],
         [t('tier'), t(`tier.${of.tier}`)],
         ...(of.status === 'DRAFT'
@@ -107,8 +109,8 @@ const About = ({ of }: { of: Application }) => (
                 t('partner'),
                 of.selectedTier1Partner ? t(`partner.${of.selectedTier1Partner}`) : <bdi>{of.selectedTier2Partner ?? '–'}</bdi>,
               ],
-              [t('submittedAt'), of.submittedAt && <When key="submitted" at={of.submittedAt} />],
-              [t('decidedAt'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
+              [t('submittedAt'), of.submittedAt && <Moment key="submitted" at={of.submittedAt} />],
+              [t('decidedAt'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
             ] as const)),
         ...(of.reason ? ([[t('reason'), <bdi key="reason">{of.reason}</bdi>]] as const) : []),
         ...(of.partnerExternalRef ? ([[t('reference'), <bdi key="reference">{of.partnerExternalRef}</bdi>]] as const) : []),

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { Refused } from '../../lib/api/api-error.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { download } from '../../lib/api/download.ts'
 import type { Resource } from '../../lib/api/resource.ts'
 import { upload } from '../../lib/api/upload.ts'
@@ -8,13 +8,14 @@ import { bytes, moment, percent } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useDirty } from '../../lib/session/use-unsaved-changes.ts'
-import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Problem } from '../../ui/error-message.tsx'
+import { ErrorMessage } from '../../ui/error-message.tsx'
 import { FileField } from '../../ui/fields.tsx'
 import { saveVersioned } from '../../ui/form.tsx'
+import { Moment } from '../../ui/moment.tsx'
 import { Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { handedIn, type Item, missingOf, typeNames, typeOf, unfit } from './application.domain.ts'
 import { t } from './i18n.ts'
 import type { Held } from './versioned-application.ts'
@@ -45,7 +46,7 @@ export function Documents({
   return (
     <Section title={t('documents')} hint={t('documentsHint')} wide>
       <p role="status">{t('progress', { n: required, done })}</p>
-      {failure !== undefined && !known && <Problem error={failure} retry={files.reload} />}
+      {failure !== undefined && !known && <ErrorMessage error={failure} retry={files.reload} />}
       <ul class="documents" aria-label={t('documents')}>
         {items.map((item) => (
           <Asked
@@ -87,7 +88,7 @@ const unlessAnother = <Answer,>(
   saveVersioned<Answer, Document | undefined>('', {
     save: async (seen) => {
       const { data: now } = await thereNow(id, key)
-      if (now && now.id !== seen && !shown.includes(now.id)) throw new Refused(412, '', undefined, null, null)
+      if (now && now.id !== seen && !shown.includes(now.id)) throw new ApiError(412, '', undefined, null, null)
       return send()
     },
     theirs: () => thereNow(id, key),
@@ -138,9 +139,9 @@ function Asked({ held, item, isThere, file, onChanged }: AskedProps) {
         </p>
         <p class="row">
           {isThere ? (
-            <State of="OK" text={t('handedIn')} />
+            <StatusBadge of="OK" text={t('handedIn')} />
           ) : (
-            <State of={required ? 'PENDING' : 'NONE'} text={t(required ? 'missing' : 'notNeeded')} />
+            <StatusBadge of={required ? 'PENDING' : 'NONE'} text={t(required ? 'missing' : 'notNeeded')} />
           )}
           <small class="faint">{t(required ? 'required' : 'optional')}</small>
           {isThere && file && (
@@ -150,7 +151,7 @@ function Asked({ held, item, isThere, file, onChanged }: AskedProps) {
                   <bdi>{file.originalName}</bdi>,{' '}
                 </>
               )}
-              {bytes(file.size)}, <When at={file.uploadedAt} />
+              {bytes(file.size)}, <Moment at={file.uploadedAt} />
             </small>
           )}
         </p>
@@ -249,7 +250,7 @@ function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
           </Button>
         </div>
       )}
-      {error !== undefined && <Problem error={error} {...(again && { retry: () => send(again) })} />}
+      {error !== undefined && <ErrorMessage error={error} {...(again && { retry: () => send(again) })} />}
     </div>
   )
 }

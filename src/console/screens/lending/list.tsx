@@ -1,19 +1,20 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { Refused } from '../../lib/api/api-error.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { usd } from '../../lib/format/format.ts'
 import { lendingStateName, purposeName } from '../../lib/format/lending-names.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, shop } from '../../lib/session/current-shop.ts'
-import { State, When } from '../../ui/bits.tsx'
+import { shop, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
-import { Problem } from '../../ui/error-message.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ErrorMessage } from '../../ui/error-message.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { Standing } from './status.tsx'
@@ -21,8 +22,8 @@ import { Standing } from './status.tsx'
 type Application = Schema<'LendingApplication'>
 
 const columns = (): readonly Column<Application>[] => [
-  { key: 'begun', title: t('begun'), main: true, cell: ({ createdAt }) => <When at={createdAt} /> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} text={lendingStateName(status)} /> },
+  { key: 'begun', title: t('begun'), main: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} text={lendingStateName(status)} /> },
   {
     key: 'amount',
     title: t('amount'),
@@ -41,23 +42,23 @@ export default function Lending() {
   )
   const [refusal, setRefusal] = useState<unknown>(undefined)
   const { route } = useLocation()
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function begin(): Promise<void> {
     setRefusal(undefined)
     try {
-      const made = await once('begin', (key) =>
+      const made = await sendOnce('begin', (key) =>
         ok(api.POST('/lending-application', { params: { header: { 'idempotency-key': key } }, body: {} })),
       )
-      route(at('lending', made.id))
+      route(shopPath('lending', made.id))
     } catch (error) {
       setRefusal(error)
     }
   }
   const error = list.error.value
-  if (error instanceof Refused && error.status === 404)
+  if (error instanceof ApiError && error.status === 404)
     return (
       <Page title={t('title')}>
-        <Empty icon="money" title={t('off')} text={t('offText')} />
+        <EmptyState icon="money" title={t('off')} text={t('offText')} />
       </Page>
     )
   return (
@@ -70,23 +71,23 @@ export default function Lending() {
         </Button>
       }
     >
-      {refusal !== undefined && <Problem error={refusal} />}
-      {refusal instanceof Refused && refusal.status === 403 && (
+      {refusal !== undefined && <ErrorMessage error={refusal} />}
+      {refusal instanceof ApiError && refusal.status === 403 && (
         <p>
-          {t('needsKyb')} <a href={at('settings', 'verification')}>{t('verify')}</a>
+          {t('needsKyb')} <a href={shopPath('settings', 'verification')}>{t('verify')}</a>
         </p>
       )}
-      <LoadedList of={list} query={query} empty={<Empty icon="money" title={t('none')} text={t('noneText')} />}>
+      <ListView of={list} query={query} empty={<EmptyState icon="money" title={t('none')} text={t('noneText')} />}>
         {(found) => (
           <Table
             caption={t('applications')}
             columns={columns()}
             rows={found.data}
             rowKey={({ id }) => id}
-            href={({ id }) => at('lending', id)}
+            href={({ id }) => shopPath('lending', id)}
           />
         )}
-      </LoadedList>
+      </ListView>
       <Standing />
     </Page>
   )

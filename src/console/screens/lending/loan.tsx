@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { api, ifMatch, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { usd } from '../../lib/format/format.ts'
 import { purposeName } from '../../lib/format/lending-names.ts'
 import { useRecordDraft } from '../../lib/forms/use-draft.ts'
@@ -41,8 +41,10 @@ export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => vo
     if (change.wrong) throw new Error(change.wrong === 'term' ? `${t('term')}: ${t('notTerm')}` : notAmount('USD'))
     const saved = await saveVersioned(begun.etag, {
       save: (version) =>
-        versioned<Application>(api.PATCH('/lending-application/{id}', { params: { path, header: ifMatch(version) }, body: change.body })),
-      theirs: () => versioned<Application>(api.GET('/lending-application/{id}', { params: { path } })),
+        readVersioned<Application>(
+          api.PATCH('/lending-application/{id}', { params: { path, header: ifMatch(version) }, body: change.body }),
+        ),
+      theirs: () => readVersioned<Application>(api.GET('/lending-application/{id}', { params: { path } })),
       differences: (theirs) => {
         const there = shown(textsOfLoan(theirs))
         return shown(typed).flatMap(([name, yours], place) => {

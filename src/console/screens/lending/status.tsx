@@ -1,11 +1,13 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { Refused } from '../../lib/api/api-error.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { guidanceOf } from '../../lib/format/lending-names.ts'
 import { shop } from '../../lib/session/current-shop.ts'
-import { Facts, Note, State } from '../../ui/bits.tsx'
-import { Loaded, Section } from '../../ui/page.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { Note } from '../../ui/note.tsx'
+import { ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
 type Preview = Schema<'CreditTierUpgradePreview'>
@@ -19,7 +21,7 @@ async function read(signal: AbortSignal): Promise<{ preview: Preview | undefined
       preview: await ok(api.GET('/v2/merchant/credit-tier/upgrade-preview/{merchantId}', { params: { path: { merchantId } }, signal })),
     }
   } catch (refusal) {
-    if (refusal instanceof Refused && refusal.status === 404) return { preview: undefined }
+    if (refusal instanceof ApiError && refusal.status === 404) return { preview: undefined }
     throw refusal
   }
 }
@@ -27,14 +29,14 @@ async function read(signal: AbortSignal): Promise<{ preview: Preview | undefined
 /** The tier that repayments have earned, and what is missing to the next one. */
 export function Standing() {
   const found = useResource(shop.value?.id ?? '', read)
-  return <Loaded of={found}>{({ preview }) => preview && <Ladder of={preview} />}</Loaded>
+  return <ResourceView of={found}>{({ preview }) => preview && <Ladder of={preview} />}</ResourceView>
 }
 
 function Ladder({ of: { observedTier, signals, nextTierGap, topTierGap } }: { of: Preview }) {
   const isTopFurther = topTierGap !== null && topTierGap.targetTier !== nextTierGap?.targetTier
   return (
-    <Section title={t('standing')} hint={t('standingHint')} actions={<State of={observedTier} tone="info" />}>
-      <Facts
+    <Section title={t('standing')} hint={t('standingHint')} actions={<StatusBadge of={observedTier} tone="info" />}>
+      <FactList
         of={[
           [t('observed'), observedTier],
           [t('onTime'), number(signals.totalSettledOnTime)],

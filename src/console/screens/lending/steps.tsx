@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { api, ifMatch, type Schema, versioned } from '../../lib/api/api.ts'
-import { Refused } from '../../lib/api/api-error.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { isDirty } from '../../lib/session/unsaved-changes.ts'
-import { Note } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm, FormDialog } from '../../ui/dialog.tsx'
-import { Problem } from '../../ui/error-message.tsx'
-import { AreaField } from '../../ui/fields.tsx'
+import { ErrorMessage } from '../../ui/error-message.tsx'
+import { TextAreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
 import { handedIn, type Item, missingOf } from './application.domain.ts'
 import { t } from './i18n.ts'
@@ -23,7 +23,7 @@ async function ofThisVersion<Answer>(sent: Promise<Answer>, onOutdated: () => un
   try {
     return await sent
   } catch (refusal) {
-    if (refusal instanceof Refused && refusal.status === 412) onOutdated()
+    if (refusal instanceof ApiError && refusal.status === 412) onOutdated()
     throw refusal
   }
 }
@@ -42,7 +42,7 @@ export function Submit({
 }) {
   const { data, etag } = held
   const [error, setError] = useState<unknown>(undefined)
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const missing = missingOf(items, handedIn(data))
   async function submit(): Promise<unknown> {
     setError(undefined)
@@ -55,8 +55,8 @@ export function Submit({
     if (!(await confirm({ title: t('submitTitle'), body: <p>{t('submitText')}</p>, action: t('submit') }))) return
     try {
       const now = await ofThisVersion(
-        once([data.id, etag], (key) =>
-          versioned<Application>(
+        sendOnce([data.id, etag], (key) =>
+          readVersioned<Application>(
             api.POST('/lending-application/{id}/submit', {
               params: { path: { id: data.id }, header: { 'idempotency-key': key, ...ifMatch(etag) } },
             }),
@@ -84,7 +84,7 @@ export function Submit({
           </ul>
         </Note>
       )}
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <ErrorMessage error={error} />}
       <div class="form-actions">
         <Button kind="primary" onPress={submit}>
           {t('submit')}
@@ -107,12 +107,12 @@ export function Withdraw({
   onOutdated: () => unknown
 }) {
   const reason = useSignal('')
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function withdraw(): Promise<void> {
     const body = { reason: reason.value.trim() || null }
     const now = await ofThisVersion(
-      once([data.id, etag, body], (key) =>
-        versioned<Application>(
+      sendOnce([data.id, etag, body], (key) =>
+        readVersioned<Application>(
           api.POST('/lending-application/{id}/withdraw', {
             params: { path: { id: data.id }, header: { 'idempotency-key': key, ...ifMatch(etag) } },
             body,
@@ -128,7 +128,7 @@ export function Withdraw({
     <FormDialog title={t('withdrawTitle')} onClose={onClose}>
       <p>{t('withdrawText')}</p>
       <Form onSubmit={withdraw} submit={t('withdraw')} danger dirty={reason.value !== ''} label={t('withdrawTitle')}>
-        <AreaField bind={reason} label={t('why')} hint={t('whyHint')} max={2_000} rows={3} />
+        <TextAreaField bind={reason} label={t('why')} hint={t('whyHint')} max={2_000} rows={3} />
       </Form>
     </FormDialog>
   )

@@ -1,8 +1,10 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { Note, State, When } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
@@ -14,13 +16,13 @@ const columns = (): readonly Column<Schema<'AdminMethodology'>>[] => [
     key: 'lender',
     title: t('lender'),
     cell: ({ lenderId }) => (
-      <a href={net('lenders', lenderId)}>
+      <a href={operatorPath('lenders', lenderId)}>
         <code>{lenderId}</code>
       </a>
     ),
   },
-  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
-  { key: 'registered', title: t('registeredAt'), cell: ({ registeredAt }) => <When at={registeredAt} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { key: 'registered', title: t('registeredAt'), cell: ({ registeredAt }) => <Moment at={registeredAt} /> },
 ]
 
 /** By what lenders assess merchants: documents, by version. */
@@ -34,11 +36,11 @@ export default function Methodologies() {
       subtitle={t('methodologiesText')}
       statuses={Object.keys(moves.methodology)}
       create={{
-        href: `${net('methodologies', 'new')}${lenderId ? `?lenderId=${encodeURIComponent(lenderId)}` : ''}`,
+        href: `${operatorPath('methodologies', 'new')}${lenderId ? `?lenderId=${encodeURIComponent(lenderId)}` : ''}`,
         text: t('newMethodology'),
       }}
       columns={columns()}
-      href={({ id }) => net('methodologies', id)}
+      href={({ id }) => operatorPath('methodologies', id)}
       read={(status, signal) =>
         ok(
           api.GET('/admin/methodologies', {

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useMemo, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ifMatch, ok, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
@@ -10,13 +10,16 @@ import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { Copyable, Facts, State, When } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from '../registries/i18n.ts'
 import type { StatusOf } from '../registries/registry.domain.ts'
 import { Moves } from '../registries/status.tsx'
@@ -30,7 +33,7 @@ export default function OneMethodology() {
   return id === 'new' ? <New /> : <Known id={id} />
 }
 
-const back = () => ({ href: net('methodologies'), text: t('methodologies') })
+const back = () => ({ href: operatorPath('methodologies'), text: t('methodologies') })
 
 /** The lender that the address asks for, and no other; where it asks for none, whether there is any to choose from. */
 async function readAsked(asked: string | undefined, signal: AbortSignal): Promise<{ chosen: readonly Choice[]; isNone: boolean }> {
@@ -47,15 +50,15 @@ function New() {
   const lenders = useResource(asked ?? '', (signal) => readAsked(asked, signal))
   return (
     <Page title={t('newMethodology')} back={back()}>
-      <Loaded of={lenders}>
+      <ResourceView of={lenders}>
         {({ chosen, isNone }) =>
           isNone ? (
-            <Empty
+            <EmptyState
               icon="book"
               title={t('noLenders')}
               text={t('noLendersText')}
               action={
-                <ButtonLink icon="plus" href={net('lenders', 'new')}>
+                <ButtonLink icon="plus" href={operatorPath('lenders', 'new')}>
                   {t('newLender')}
                 </ButtonLink>
               }
@@ -64,14 +67,14 @@ function New() {
             <NewForm key={asked} chosen={chosen} />
           )
         }
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
 
 function NewForm({ chosen }: { chosen: readonly Choice[] }) {
   const { route } = useLocation()
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const findLenders = useMemo(lenderFinder, [])
   const lender = useSignal(chosen)
   const [isTried, setTried] = useState(false)
@@ -83,11 +86,11 @@ function NewForm({ chosen }: { chosen: readonly Choice[] }) {
     if (lenderId === undefined) throw new Error(`${t('lender')}: ${common('required')}`)
     const typed = draft.now()
     const body = { ...typed, lenderId, contentHash: typed.contentHash.trim(), documentUrl: typed.documentUrl.trim() }
-    const { id, version } = await once(body, (key) =>
+    const { id, version } = await sendOnce(body, (key) =>
       ok(api.POST('/admin/methodologies', { params: { header: { 'idempotency-key': key } }, body })),
     )
     notify(t('registered', { name: truncate(version) }))
-    route(net('methodologies', id), true)
+    route(operatorPath('methodologies', id), true)
   }
   return (
     <Section hint={t('supersedes')}>
@@ -103,13 +106,13 @@ function NewForm({ chosen }: { chosen: readonly Choice[] }) {
 
 function Known({ id }: { id: string }) {
   const read = (signal?: AbortSignal): Promise<Held> =>
-    versioned(api.GET('/admin/methodologies/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
+    readVersioned(api.GET('/admin/methodologies/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const methodology = useResource(id, read)
   const held = methodology.data.value
   async function move(status: StatusOf<'methodology'>, { etag }: Held): Promise<boolean> {
     const saved = await saveVersioned(etag, {
       save: (version) =>
-        versioned(api.PATCH('/admin/methodologies/{id}', { params: { path: { id }, header: ifMatch(version) }, body: { status } })),
+        readVersioned(api.PATCH('/admin/methodologies/{id}', { params: { path: { id }, header: ifMatch(version) }, body: { status } })),
       theirs: read,
       differences: (now) => [[common('status'), stateName(status), stateName(now.status)]],
       done: (now) => (now.data.status === status ? now : undefined),
@@ -122,35 +125,35 @@ function Known({ id }: { id: string }) {
     <Page
       title={held?.data.version ?? t('methodology')}
       back={back()}
-      subtitle={held && <State of={held.data.status} />}
+      subtitle={held && <StatusBadge of={held.data.status} />}
       actions={
         held && <Moves of="methodology" status={held.data.status} name={held.data.version} onMove={(status) => move(status, held)} />
       }
     >
-      <Loaded of={methodology}>
+      <ResourceView of={methodology}>
         {({ data }) => (
           <Section title={t('record')}>
-            <Facts
+            <FactList
               of={[
                 [
                   t('lender'),
-                  <a key="lender" href={net('lenders', data.lenderId)}>
+                  <a key="lender" href={operatorPath('lenders', data.lenderId)}>
                     {data.lenderId}
                   </a>,
                 ],
-                [t('contentHash'), <Copyable key="hash" text={data.contentHash} label={t('contentHash')} />],
+                [t('contentHash'), <CopyableText key="hash" text={data.contentHash} label={t('contentHash')} />],
                 [t('documentUrl'), <Document key="document" url={data.documentUrl} />],
-                [t('registeredAt'), <When key="at" at={data.registeredAt} />],
-                [t('changedAt'), <When key="changed" at={data.updatedAt} />],
-                ['ID', <Copyable key="id" text={data.id} label="ID" />],
+                [t('registeredAt'), <Moment key="at" at={data.registeredAt} />],
+                [t('changedAt'), <Moment key="changed" at={data.updatedAt} />],
+                ['ID', <CopyableText key="id" text={data.id} label="ID" />],
               ]}
             />
             <div class="row">
-              <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
+              <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
             </div>
           </Section>
         )}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }

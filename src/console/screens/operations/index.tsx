@@ -2,9 +2,11 @@ import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive, useLooking } from '../../lib/live/live-events.ts'
-import { AsOf, State, When } from '../../ui/bits.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { useLiveReload, useVisibleInterval } from '../../lib/live/live-events.ts'
+import { Moment } from '../../ui/moment.tsx'
+import { AsOfNote } from '../../ui/note.tsx'
+import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
@@ -25,16 +27,16 @@ export default function Operations() {
 
 function Services() {
   const services = useResource('services', (signal) => ok(api.GET('/admin/operations/services', { signal })))
-  useLooking(looksMs, services.reload)
-  useLive(['deploy.*'], services.reload)
+  useVisibleInterval(looksMs, services.reload)
+  useLiveReload(['deploy.*'], services.reload)
   return (
     <Section title={t('services')}>
-      <Loaded of={services}>
+      <ResourceView of={services}>
         {({ asOf, stale, services: rows }) => (
           <>
-            <AsOf at={asOf} stale={stale} />
+            <AsOfNote at={asOf} stale={stale} />
             {rows.length === 0 ? (
-              <Empty icon="server" title={t('noServices')} />
+              <EmptyState icon="server" title={t('noServices')} />
             ) : (
               <Table
                 caption={t('services')}
@@ -42,7 +44,11 @@ function Services() {
                 rowKey={({ service }) => service}
                 columns={[
                   { key: 'service', title: t('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
-                  { key: 'state', title: common('status'), cell: ({ state }) => <State of={state} text={t(state)} tone={tones[state]} /> },
+                  {
+                    key: 'state',
+                    title: common('status'),
+                    cell: ({ state }) => <StatusBadge of={state} text={t(state)} tone={tones[state]} />,
+                  },
                   { key: 'running', title: t('running'), end: true, cell: ({ running }) => number(running) },
                   { key: 'desired', title: t('desired'), end: true, cell: ({ desired }) => number(desired) },
                   { key: 'pending', title: t('pending'), end: true, cell: ({ pending }) => number(pending) },
@@ -52,20 +58,20 @@ function Services() {
             )}
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Section>
   )
 }
 
 function Errors() {
   const errors = useResource('errors', (signal) => ok(api.GET('/admin/operations/sentry-summary', { signal })))
-  useLooking(looksMs, errors.reload)
+  useVisibleInterval(looksMs, errors.reload)
   return (
-    <Loaded of={errors}>
+    <ResourceView of={errors}>
       {({ asOf, stale, windowHours, projects }) => (
         <Section title={t('errors', { n: windowHours })}>
-          <AsOf at={asOf} stale={stale} />
-          {projects.every(({ events }) => events === 0) && <Empty icon="check" title={t('quiet')} text={t('quietText')} />}
+          <AsOfNote at={asOf} stale={stale} />
+          {projects.every(({ events }) => events === 0) && <EmptyState icon="check" title={t('quiet')} text={t('quietText')} />}
           {projects
             .filter(({ events }) => events > 0)
             .map(({ project, events, unresolved, top }) => (
@@ -83,28 +89,28 @@ function Errors() {
                   columns={[
                     { key: 'title', title: t('errors', { n: windowHours }), main: true, cell: ({ title }) => <bdi>{title}</bdi> },
                     { key: 'count', title: t('events'), end: true, cell: ({ count }) => number(count) },
-                    { key: 'last', title: t('last'), cell: ({ lastSeen }) => <When at={lastSeen} short /> },
+                    { key: 'last', title: t('last'), cell: ({ lastSeen }) => <Moment at={lastSeen} short /> },
                   ]}
                 />
               </section>
             ))}
         </Section>
       )}
-    </Loaded>
+    </ResourceView>
   )
 }
 
 function Deploys() {
   const deploys = useResource('deploys', (signal) => ok(api.GET('/admin/operations/deploys/latest', { signal })))
-  useLooking(looksMs, deploys.reload)
+  useVisibleInterval(looksMs, deploys.reload)
   return (
     <Section title={t('deploys')}>
-      <Loaded of={deploys}>
+      <ResourceView of={deploys}>
         {({ asOf, stale, deploys: rows }) => (
           <>
-            <AsOf at={asOf} stale={stale} />
+            <AsOfNote at={asOf} stale={stale} />
             {rows.length === 0 ? (
-              <Empty icon="upload" title={t('noDeploys')} />
+              <EmptyState icon="upload" title={t('noDeploys')} />
             ) : (
               <Table
                 caption={t('deploys')}
@@ -114,14 +120,14 @@ function Deploys() {
                   { key: 'service', title: t('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
                   { key: 'environment', title: t('environment'), cell: ({ environment }) => <bdi>{environment}</bdi> },
                   { key: 'revision', title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
-                  { key: 'deployed', title: t('deployed'), cell: ({ deployedAt }) => <When at={deployedAt} /> },
+                  { key: 'deployed', title: t('deployed'), cell: ({ deployedAt }) => <Moment at={deployedAt} /> },
                   { key: 'change', title: t('change'), cell: ({ change }) => change && <Change of={change} /> },
                 ]}
               />
             )}
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Section>
   )
 }

@@ -1,25 +1,25 @@
 import { useSignal } from '@preact/signals'
 import { api, ok } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { money } from '../../lib/format/format.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { Note } from '../../ui/bits.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Note } from '../../ui/note.tsx'
 import { t } from './i18n.ts'
-import type { Doing } from './kit.tsx'
+import type { OrderDialogProps } from './order-types.ts'
 import { isCancellable, leftOf } from './refund.domain.ts'
 
 /** Calls an order off: this window is the question, since it cannot be undone. */
-export function CancelDialog({ of, onClose, onDone }: Doing) {
+export function CancelDialog({ of, onClose, onDone }: OrderDialogProps) {
   const reason = useSignal('')
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const left = leftOf(of)
   const amount = { amount: left.captured + left.onCards, currency: of.currency }
   async function cancel(): Promise<void> {
     const body = reason.value.trim() === '' ? {} : { reason: reason.value.trim() }
-    const after = await once(body, (key) =>
+    const after = await sendOnce(body, (key) =>
       ok(api.POST('/v2/orders/{orderId}/cancel', { params: { path: { orderId: of.id }, header: { 'idempotency-key': key } }, body })),
     )
     notify(after.status === 'CANCELLED' ? t('cancelled') : t('cancelling'))

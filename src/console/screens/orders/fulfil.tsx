@@ -1,27 +1,28 @@
 import { useSignal } from '@preact/signals'
 import { api, ok } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { number } from '../../lib/format/format.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { Address } from '../../ui/address.tsx'
-import { Note } from '../../ui/bits.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { NumberField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Note } from '../../ui/note.tsx'
 import { parcelOf, unitsIn } from './fulfilment.domain.ts'
 import { t } from './i18n.ts'
-import { type Doing, LineName } from './kit.tsx'
+import { OrderLineName } from './order-line-name.tsx'
+import type { OrderDialogProps } from './order-types.ts'
 import { useUnits } from './units.ts'
 
 type Parcel = NonNullable<ReturnType<typeof parcelOf>>
 
 /** Notes what was sent: all that is left, unless one says less. */
-export function SendDialog({ of, onClose, onDone }: Doing) {
+export function SendDialog({ of, onClose, onDone }: OrderDialogProps) {
   const left = of.lines.filter(({ unfulfilledQuantity = 0 }) => unfulfilledQuantity > 0)
   const units = useUnits(left, ({ unfulfilledQuantity = 0 }) => String(unfulfilledQuantity))
   const trackingNumber = useSignal('')
   const carrier = useSignal('')
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const typed = left.map((line) => ({ line, n: unitsIn(units.of(line).value, line.unfulfilledQuantity ?? 0) }))
   const isWrong = typed.some(({ n }) => n === undefined)
   function typedParcel(): Parcel {
@@ -35,7 +36,7 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
   }
   async function send(): Promise<void> {
     // Where nobody knows what became of it, less may be left by now than was sent.
-    await once(
+    await sendOnce(
       [units.typed(), trackingNumber.value, carrier.value],
       (key, body) =>
         ok(
@@ -63,7 +64,7 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
           <ul class="picked-lines">
             {typed.map(({ line, n }) => (
               <li key={line.id}>
-                <LineName of={line} />
+                <OrderLineName of={line} />
                 <NumberField
                   label={t('quantity')}
                   of={line.title}

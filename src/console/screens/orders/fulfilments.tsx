@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { useRecordDraft } from '../../lib/forms/use-draft.ts'
@@ -8,15 +8,16 @@ import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { mayFulfil } from '../../lib/session/current-shop.ts'
-import { Copyable, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Loaded, Section } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { ResourceView, Section } from '../../ui/page.tsx'
 import { textOrNull } from './fulfilment.domain.ts'
 import { t } from './i18n.ts'
-import type { Order } from './kit.tsx'
+import type { Order } from './order-types.ts'
 import { unsent } from './refund.domain.ts'
 
 type Parcel = Schema<'Fulfilment'>
@@ -46,7 +47,7 @@ export function Parcels({ of, onChange, query }: { of: Order; onChange: () => Pr
           <li key={parcel.id} class="parcel">
             <header>
               <strong>{t('parcel', { n: place + 1 })}</strong>
-              <When at={parcel.createdAt} />
+              <Moment at={parcel.createdAt} />
               {mayFulfil.value && (
                 <ButtonLink
                   kind="quiet"
@@ -60,7 +61,7 @@ export function Parcels({ of, onChange, query }: { of: Order; onChange: () => Pr
             <p>
               {parcel.carrier && <bdi>{parcel.carrier}</bdi>}{' '}
               {parcel.trackingNumber ? (
-                <Copyable text={parcel.trackingNumber} label={t('trackingNumber')} />
+                <CopyableText text={parcel.trackingNumber} label={t('trackingNumber')} />
               ) : (
                 <span class="faint">{t('noTracking')}</span>
               )}
@@ -106,12 +107,12 @@ function TrackingDialog({
 }) {
   const path = { orderId, fulfilmentId: parcel.id }
   const read = (signal?: AbortSignal): Promise<Held> =>
-    versioned(api.GET('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', { params: { path }, ...(signal && { signal }) }))
+    readVersioned(api.GET('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', { params: { path }, ...(signal && { signal }) }))
   // The order tells no version of its parcels.
   const held = useResource(parcel.id, read)
   return (
     <FormDialog title={t('correctTitle')} onClose={onClose}>
-      <Loaded of={held}>{(of) => <Tracking of={of} path={path} read={read} onTheirs={held.put} onDone={onDone} />}</Loaded>
+      <ResourceView of={held}>{(of) => <Tracking of={of} path={path} read={read} onTheirs={held.put} onDone={onDone} />}</ResourceView>
     </FormDialog>
   )
 }
@@ -132,7 +133,7 @@ function Tracking({
   onDone: () => Promise<void>
 }) {
   const draft = useRecordDraft(of, typedOf)
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const first = useRef<HTMLDivElement>(null)
   // The dialog was open before there was anything to type into.
   useEffect(() => first.current?.querySelector('input')?.focus(), [])
@@ -141,7 +142,7 @@ function Tracking({
     const body = { trackingNumber: textOrNull(trackingNumber), carrier: textOrNull(carrier) }
     const saved = await saveVersioned(draft.begun().etag, {
       save: (version) =>
-        once([body, version], (key) =>
+        sendOnce([body, version], (key) =>
           ok(
             api.PATCH('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', {
               params: { path, header: { 'idempotency-key': key, ...ifMatch(version) } },

@@ -2,14 +2,17 @@ import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
-import { Money, Note, OrderState, State, When } from '../../ui/bits.tsx'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Money } from '../../ui/money.tsx'
+import { Note } from '../../ui/note.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
+import { OrderStatusBadge, StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
@@ -26,17 +29,17 @@ const given = (asked: Readonly<Record<string, string | undefined>>) =>
 
 const columns = (): readonly Column<Order>[] => [
   { key: 'number', title: t('number'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
-  { key: 'placed', title: t('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'placed', title: t('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { key: 'customer', title: t('customer'), cell: ({ email }) => <bdi class="cut">{email ?? t('guest')}</bdi> },
   {
     key: 'status',
     title: common('status'),
-    cell: (order) => <OrderState of={order} />,
+    cell: (order) => <OrderStatusBadge of={order} />,
   },
   {
     key: 'payment',
     title: t('payment'),
-    cell: ({ paymentStatus }) => <State of={paymentStatus} text={t(`payment.${paymentStatus}`)} />,
+    cell: ({ paymentStatus }) => <StatusBadge of={paymentStatus} text={t(`payment.${paymentStatus}`)} />,
   },
   { key: 'total', title: t('total'), end: true, cell: ({ total }) => <Money of={total} /> },
 ]
@@ -61,7 +64,7 @@ export default function Orders() {
     // The states come from the address: souk says which there are.
     ok(api.GET('/v2/orders', { params: { query: { ...given(asked), page: query.page } as object }, signal })),
   )
-  useLive(['order.*'], orders.reload)
+  useLiveReload(['order.*'], orders.reload)
   const isFiltered = Object.values(asked).some(Boolean)
   return (
     <Page
@@ -72,7 +75,7 @@ export default function Orders() {
             <Button icon="download" onPress={() => download(pathWith('/v2/orders', asked), 'orders.csv', 'text/csv')}>
               {common('download')}
             </Button>
-            <ButtonLink icon="plus" kind="primary" href={at('orders', 'drafts', 'new')}>
+            <ButtonLink icon="plus" kind="primary" href={shopPath('orders', 'drafts', 'new')}>
               {t('newDraft')}
             </ButtonLink>
           </>
@@ -99,17 +102,23 @@ export default function Orders() {
           {t('ofCustomer')} · <a href={query.href({ customerId: undefined })}>{t('allCustomers')}</a>
         </Note>
       )}
-      <LoadedList
+      <ListView
         of={orders}
         query={query}
         isFiltered={isFiltered}
         goesOn={!asked.q}
-        empty={<Empty icon="orders" title={t('none')} text={t('noneText')} />}
+        empty={<EmptyState icon="orders" title={t('none')} text={t('noneText')} />}
       >
         {(list) => (
-          <Table caption={t('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('orders', id)} />
+          <Table
+            caption={t('title')}
+            columns={columns()}
+            rows={list.data}
+            rowKey={({ id }) => id}
+            href={({ id }) => shopPath('orders', id)}
+          />
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

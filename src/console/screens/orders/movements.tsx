@@ -5,11 +5,14 @@ import { processorName } from '../../lib/format/processor-names.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { mayManage } from '../../lib/session/current-shop.ts'
-import { Copyable, Money, State, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Money } from '../../ui/money.tsx'
 import { Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
-import type { Order } from './kit.tsx'
+import type { Order } from './order-types.ts'
 import { maySettle } from './refund.domain.ts'
 
 /** The money of an order: what came, what went back, and what a bank has taken. */
@@ -42,12 +45,12 @@ export const Movements = ({ of, query }: { of: Order; query: Query }) => (
               head={
                 <>
                   <Money of={amount} />
-                  <State of={status} />
-                  <When at={createdAt} />
+                  <StatusBadge of={status} />
+                  <Moment at={createdAt} />
                 </>
               }
             >
-              <Copyable text={reference} label={t('reference')} />
+              <CopyableText text={reference} label={t('reference')} />
             </Movement>
           ))}
         </ol>
@@ -76,8 +79,8 @@ const PaymentOf = ({ of }: { of: Schema<'Payment'> }) => (
           <Money of={of.amount} />
         </strong>
         <bdi>{t('paidBy', { method: methodName(of.method), processor: processorName(of.processor) })}</bdi>
-        <State of={of.status} />
-        <When at={of.createdAt} />
+        <StatusBadge of={of.status} />
+        <Moment at={of.createdAt} />
       </>
     }
   >
@@ -91,7 +94,7 @@ const PaymentOf = ({ of }: { of: Schema<'Payment'> }) => (
         {t('refunded')}: <Money of={of.refunded} />
       </p>
     )}
-    {of.processorReference && <Copyable text={of.processorReference} label={t('reference')} />}
+    {of.processorReference && <CopyableText text={of.processorReference} label={t('reference')} />}
   </Movement>
 )
 
@@ -103,8 +106,8 @@ const RefundOf = ({ of, order, query }: { of: Schema<'Refund'>; order: Order; qu
           <Money of={of.amount} />
         </strong>
         {of.processor && <bdi>{processorName(of.processor)}</bdi>}
-        <State of={of.status} />
-        <When at={of.createdAt} />
+        <StatusBadge of={of.status} />
+        <Moment at={of.createdAt} />
       </>
     }
   >
@@ -136,7 +139,7 @@ const RefundOf = ({ of, order, query }: { of: Schema<'Refund'>; order: Order; qu
     {of.claimUrl && (
       <div>
         <p class="faint">{t('claimHint')}</p>
-        <Copyable text={of.claimUrl} label={t('claimUrl')} />
+        <CopyableText text={of.claimUrl} label={t('claimUrl')} />
       </div>
     )}
     {of.settledReference && (
@@ -144,7 +147,7 @@ const RefundOf = ({ of, order, query }: { of: Schema<'Refund'>; order: Order; qu
         {t('settledBy')} <bdi>{of.settledReference}</bdi>
       </p>
     )}
-    {of.processorReference && <Copyable text={of.processorReference} label={t('reference')} />}
+    {of.processorReference && <CopyableText text={of.processorReference} label={t('reference')} />}
     {mayManage.value && maySettle(of, serverNow()) && (
       <div class="row">
         <ButtonLink kind={of.status === 'MANUAL' ? 'primary' : 'plain'} href={query.href({ do: 'settle', refund: of.id })}>

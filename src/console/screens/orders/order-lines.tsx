@@ -1,15 +1,17 @@
 import { moment, number, percentOfBps } from '../../lib/format/format.ts'
-import { at, role } from '../../lib/session/current-shop.ts'
-import { Money, Note } from '../../ui/bits.tsx'
+import { role, shopPath } from '../../lib/session/current-shop.ts'
+import { Money } from '../../ui/money.tsx'
+import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
-import { type Line, LineName, type Order } from './kit.tsx'
+import { OrderLineName } from './order-line-name.tsx'
+import type { Order, OrderLine } from './order-types.ts'
 import { unitsLeft } from './refund.domain.ts'
 import { Totals } from './totals.tsx'
 
-const columns = (order: Order): readonly Column<Line>[] => [
-  { key: 'product', title: t('product'), main: true, cell: (line) => <LineName of={line} /> },
+const columns = (order: Order): readonly Column<OrderLine>[] => [
+  { key: 'product', title: t('product'), main: true, cell: (line) => <OrderLineName of={line} /> },
   { key: 'price', title: t('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
   { key: 'quantity', title: t('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
   { key: 'units', title: t('units'), cell: (line) => <Units of={line} refunded={line.quantity - unitsLeft(order, line)} /> },
@@ -32,7 +34,7 @@ const columns = (order: Order): readonly Column<Line>[] => [
 ]
 
 /** What became of a line's units. */
-const Units = ({ of: { fulfilledQuantity = 0, unfulfilledQuantity = 0 }, refunded }: { of: Line; refunded: number }) => (
+const Units = ({ of: { fulfilledQuantity = 0, unfulfilledQuantity = 0 }, refunded }: { of: OrderLine; refunded: number }) => (
   <small>
     {[
       fulfilledQuantity > 0 && t('unitsSent', { n: fulfilledQuantity }),
@@ -55,7 +57,7 @@ export function Lines({ of }: { of: Order }) {
         columns={columns(of)}
         rows={of.lines}
         rowKey={({ id }) => id}
-        href={({ productId }) => (leads ? at('products', productId) : undefined)}
+        href={({ productId }) => (leads ? shopPath('products', productId) : undefined)}
       />
       <Totals
         of={[

@@ -1,19 +1,20 @@
 import { useRoute } from 'preact-iso/router'
 import { api, ok } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
-import { at, mayFulfil, mayManage } from '../../lib/session/current-shop.ts'
-import { OrderState, State, When } from '../../ui/bits.tsx'
+import { mayFulfil, mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { Loaded, Page } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Page, ResourceView } from '../../ui/page.tsx'
+import { OrderStatusBadge, StatusBadge } from '../../ui/status-badge.tsx'
 import { CancelDialog } from './cancel.tsx'
 import { SendDialog } from './fulfil.tsx'
 import { Parcels } from './fulfilments.tsx'
 import { t } from './i18n.ts'
-import type { Order } from './kit.tsx'
 import { Movements } from './movements.tsx'
 import { Lines } from './order-lines.tsx'
+import type { Order } from './order-types.ts'
 import { People } from './people.tsx'
 import { isCancellable, isRefundable, unsent } from './refund.domain.ts'
 import { RefundDialog } from './refund.tsx'
@@ -25,16 +26,16 @@ export default function OrderPage() {
   const { id = '' } = useRoute().params
   const query = useQuery()
   const order = useResource(id, (signal) => ok(api.GET('/v2/orders/{orderId}', { params: { path: { orderId: id } }, signal })))
-  useLive(['order.*'], order.reload, ({ data }) => Object.values(data).includes(id))
+  useLiveReload(['order.*'], order.reload, ({ data }) => Object.values(data).includes(id))
   const known = order.data.value
   return (
     <Page
       title={known ? t('titleOf', { number: `#${known.number}` }) : t('number')}
-      back={{ href: at('orders'), text: t('title') }}
+      back={{ href: shopPath('orders'), text: t('title') }}
       subtitle={known && <Standing of={known} />}
       actions={known && <Actions of={known} query={query} />}
     >
-      <Loaded of={order}>
+      <ResourceView of={order}>
         {(of) => (
           <>
             <div class="columns">
@@ -51,7 +52,7 @@ export default function OrderPage() {
             <Doing of={of} order={order} query={query} />
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
@@ -62,14 +63,14 @@ const tellsOfParcels = ({ status, fulfilmentStatus, fulfilments }: Order) =>
 
 const Standing = ({ of }: { of: Order }) => (
   <>
-    {of.status === 'FULFILLED' ? <OrderState of={of} /> : <State of={of.status} />}
-    <State
+    {of.status === 'FULFILLED' ? <OrderStatusBadge of={of} /> : <StatusBadge of={of.status} />}
+    <StatusBadge
       of={of.paymentStatus}
       text={t('paymentState', { state: t.has(`payment.${of.paymentStatus}`) ? t(`payment.${of.paymentStatus}`) : of.paymentStatus })}
     />
-    {tellsOfParcels(of) && <State of={of.fulfilmentStatus} />}
-    {of.mode === 'TEST' && <State of="TEST" />}
-    <When at={of.createdAt} />
+    {tellsOfParcels(of) && <StatusBadge of={of.fulfilmentStatus} />}
+    {of.mode === 'TEST' && <StatusBadge of="TEST" />}
+    <Moment at={of.createdAt} />
   </>
 )
 

@@ -1,9 +1,9 @@
-import { at, role } from '../../lib/session/current-shop.ts'
+import { role, shopPath } from '../../lib/session/current-shop.ts'
 import { Address } from '../../ui/address.tsx'
-import { Facts } from '../../ui/bits.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
 import { Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
-import type { Order } from './kit.tsx'
+import type { Order } from './order-types.ts'
 
 /** Who ordered, and where it goes. */
 export function People({ of }: { of: Order }) {
@@ -11,11 +11,11 @@ export function People({ of }: { of: Order }) {
   const isSame = JSON.stringify(shippingAddress) === JSON.stringify(billingAddress)
   return (
     <Section title={t('people')}>
-      <Facts
+      <FactList
         of={[
           [t('email'), email === null ? t('guest') : <bdi>{email}</bdi>],
           ...(customerId !== null && role.value !== 'FULFILMENT'
-            ? [[t('customer'), <a href={at('customers', customerId)}>{t('customerPage')}</a>] as const]
+            ? [[t('customer'), <a href={shopPath('customers', customerId)}>{t('customerPage')}</a>] as const]
             : []),
           [t('shippingAddress'), shippingAddress ? <Address of={shippingAddress} /> : undefined],
           [t('billingAddress'), isSame && billingAddress ? t('sameAddress') : billingAddress ? <Address of={billingAddress} /> : undefined],

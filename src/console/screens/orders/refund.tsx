@@ -1,19 +1,20 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { money, moneyText, number, parseMoney } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import type { Money } from '../../lib/forms/amounts.ts'
 import { notAmount } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { Note } from '../../ui/bits.tsx'
 import { confirm, FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, MoneyField, NumberField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Note } from '../../ui/note.tsx'
 import { unitsIn } from './fulfilment.domain.ts'
 import { t } from './i18n.ts'
-import { type Doing, type Line, LineName, type Order } from './kit.tsx'
+import { OrderLineName } from './order-line-name.tsx'
+import type { Order, OrderDialogProps, OrderLine } from './order-types.ts'
 import { type Asked, amountOf, bodyOf, type Preview, previewOf, restOf, unitsLeft, type Way } from './refund.domain.ts'
 import { Totals } from './totals.tsx'
 import { useUnits } from './units.ts'
@@ -23,13 +24,13 @@ const ways: readonly Way[] = ['lines', 'amount', 'all']
 type Asking = ReturnType<typeof bodyOf> & { readonly refundableTotal: Money }
 
 /** Gives money back: of some lines, an amount, or all; with what comes of it before it is done. */
-export function RefundDialog({ of, onClose, onDone }: Doing) {
+export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
   const way = useSignal<Way>('lines')
   const units = useUnits(of.lines, () => '')
   const restock = useSignal(true)
   const amount = useSignal('')
   const reason = useSignal('')
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const typed = of.lines.map((line) => {
     const left = unitsLeft(of, line)
     // Refunded meanwhile, it has no field any more: what was typed in it counts for nothing.
@@ -78,7 +79,7 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
     const path = { orderId: of.id }
     let sent: Asking | undefined
     try {
-      return await once(
+      return await sendOnce(
         typedNow,
         (key, body) => {
           sent = body
@@ -162,18 +163,30 @@ const Ways = ({ bind }: { bind: Signal<Way> }) => (
   </fieldset>
 )
 
-function RefundLine({ of, line, left, n, bind }: { of: Order; line: Line; left: number; n: number | undefined; bind: Signal<string> }) {
+function RefundLine({
+  of,
+  line,
+  left,
+  n,
+  bind,
+}: {
+  of: Order
+  line: OrderLine
+  left: number
+  n: number | undefined
+  bind: Signal<string>
+}) {
   const { currency } = of
   if (left === 0)
     return (
       <li>
-        <LineName of={line} />
+        <OrderLineName of={line} />
         <span class="faint">{t('allRefunded')}</span>
       </li>
     )
   return (
     <li>
-      <LineName of={line} />
+      <OrderLineName of={line} />
       <NumberField label={t('quantity')} of={line.title} bind={bind} error={n === undefined ? t('atMost', { n: left }) : undefined} />
       <span class="faint">
         {t('ofLeft', { n: number(left) })}

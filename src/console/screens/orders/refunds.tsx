@@ -5,14 +5,16 @@ import { useResource } from '../../lib/api/resource.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
-import { Money, State, When } from '../../ui/bits.tsx'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Money } from '../../ui/money.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { maySettle } from './refund.domain.ts'
@@ -30,7 +32,7 @@ export default function Refunds() {
   const refunds = useResource(JSON.stringify([asked, query.page]), (signal) =>
     ok(api.GET('/v2/refunds', { params: { query: { ...(status ? asked : {}), page: query.page } as object }, signal })),
   )
-  useLive(['order.*'], refunds.reload)
+  useLiveReload(['order.*'], refunds.reload)
   const close = () => query.set({ do: undefined, refund: undefined, page: query.of['page'] }, { replace: true })
   // The window stays while one types in it, also where the refund has left the list by then.
   const opened = useRef<Refund | undefined>(undefined)
@@ -39,8 +41,8 @@ export default function Refunds() {
   const settled = doing === 'settle' && mayManage.value ? opened.current : undefined
   const columns: readonly Column<Refund>[] = [
     { key: 'amount', title: t('amount'), main: true, cell: ({ amount }) => <Money of={amount} /> },
-    { key: 'when', title: t('when'), cell: ({ createdAt }) => <When at={createdAt} /> },
-    { key: 'status', title: common('status'), cell: ({ status: state }) => <State of={state} /> },
+    { key: 'when', title: t('when'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+    { key: 'status', title: common('status'), cell: ({ status: state }) => <StatusBadge of={state} /> },
     {
       key: 'way',
       title: t('way'),
@@ -76,11 +78,11 @@ export default function Refunds() {
         query={query}
         filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
       />
-      <LoadedList
+      <ListView
         of={refunds}
         query={query}
         isFiltered={status !== undefined}
-        empty={<Empty icon="money" title={t('refundsNone')} text={t('refundsNoneText')} />}
+        empty={<EmptyState icon="money" title={t('refundsNone')} text={t('refundsNoneText')} />}
         notFound={t('refundsNothing')}
       >
         {(list) => (
@@ -89,10 +91,10 @@ export default function Refunds() {
             columns={columns}
             rows={list.data}
             rowKey={({ id }) => id}
-            href={({ orderId }) => at('orders', orderId)}
+            href={({ orderId }) => shopPath('orders', orderId)}
           />
         )}
-      </LoadedList>
+      </ListView>
       {settled && (
         <SettleDialog
           refund={settled}

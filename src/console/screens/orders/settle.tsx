@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { money } from '../../lib/format/format.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -11,11 +11,11 @@ import { t } from './i18n.ts'
 /** Notes that a refund was paid by hand: this window is the question, since it cannot be undone. */
 export function SettleDialog({ refund, onClose, onDone }: { refund: Schema<'Refund'>; onClose: () => void; onDone: () => Promise<void> }) {
   const reference = useSignal('')
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function settle(): Promise<void> {
     const body = { reference: reference.value.trim() }
     const path = { orderId: refund.orderId, refundId: refund.id }
-    await once(body, (key) =>
+    await sendOnce(body, (key) =>
       ok(
         api.POST('/v2/orders/{orderId}/refunds/{refundId}/settled', {
           params: { path, header: { 'idempotency-key': key } },

@@ -1,17 +1,18 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, ok } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { mayManage } from '../../lib/session/current-shop.ts'
-import { Money, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
-import { AreaField } from '../../ui/fields.tsx'
+import { TextAreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Money } from '../../ui/money.tsx'
 import { Section } from '../../ui/page.tsx'
-import { useNames } from '../../ui/staff-name.tsx'
+import { useStaffNames } from '../../ui/staff-name.tsx'
 import { t } from './i18n.ts'
-import type { Order } from './kit.tsx'
+import type { Order } from './order-types.ts'
 import { type Happening, timelineOf } from './timeline.domain.ts'
 
 const shownAtFirst = 30
@@ -21,7 +22,7 @@ export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<
   const all = timelineOf(of)
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? all : all.slice(0, shownAtFirst)
-  const named = useNames(shown.flatMap((one) => (one.kind === 'note' ? [one.actor] : [])))
+  const named = useStaffNames(shown.flatMap((one) => (one.kind === 'note' ? [one.actor] : [])))
   return (
     <Section title={t('timeline')}>
       {mayManage.value && <NoteForm orderId={of.id} onChange={onChange} />}
@@ -37,7 +38,7 @@ export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<
   )
 }
 
-function Told({ of, named }: { of: Happening; named: ReturnType<typeof useNames> }) {
+function Told({ of, named }: { of: Happening; named: ReturnType<typeof useStaffNames> }) {
   if (of.kind === 'note')
     return (
       <>
@@ -45,7 +46,7 @@ function Told({ of, named }: { of: Happening; named: ReturnType<typeof useNames>
           <bdi>{of.text}</bdi>
         </p>
         <small class="faint">
-          {t('noted')} <When at={of.at} /> · {named(of.actor)}
+          {t('noted')} <Moment at={of.at} /> · {named(of.actor)}
         </small>
       </>
     )
@@ -61,7 +62,7 @@ function Told({ of, named }: { of: Happening; named: ReturnType<typeof useNames>
         </small>
       ))}
       <small class="faint">
-        <When at={of.at} />
+        <Moment at={of.at} />
       </small>
     </>
   )
@@ -69,10 +70,10 @@ function Told({ of, named }: { of: Happening; named: ReturnType<typeof useNames>
 
 function NoteForm({ orderId, onChange }: { orderId: string; onChange: () => Promise<void> }) {
   const text = useSignal('')
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function note(): Promise<void> {
     const body = { text: text.value.trim() }
-    await once(body, (key) =>
+    await sendOnce(body, (key) =>
       ok(api.POST('/v2/orders/{orderId}/notes', { params: { path: { orderId }, header: { 'idempotency-key': key } }, body })),
     )
     text.value = ''
@@ -81,7 +82,7 @@ function NoteForm({ orderId, onChange }: { orderId: string; onChange: () => Prom
   }
   return (
     <Form onSubmit={note} submit={t('noteAdd')} label={t('note')} dirty={text.value !== ''}>
-      <AreaField label={t('note')} hint={t('noteHint')} bind={text} rows={2} max={1000} required />
+      <TextAreaField label={t('note')} hint={t('noteHint')} bind={text} rows={2} max={1000} required />
     </Form>
   )
 }

@@ -1,5 +1,5 @@
 import type { Money as Amount } from '../../lib/format/format.ts'
-import { Money } from '../../ui/bits.tsx'
+import { Money } from '../../ui/money.tsx'
 
 /** Amounts that come to a sum, one under the other. */
 export const Totals = ({ of }: { of: readonly (readonly [name: string, amount: Amount, look?: 'sum' | 'minus'])[] }) => (

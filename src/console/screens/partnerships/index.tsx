@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api/api.ts'
-import { findShops, namedChoices, shopChoice } from '../../lib/api/record-search.ts'
+import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { findShops, loadChoices, shopChoice } from '../../lib/api/record-search.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
@@ -10,7 +10,7 @@ import { notify } from '../../lib/live/toasts.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
 import { bodyOf, differencesOf, type Partnership, shopsTwice, type Typed } from './draft.domain.ts'
 import { t } from './i18n.ts'
@@ -35,11 +35,11 @@ async function named(list: List, known: Held['shops'], signal?: AbortSignal): Pr
   const unknown = [...new Set(list.data.flatMap(({ shopIds }) => shopIds))].filter((id) => !known.has(id)).slice(0, namedMax)
   const read = (id: string): Promise<Schema<'AdminShop'>> =>
     ok(api.GET('/admin/shops/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
-  const found = await namedChoices(unknown, read, shopChoice)
+  const found = await loadChoices(unknown, read, shopChoice)
   return new Map([...known, ...found.map((one) => [one.id, one] as const)])
 }
 async function read(known: Held['shops'] = new Map(), signal?: AbortSignal): Promise<Held> {
-  const { data, etag } = await versioned(api.GET('/admin/partnerships', signal ? { signal } : {}))
+  const { data, etag } = await readVersioned(api.GET('/admin/partnerships', signal ? { signal } : {}))
   return { data, etag, shops: await named(data, known, signal) }
 }
 
@@ -48,7 +48,7 @@ export default function Partnerships() {
   const held = useResource('partnerships', (signal) => read(undefined, signal))
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
-      <Loaded of={held}>{(of) => <Editor of={of} held={held} />}</Loaded>
+      <ResourceView of={held}>{(of) => <Editor of={of} held={held} />}</ResourceView>
     </Page>
   )
 }
@@ -81,7 +81,7 @@ function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
     const body = { data: bodyOf(typed) }
     const known = new Map([...of.shops, ...typed.flatMap(({ shops }) => shops.map((one) => [one.id, one] as const))])
     const saved = await saveVersioned(of.etag, {
-      save: (version) => versioned(api.PUT('/admin/partnerships', { params: { header: ifMatch(version) }, body })),
+      save: (version) => readVersioned(api.PUT('/admin/partnerships', { params: { header: ifMatch(version) }, body })),
       theirs: async () => {
         const there = await read(known)
         return { data: there, etag: there.etag }

@@ -5,7 +5,7 @@ import { moment, number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Empty, Loaded } from '../../ui/page.tsx'
+import { EmptyState, ResourceView } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { t } from './i18n.ts'
 
@@ -26,10 +26,10 @@ export function MediaDialog({ onClose, onChoose, single }: { onClose: () => void
   }
   return (
     <Dialog title={t('choose')} onClose={onClose} wide>
-      <Loaded of={media}>
+      <ResourceView of={media}>
         {(list) =>
           list.data.length === 0 ? (
-            <Empty icon="upload" title={t('none')} text={t('noneText')} />
+            <EmptyState icon="upload" title={t('none')} text={t('noneText')} />
           ) : (
             <>
               <ul class="gallery small">
@@ -64,7 +64,7 @@ export function MediaDialog({ onClose, onChoose, single }: { onClose: () => void
             </>
           )
         }
-      </Loaded>
+      </ResourceView>
     </Dialog>
   )
 }

@@ -8,11 +8,12 @@ import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage } from '../../lib/session/current-shop.ts'
-import { Copyable, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page, Section } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page, Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { sizeOf } from './dialog.tsx'
@@ -66,7 +67,7 @@ export default function Pictures() {
           />
         </Section>
       )}
-      <LoadedList of={pictures} query={query} empty={<Empty icon="upload" title={t('none')} text={t('noneText')} />}>
+      <ListView of={pictures} query={query} empty={<EmptyState icon="upload" title={t('none')} text={t('noneText')} />}>
         {(list) => (
           <ul class="gallery" aria-label={t('title')}>
             {list.data.map((one) => (
@@ -80,10 +81,10 @@ export default function Pictures() {
                   <Picture url={one.url} large />
                 </a>
                 <small class="faint">
-                  <When at={one.createdAt} /> · {sizeOf(one)} · {bytes(one.bytes)}
+                  <Moment at={one.createdAt} /> · {sizeOf(one)} · {bytes(one.bytes)}
                 </small>
                 <span class="row tight">
-                  <Copyable text={one.url} label={t('address')} />
+                  <CopyableText text={one.url} label={t('address')} />
                   {mayManage.value && (
                     <Button kind="quiet" icon="close" label={t('remove', { at: moment(one.createdAt) })} onPress={() => remove(one)} />
                   )}
@@ -92,7 +93,7 @@ export default function Pictures() {
             ))}
           </ul>
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

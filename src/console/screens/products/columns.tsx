@@ -1,8 +1,8 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { money, number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { State } from '../../ui/bits.tsx'
 import { Picture } from '../../ui/picture.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { stockOf } from './stock.domain.ts'
@@ -32,7 +32,7 @@ export const columns = (): readonly Column<Product>[] => [
       </span>
     ),
   },
-  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   { key: 'stock', title: t('stock'), end: true, cell: (product) => <Stock of={product} /> },
   { key: 'price', title: t('price'), end: true, cell: price },
   { key: 'vendor', title: t('vendor'), words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },

@@ -1,7 +1,7 @@
 /** What is typed about a product, and what is sent of it. Nothing here knows a browser. */
 
 import type { Schema } from '../../lib/api/api.ts'
-import { wallMoment, wallText } from '../../lib/format/zoned-time.ts'
+import { parseWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 import { moneyText, parseMoney } from '../../lib/forms/amounts.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
 import type { paths } from '../../lib/schema.d.ts'
@@ -127,7 +127,7 @@ export function textOf(product: Product, zone: string): ProductText {
   return {
     ...{ title, handle, descriptionHtml, vendor, type, tags, status },
     showing: showingOf(product),
-    publishedAt: wallText(publishedAt, zone),
+    publishedAt: wallTimeText(publishedAt, zone),
     seoTitle: seo.title ?? '',
     seoDescription: seo.description ?? '',
     options,
@@ -182,7 +182,7 @@ const changed = <Of extends object>(now: Of, before: Of): Partial<Of> =>
 function publication({ showing, publishedAt }: BaseText, zone: string, note: (wrong: Wrong[string]) => void): string | null | undefined {
   if (showing === 'auto') return undefined
   if (showing === 'never') return null
-  const at = wallMoment(publishedAt, zone)
+  const at = parseWallTime(publishedAt, zone)
   if (at) return at
   note('notMoment')
   return undefined
@@ -190,7 +190,7 @@ function publication({ showing, publishedAt }: BaseText, zone: string, note: (wr
 
 /** As soon as it is active: from now on where it is; where it is not, souk sees to it when it becomes so. A day that has come already stays. */
 function asSoonAsActive({ status }: BaseText, before: BaseText, { zone, now }: ShopTerms): string | null | undefined {
-  const at = before.showing === 'at' ? wallMoment(before.publishedAt, zone) : null
+  const at = before.showing === 'at' ? parseWallTime(before.publishedAt, zone) : null
   if (at && Date.parse(at) <= now) return undefined
   return status === 'ACTIVE' ? new Date(now).toISOString() : null
 }

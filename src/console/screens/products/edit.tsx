@@ -1,22 +1,22 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ifMatch, readVersioned } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { timeZone } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useEvents, useLive } from '../../lib/live/live-events.ts'
-import { notify, showProblem } from '../../lib/live/toasts.ts'
-import { at, inShop, mayManage, shop } from '../../lib/session/current-shop.ts'
+import { useEvents, useLiveReload } from '../../lib/live/live-events.ts'
+import { notify, showError } from '../../lib/live/toasts.ts'
+import { mayManage, shop, shopHeader, shopPath } from '../../lib/session/current-shop.ts'
 import { isDirty } from '../../lib/session/unsaved-changes.ts'
-import { State } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { saveVersioned } from '../../ui/form.tsx'
-import { Loaded, Page } from '../../ui/page.tsx'
+import { Page, ResourceView } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { differencesOf } from './differences.ts'
 import { createEditor, type Editor } from './editor.ts'
 import type { Figures } from './field-texts.ts'
@@ -26,7 +26,7 @@ import { change, create, NotReady, read, type Versioned } from './save.ts'
 import { ProductView } from './view.tsx'
 
 const terms = () => ({ currency: shop.value?.currency ?? 'USD', zone: timeZone(), now: serverNow() })
-const back = () => ({ href: at('products'), text: t('toAll') })
+const back = () => ({ href: shopPath('products'), text: t('toAll') })
 const explain = () => t('fixFields', { n: 1 })
 
 /** Marks the fields that cannot be sent, and says how many they are. */
@@ -49,14 +49,14 @@ export default function EditProduct() {
 function NewProduct() {
   const { route } = useLocation()
   const [editor] = useState(() => createEditor(undefined, timeZone()))
-  const intend = useIntention()
+  const sendOnce = useIdempotentSend()
   const none = useSignal<Figures>(new Map())
   async function save(): Promise<void> {
     const text = editor.text.value
-    const { data, later } = await marking(editor, () => create(text, terms(), intend, explain()))
+    const { data, later } = await marking(editor, () => create(text, terms(), sendOnce, explain()))
     notify(t('created'))
-    if (later !== undefined) showProblem(later)
-    route(at('products', data.id), true)
+    if (later !== undefined) showError(later)
+    route(shopPath('products', data.id), true)
   }
   return (
     <Page title={t('newTitle')} back={back()}>
@@ -78,16 +78,16 @@ function KnownProduct({ id }: { id: string }) {
     if (!isOurs(happened) || typeof variantId !== 'string' || typeof onHand !== 'number' || typeof reserved !== 'number') return
     figures.value = new Map([...figures.value, [variantId, { onHand, reserved }]])
   })
-  useLive(['import.finished'], known.reload)
+  useLiveReload(['import.finished'], known.reload)
   const title = of ? of.title.trim() || t('notNamed') : t('product')
   return (
     <Page
       title={truncate(title, 120)}
       back={back()}
-      subtitle={of && <State of={of.status} />}
+      subtitle={of && <StatusBadge of={of.status} />}
       actions={of && mayManage.value && <Archive of={known.data.value as Versioned} onChanged={known.put} />}
     >
-      <Loaded of={known}>
+      <ResourceView of={known}>
         {(now) =>
           mayManage.value ? (
             <KnownForm now={now} figures={figures} onChanged={known.put} />
@@ -95,7 +95,7 @@ function KnownProduct({ id }: { id: string }) {
             <ProductView of={now.data} figures={figures} />
           )
         }
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
@@ -107,14 +107,14 @@ function Archive({ of: { data, etag }, onChanged }: { of: Versioned; onChanged: 
   async function archive(): Promise<void> {
     // What is typed would be of a version that is no more.
     if (isDirty()) return notify(t('saveFirst'))
-    const header = inShop()
-    const now = (await versioned(
+    const header = shopHeader()
+    const now = (await readVersioned(
       api.DELETE('/product-v2/{id}', { params: { path, header: { ...header, ...ifMatch(etag) } } }),
     )) as Versioned
     onChanged(now)
     const params = { path, header: { ...header, ...ifMatch(now.etag) } }
     notify(t('archived'), {
-      undo: async () => onChanged((await versioned(api.PATCH('/product-v2/{id}', { params, body: { status } }))) as Versioned),
+      undo: async () => onChanged((await readVersioned(api.PATCH('/product-v2/{id}', { params, body: { status } }))) as Versioned),
     })
   }
   return status === 'ARCHIVED' ? null : <Button onPress={archive}>{t('archive')}</Button>
@@ -136,7 +136,7 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
     setStale(false)
     editor.load(fresh.data)
   }
-  const intend = useIntention()
+  const sendOnce = useIdempotentSend()
   const differences = (theirs: Versioned['data']) => differencesOf(editor.text.value, editor.before(), theirs, terms())
 
   async function save(): Promise<void> {
@@ -155,7 +155,7 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
         save(etag) {
           const gone = editor.removed.value.flatMap((row) => row.id ?? [])
           return change({ id, text: editor.text.value, before: editor.before(), gone }, terms(), etag, {
-            intend,
+            sendOnce,
             message: explain(),
             // This much is so, even where what follows is refused.
             onStep(step, variantId) {

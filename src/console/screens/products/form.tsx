@@ -4,9 +4,9 @@ import type { Schema } from '../../lib/api/api.ts'
 import { timeZone } from '../../lib/format/format.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
-import { AreaField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
+import { SelectField, TagsField, TextAreaField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Preview } from '../../ui/html-preview.tsx'
+import { HtmlPreview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { productStatuses } from './columns.tsx'
 import type { Editor } from './editor.ts'
@@ -59,7 +59,7 @@ function Basics({ editor }: { editor: Editor }) {
   return (
     <Section title={t('basics')}>
       <TextField label={t('name')} bind={title} max={255} required error={wrongOf(editor, 'title')} />
-      <AreaField label={t('description')} bind={descriptionHtml} rows={8} max={65_536} hint={t('descriptionHint')} />
+      <TextAreaField label={t('description')} bind={descriptionHtml} rows={8} max={65_536} hint={t('descriptionHint')} />
       <div class="row">
         <Button onPress={() => setPreview(!isPreview)}>{isPreview ? common('close') : t('preview')}</Button>
       </div>
@@ -69,7 +69,7 @@ function Basics({ editor }: { editor: Editor }) {
 }
 
 const Described = ({ html }: { html: ReadonlySignal<string> }) =>
-  html.value.trim() === '' ? <p class="faint">{t('noDescription')}</p> : <Preview html={html.value} label={t('preview')} />
+  html.value.trim() === '' ? <p class="faint">{t('noDescription')}</p> : <HtmlPreview html={html.value} label={t('preview')} />
 
 function Visibility({ editor }: { editor: Editor }) {
   const { status, showing, publishedAt } = editor.base
@@ -126,6 +126,6 @@ function Organisation({ editor, isKnown }: { editor: Editor; isKnown: boolean })
 const Seo = ({ editor }: { editor: Editor }) => (
   <Section title={t('seo')}>
     <TextField label={t('seoTitle')} bind={editor.base.seoTitle} max={255} />
-    <AreaField label={t('seoDescription')} bind={editor.base.seoDescription} rows={3} max={1_000} />
+    <TextAreaField label={t('seoDescription')} bind={editor.base.seoDescription} rows={3} max={1_000} />
   </Section>
 )

@@ -1,6 +1,6 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
-import { at } from '../../lib/session/current-shop.ts'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { ImportCsv } from '../../ui/import-csv/index.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -25,8 +25,8 @@ export default function ImportProducts() {
   return (
     <Page
       title={t('importTitle')}
-      back={{ href: at('products'), text: t('toAll') }}
-      actions={<ButtonLink href={at('products')}>{t('toProducts')}</ButtonLink>}
+      back={{ href: shopPath('products'), text: t('toAll') }}
+      actions={<ButtonLink href={shopPath('products')}>{t('toProducts')}</ButtonLink>}
     >
       <ImportCsv<Report>
         path="/product-v2/import"

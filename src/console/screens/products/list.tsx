@@ -2,13 +2,13 @@ import { api, ok, pathWith } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { columns, type Product, productStatuses } from './columns.tsx'
 import { t } from './i18n.ts'
@@ -23,7 +23,7 @@ export default function Products() {
     ok(api.GET('/product-v2', { params: { query: { ...asked, page: query.page } as object }, signal })),
   )
   const choosing = useChoosing(() => products.reload())
-  useLive(
+  useLiveReload(
     ['stock.*', 'import.finished'],
     products.reload,
     ({ event, data }) => event.startsWith('import.') || !!products.data.peek()?.data.some(({ id }) => id === data['productId']),
@@ -40,10 +40,10 @@ export default function Products() {
             <Button icon="download" onPress={() => download(pathWith('/product-v2', asked), 'products.csv', 'text/csv')}>
               {common('download')}
             </Button>
-            <ButtonLink icon="upload" href={at('products', 'import')}>
+            <ButtonLink icon="upload" href={shopPath('products', 'import')}>
               {t('import')}
             </ButtonLink>
-            <ButtonLink icon="plus" kind="primary" href={at('products', 'new')}>
+            <ButtonLink icon="plus" kind="primary" href={shopPath('products', 'new')}>
               {t('new')}
             </ButtonLink>
           </>
@@ -62,22 +62,22 @@ export default function Products() {
         ]}
       />
       <NotChanged of={choosing} />
-      <LoadedList
+      <ListView
         of={products}
         query={query}
         isFiltered={isFiltered || query.page > 1}
         empty={
-          <Empty
+          <EmptyState
             icon="products"
             title={t('none')}
             text={t('noneText')}
             action={
               mayManage.value && (
                 <span class="row">
-                  <ButtonLink icon="plus" kind="primary" href={at('products', 'new')}>
+                  <ButtonLink icon="plus" kind="primary" href={shopPath('products', 'new')}>
                     {t('new')}
                   </ButtonLink>
-                  <ButtonLink icon="upload" href={at('products', 'import')}>
+                  <ButtonLink icon="upload" href={shopPath('products', 'import')}>
                     {t('import')}
                   </ButtonLink>
                 </span>
@@ -94,11 +94,11 @@ export default function Products() {
               columns={[...boxes, ...columns()]}
               rows={list.data}
               rowKey={({ id }) => id}
-              href={({ id }) => at('products', id)}
+              href={({ id }) => shopPath('products', id)}
             />
           </>
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

@@ -3,12 +3,12 @@ import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
@@ -37,7 +37,7 @@ export default function LowStock() {
   const low = useResource(String(query.page), (signal) =>
     ok(api.GET('/product-v2/low-stock', { params: { query: { page: query.page } }, signal })),
   )
-  useLive(['stock.*', 'import.finished'], low.reload)
+  useLiveReload(['stock.*', 'import.finished'], low.reload)
   return (
     <Page
       title={t('lowTitle')}
@@ -50,17 +50,17 @@ export default function LowStock() {
         )
       }
     >
-      <LoadedList of={low} query={query} empty={<Empty icon="check" title={t('noLow')} text={t('noLowText')} />}>
+      <ListView of={low} query={query} empty={<EmptyState icon="check" title={t('noLow')} text={t('noLowText')} />}>
         {(list) => (
           <Table
             caption={t('lowTitle')}
             columns={columns()}
             rows={list.data}
             rowKey={({ variantId }) => variantId}
-            href={({ productId, variantId }) => at('products', productId, 'variants', variantId, 'stock')}
+            href={({ productId, variantId }) => shopPath('products', productId, 'variants', variantId, 'stock')}
           />
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { moved, Ordered } from '../../ui/sortable-list.tsx'
+import { moveItem, SortableList } from '../../ui/sortable-list.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { MediaDialog } from '../pictures/dialog.tsx'
 import type { Editor } from './editor.ts'
@@ -21,14 +21,14 @@ export function PicturesField({ editor }: { editor: Editor }) {
   return (
     <Section title={t('pictures')} hint={t('picturesHint')} actions={<Button onPress={() => setChoosing(true)}>{t('chooseKnown')}</Button>}>
       {pictures.value.length > 0 && (
-        <Ordered
+        <SortableList
           grid
           label={t('pictures')}
           items={pictures.value}
           keyOf={({ key }) => key}
           nameOf={nameOf}
           onMove={(from, to) => {
-            pictures.value = moved(pictures.value, from, to)
+            pictures.value = moveItem(pictures.value, from, to)
           }}
         >
           {(picture) => (
@@ -44,7 +44,7 @@ export function PicturesField({ editor }: { editor: Editor }) {
               />
             </div>
           )}
-        </Ordered>
+        </SortableList>
       )}
       <Uploads
         label={t('addPictures')}

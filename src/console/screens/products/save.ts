@@ -1,5 +1,5 @@
 /** Sends what was typed about a product: the variants that go, what changes, and pictures that variants show anew. */
-import { api, ifMatch, Refused, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, Refused, readVersioned, type Schema } from '../../lib/api/api.ts'
 import type { IdempotentSend } from '../../lib/api/idempotent-send.ts'
 import {
   besideBody,
@@ -32,14 +32,14 @@ const ready = <Body>({ body, wrong }: { body: Body; wrong: Wrong }, message: str
 }
 
 export const read = (id: string, signal?: AbortSignal): Promise<Versioned> =>
-  versioned(api.GET('/product-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Versioned>
+  readVersioned(api.GET('/product-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Versioned>
 
 /** What is changed once, however often it is sent: an answer that was lost is not taken for somebody else's change. */
-const patch = (intend: IdempotentSend, id: string, body: ChangeBody, etag: string | undefined): Promise<Versioned> =>
-  intend(
+const patch = (sendOnce: IdempotentSend, id: string, body: ChangeBody, etag: string | undefined): Promise<Versioned> =>
+  sendOnce(
     [id, body, etag],
     (key) =>
-      versioned(
+      readVersioned(
         api.PATCH('/product-v2/{id}', { params: { path: { id }, header: { ...ifMatch(etag), 'idempotency-key': key } }, body }),
       ) as Promise<Versioned>,
   )
@@ -48,7 +48,7 @@ const patch = (intend: IdempotentSend, id: string, body: ChangeBody, etag: strin
 async function removed(id: string, variantId: string, etag: string | undefined): Promise<Versioned | undefined> {
   const params = { path: { id, variantId }, header: ifMatch(etag) }
   try {
-    return (await versioned(api.DELETE('/product-v2/{id}/variants/{variantId}', { params }))) as Versioned
+    return (await readVersioned(api.DELETE('/product-v2/{id}/variants/{variantId}', { params }))) as Versioned
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return undefined
     throw error
@@ -56,25 +56,25 @@ async function removed(id: string, variantId: string, etag: string | undefined):
 }
 
 /** Pictures that are new in the product have an id by now: variants that show them are told. */
-async function withPictures(intend: IdempotentSend, text: ProductText, saved: Versioned): Promise<Versioned> {
+async function withPictures(sendOnce: IdempotentSend, text: ProductText, saved: Versioned): Promise<Versioned> {
   const variants = laterPictures(text, saved.data)
-  return variants.length === 0 ? saved : patch(intend, saved.data.id, { variants }, saved.etag)
+  return variants.length === 0 ? saved : patch(sendOnce, saved.data.id, { variants }, saved.etag)
 }
 
 /** @property later what became of what had to wait for the product's ids, where that was refused: the product is there */
 export type Created = Versioned & { readonly later?: unknown }
 
 /**
- * @param intend sends under a key, the same for whatever is sent again
+ * @param sendOnce sends under a key, the same for whatever is sent again
  * @param message says that something is wrong with what was typed
  * @throws NotReady, Refused
  */
-export async function create(text: ProductText, terms: ShopTerms, intend: IdempotentSend, message: string): Promise<Created> {
+export async function create(text: ProductText, terms: ShopTerms, sendOnce: IdempotentSend, message: string): Promise<Created> {
   const body = ready(createBody(text, terms), message)
-  const saved = (await intend(body, (key) =>
-    versioned(api.POST('/product-v2', { params: { header: { 'idempotency-key': key } }, body })),
+  const saved = (await sendOnce(body, (key) =>
+    readVersioned(api.POST('/product-v2', { params: { header: { 'idempotency-key': key } }, body })),
   )) as Versioned
-  return withPictures(intend, text, saved).catch((later: unknown) => ({ ...saved, later }))
+  return withPictures(sendOnce, text, saved).catch((later: unknown) => ({ ...saved, later }))
 }
 
 /**
@@ -89,14 +89,18 @@ export async function change(
   { id, text, before, gone }: { id: string; text: ProductText; before: ProductText; gone: readonly string[] },
   terms: ShopTerms,
   etag: string | undefined,
-  { intend, message, onStep }: { intend: IdempotentSend; message: string; onStep: (saved: Versioned | undefined, gone?: string) => void },
+  {
+    sendOnce,
+    message,
+    onStep,
+  }: { sendOnce: IdempotentSend; message: string; onStep: (saved: Versioned | undefined, gone?: string) => void },
 ): Promise<Versioned> {
   let body = ready(changeBody(text, before, terms), message)
   let saved: Versioned | undefined
   const version = () => (saved ? saved.etag : etag)
   const beside = gone.length > 0 ? besideBody(body, text, before) : undefined
   if (beside) {
-    saved = await patch(intend, id, beside, etag)
+    saved = await patch(sendOnce, id, beside, etag)
     onStep(saved)
     body = { options: valuesOf(text.options) }
   }
@@ -106,8 +110,8 @@ export async function change(
     onStep(without, variantId)
   }
   if (Object.keys(body).length > 0) {
-    saved = await patch(intend, id, body, version())
+    saved = await patch(sendOnce, id, body, version())
     onStep(saved)
   }
-  return withPictures(intend, text, saved ?? (await read(id)))
+  return withPictures(sendOnce, text, saved ?? (await read(id)))
 }

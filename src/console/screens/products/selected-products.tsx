@@ -1,12 +1,12 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { api, ifMatch, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned } from '../../lib/api/api.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
-import { notify, showProblem } from '../../lib/live/toasts.ts'
-import { inShop } from '../../lib/session/current-shop.ts'
+import { notify, showError } from '../../lib/live/toasts.ts'
+import { shopHeader } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
-import { ProblemText } from '../../ui/error-message.tsx'
+import { ErrorText } from '../../ui/error-message.tsx'
 import { type Product, productStatuses } from './columns.tsx'
 import { t } from './i18n.ts'
 
@@ -57,7 +57,7 @@ export function useChoosing(onChanged: () => unknown): Choosing {
     const told = signal('')
     const failed = signal<readonly Failed[]>([])
     // Whatever shop is shown by then: these are products of this one.
-    const headers = inShop()
+    const headers = shopHeader()
 
     /**
      * @param products with the version that is to be changed; without: whatever is there, of which the list tells no version
@@ -73,7 +73,7 @@ export function useChoosing(onChanged: () => unknown): Choosing {
         told.value = t('working', { done: nth, total: products.length })
         try {
           const params = { path: { id: product.id }, header: ifMatch(product.etag) }
-          const { etag } = await versioned(api.PATCH('/product-v2/{id}', { params, headers, body: { status: statusOf(product) } }))
+          const { etag } = await readVersioned(api.PATCH('/product-v2/{id}', { params, headers, body: { status: statusOf(product) } }))
           done.push({ ...product, etag })
         } catch (error) {
           failed.value = [...failed.value, { product, error }]
@@ -85,7 +85,7 @@ export function useChoosing(onChanged: () => unknown): Choosing {
       // The list that would show them is no more.
       else if (first) {
         const why = (first.error instanceof Error && first.error.message) || common('away')
-        showProblem(new Error(t('leftAlone', { n: failed.value.length, name: truncate(first.product.title), why })))
+        showError(new Error(t('leftAlone', { n: failed.value.length, name: truncate(first.product.title), why })))
       }
       return done
     }
@@ -165,7 +165,7 @@ export function NotChanged({ of: { failed } }: { of: Choosing }) {
           {failed.value.map(({ product, error }) => (
             <li key={product.id}>
               <bdi class="cut">{product.title}</bdi>
-              <ProblemText error={error} />
+              <ErrorText error={error} />
             </li>
           ))}
         </ul>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { api, newKey, ok } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, newIdempotencyKey, ok } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { number } from '../../lib/format/format.ts'
 import { draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
@@ -16,7 +16,7 @@ const blank: StockText = { way: 'counted', quantity: '', reason: '' }
 export function StockForm({ path, onChanged }: { path: { id: string; variantId: string }; onChanged: () => unknown }) {
   const [draft] = useState(() => draftOf<StockText>(blank))
   const [error, setError] = useState<string | undefined>(undefined)
-  const intend = useIntention()
+  const sendOnce = useIdempotentSend()
 
   const send = (body: StockBody, key: string) =>
     ok(
@@ -29,13 +29,13 @@ export function StockForm({ path, onChanged }: { path: { id: string; variantId: 
     const body = stockBody(textsOf(draft))
     setError(body === undefined ? common('notNumber') : undefined)
     if (body === undefined) throw new Error(common('notNumber'))
-    const { onHand } = await intend(body, (key) => send(body, key))
+    const { onHand } = await sendOnce(body, (key) => send(body, key))
     fill(draft, { quantity: '', reason: '' })
     await onChanged()
     const { delta } = body
     // A count is put right by another count; what was taken or added is put back.
     const undo = async () => {
-      await send({ delta: -(delta ?? 0), reason: t('undone') }, newKey())
+      await send({ delta: -(delta ?? 0), reason: t('undone') }, newIdempotencyKey())
       await onChanged()
     }
     notify(t('stockChanged', { onHand: number(onHand) }), delta === undefined ? {} : { undo })

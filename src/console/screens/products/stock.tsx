@@ -5,14 +5,15 @@ import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, mayManage } from '../../lib/session/current-shop.ts'
-import { Facts, When } from '../../ui/bits.tsx'
+import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
-import { useNames } from '../../ui/staff-name.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
+import { useStaffNames } from '../../ui/staff-name.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { StockForm } from './stock-form.tsx'
@@ -20,8 +21,8 @@ import { StockForm } from './stock-form.tsx'
 type Change = Schema<'StockChange'>
 
 const signed = (delta: number) => (delta > 0 ? `+${number(delta)}` : number(delta))
-const columns = (named: ReturnType<typeof useNames>): readonly Column<Change>[] => [
-  { key: 'at', title: t('when'), main: true, cell: ({ at }) => <When at={at} /> },
+const columns = (named: ReturnType<typeof useStaffNames>): readonly Column<Change>[] => [
+  { key: 'at', title: t('when'), main: true, cell: ({ at }) => <Moment at={at} /> },
   { key: 'delta', title: t('change'), end: true, cell: ({ delta }) => signed(delta) },
   { key: 'onHand', title: t('after'), end: true, cell: ({ onHand }) => number(onHand) },
   { key: 'reason', title: t('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
@@ -37,9 +38,9 @@ export default function Stock() {
   const history = useResource(`${variantId} ${query.page}`, (signal) =>
     ok(api.GET('/product-v2/{id}/variants/{variantId}/stock', { params: { path, query: { page: query.page } }, signal })),
   )
-  const named = useNames((history.data.value?.data ?? []).map(({ actor }) => actor))
+  const named = useStaffNames((history.data.value?.data ?? []).map(({ actor }) => actor))
   const reload = () => Promise.all([product.reload(), history.reload()])
-  useLive(['stock.*', 'import.finished'], reload, ({ event, data }) => event.startsWith('import.') || data['variantId'] === variantId)
+  useLiveReload(['stock.*', 'import.finished'], reload, ({ event, data }) => event.startsWith('import.') || data['variantId'] === variantId)
   const of = product.data.value
   const variant = of?.variants.find((one) => one.id === variantId)
   const name = of && variant ? [of.title, of.variants.length > 1 ? variant.title : ''].filter(Boolean).join(' · ') : ''
@@ -47,7 +48,7 @@ export default function Stock() {
     <Page
       title={t('stockTitle')}
       subtitle={<bdi class="cut">{name}</bdi>}
-      back={{ href: at('products', id), text: of ? truncate(of.title, 60) : t('product') }}
+      back={{ href: shopPath('products', id), text: of ? truncate(of.title, 60) : t('product') }}
       actions={
         mayManage.value && (
           <Button
@@ -59,16 +60,16 @@ export default function Stock() {
         )
       }
     >
-      <Loaded of={product}>
+      <ResourceView of={product}>
         {({ variants }) => {
           const shown = variants.find((one) => one.id === variantId)
-          if (!shown) return <Empty icon="products" title={t('noVariant')} text={t('noVariantText')} />
+          if (!shown) return <EmptyState icon="products" title={t('noVariant')} text={t('noVariantText')} />
           const { onHand, reserved, trackInventory, allowBackorder, lowStockAt, sku } = shown
           return (
             <div class="columns">
               <Section title={t('now')}>
                 <div aria-live="polite">
-                  <Facts
+                  <FactList
                     of={[
                       [t('onHand'), <strong>{number(onHand)}</strong>],
                       [t('reserved'), number(reserved)],
@@ -89,12 +90,12 @@ export default function Stock() {
             </div>
           )
         }}
-      </Loaded>
+      </ResourceView>
       {!product.error.value && (
         <Section title={t('history')} hint={t('historyHint')}>
-          <LoadedList of={history} query={query} empty={<Empty icon="clock" title={t('noHistory')} text={t('noHistoryText')} />}>
+          <ListView of={history} query={query} empty={<EmptyState icon="clock" title={t('noHistory')} text={t('noHistoryText')} />}>
             {(list) => <Table caption={t('when')} columns={columns(named)} rows={list.data} rowKey={({ id }) => id} />}
-          </LoadedList>
+          </ListView>
         </Section>
       )}
     </Page>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { number } from '../../lib/format/format.ts'
 import { truncate } from '../../lib/format/truncate.ts'
-import { at } from '../../lib/session/current-shop.ts'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -69,7 +69,7 @@ function FirstFields({ row, editor, currency, figures, productId }: VariantsProp
       ) : (
         <div class="field">
           <span class="label">{t('onHand')}</span>
-          <a class="stock-link" href={at('products', productId ?? '', 'variants', id, 'stock')}>
+          <a class="stock-link" href={shopPath('products', productId ?? '', 'variants', id, 'stock')}>
             <strong aria-live="polite">{draft.track.value ? number(figure?.onHand ?? 0) : t('notCounted')}</strong>{' '}
             <span>{t('seeStock')}</span>
           </a>

@@ -1,11 +1,14 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { money, number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { Facts, Money, State, When } from '../../ui/bits.tsx'
-import { Preview } from '../../ui/html-preview.tsx'
+import { shopPath } from '../../lib/session/current-shop.ts'
+import { FactList } from '../../ui/fact-list.tsx'
+import { HtmlPreview } from '../../ui/html-preview.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Money } from '../../ui/money.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import type { Figures } from './field-texts.ts'
 import { t } from './i18n.ts'
@@ -23,7 +26,7 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
           {descriptionHtml.trim() === '' ? (
             <p class="faint">{t('noDescription')}</p>
           ) : (
-            <Preview html={descriptionHtml} label={t('description')} />
+            <HtmlPreview html={descriptionHtml} label={t('description')} />
           )}
         </Section>
         {images.length > 0 && (
@@ -42,7 +45,7 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
             caption={t('priceAndStock')}
             rows={variants}
             rowKey={({ id }) => id}
-            href={(variant) => at('products', of.id, 'variants', variant.id, 'stock')}
+            href={(variant) => shopPath('products', of.id, 'variants', variant.id, 'stock')}
             columns={[
               { key: 'title', title: t('variant'), main: true, cell: (variant) => <bdi class="cut">{variant.title}</bdi> },
               { key: 'sku', title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
@@ -60,10 +63,10 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
         </Section>
       </div>
       <Section title={t('organisation')}>
-        <Facts
+        <FactList
           of={[
-            [common('status'), <State of={status} />],
-            [t('showing'), publishedAt === null ? t('showing.never') : <When at={publishedAt} />],
+            [common('status'), <StatusBadge of={status} />],
+            [t('showing'), publishedAt === null ? t('showing.never') : <Moment at={publishedAt} />],
             [t('vendor'), <bdi>{vendor}</bdi>],
             [t('type'), <bdi>{type}</bdi>],
             [t('tags'), <bdi>{tags.join(', ')}</bdi>],

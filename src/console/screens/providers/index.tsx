@@ -2,8 +2,9 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { State, When } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
+import { Moment } from '../../ui/moment.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
@@ -12,12 +13,12 @@ import { moves, type StatusOf } from '../registries/registry.domain.ts'
 const columns = (): readonly Column<Schema<'ServiceProvider'>>[] => [
   { key: 'name', title: t('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
   { key: 'archetype', title: t('archetype'), cell: ({ archetype }) => t(`archetype.${archetype}`) },
-  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   { key: 'messages', title: t('messages'), end: true, cell: ({ successfulIngestionCount }) => number(successfulIngestionCount) },
   {
     key: 'last',
     title: t('lastMessage'),
-    cell: ({ lastSuccessfulIngestionAt }) => (lastSuccessfulIngestionAt ? <When at={lastSuccessfulIngestionAt} short /> : '–'),
+    cell: ({ lastSuccessfulIngestionAt }) => (lastSuccessfulIngestionAt ? <Moment at={lastSuccessfulIngestionAt} short /> : '–'),
   },
 ]
 
@@ -30,9 +31,9 @@ export default function Providers() {
       title={t('providers')}
       subtitle={t('providersText')}
       statuses={Object.keys(moves.provider)}
-      create={{ href: net('providers', 'new'), text: t('newProvider') }}
+      create={{ href: operatorPath('providers', 'new'), text: t('newProvider') }}
       columns={columns()}
-      href={({ id }) => net('providers', id)}
+      href={({ id }) => operatorPath('providers', id)}
       read={(status, signal) =>
         ok(
           api.GET('/admin/service-providers', {

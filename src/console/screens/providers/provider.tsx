@@ -1,21 +1,24 @@
 import { useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ifMatch, ok, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { type RecordDraft, useDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { Copyable, Facts, State, When } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveRecord } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
-import { Once } from '../../ui/secret-once.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { SecretOnce } from '../../ui/secret-once.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from '../registries/i18n.ts'
 import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
 import { History, Moves } from '../registries/status.tsx'
@@ -35,17 +38,17 @@ export default function OneProvider() {
   return id === 'new' ? <New /> : <Known id={id} />
 }
 
-const back = () => ({ href: net('providers'), text: t('providers') })
+const back = () => ({ href: operatorPath('providers'), text: t('providers') })
 
 function New() {
   const { route } = useLocation()
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const [made, setMade] = useState<Schema<'CreatedServiceProvider'> | undefined>(undefined)
   const draft = useDraft<Typed>('new', { displayName: '', archetype: 'generic', wallets: [] })
   async function create(): Promise<void> {
     const { wallets, ...rest } = draft.now()
     const body = { ...rest, wallets: walletBodies(wallets, t('badMoment')) }
-    const provider = await once(body, (key) =>
+    const provider = await sendOnce(body, (key) =>
       ok(api.POST('/admin/service-providers', { params: { header: { 'idempotency-key': key } }, body })),
     )
     draft.reset(draft.now())
@@ -53,13 +56,13 @@ function New() {
   }
   if (made)
     return (
-      <Page key="made" title={made.displayName} back={back()} subtitle={<State of={made.status} />}>
-        <Once
+      <Page key="made" title={made.displayName} back={back()} subtitle={<StatusBadge of={made.status} />}>
+        <SecretOnce
           title={t('secret')}
           text={t('secretOnce')}
           secret={made.webhookSecret}
           kept={t('goOn')}
-          onKept={() => route(net('providers', made.id), true)}
+          onKept={() => route(operatorPath('providers', made.id), true)}
         />
         <Ingestion id={made.id} />
       </Page>
@@ -79,20 +82,20 @@ function New() {
 
 const Ingestion = ({ id }: { id: string }) => (
   <Section title={t('ingestion')} hint={t('ingestionText')}>
-    <Copyable text={`${location.origin}/webhooks/ingestion/${id}`} label={t('ingestion')} />
+    <CopyableText text={`${location.origin}/webhooks/ingestion/${id}`} label={t('ingestion')} />
   </Section>
 )
 
 function Known({ id }: { id: string }) {
   const read = (signal?: AbortSignal): Promise<Held> =>
-    versioned(api.GET('/admin/service-providers/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
+    readVersioned(api.GET('/admin/service-providers/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const provider = useResource(id, read)
   const held = provider.data.value
   return (
     <Page
       title={held?.data.displayName ?? t('provider')}
       back={back()}
-      subtitle={held && <State of={held.data.status} />}
+      subtitle={held && <StatusBadge of={held.data.status} />}
       actions={
         held && (
           <Moves
@@ -104,7 +107,7 @@ function Known({ id }: { id: string }) {
         )
       }
     >
-      <Loaded of={provider}>{(of) => <Standing of={of} provider={provider} read={read} />}</Loaded>
+      <ResourceView of={provider}>{(of) => <Standing of={of} provider={provider} read={read} />}</ResourceView>
     </Page>
   )
 }
@@ -126,7 +129,9 @@ async function send(
 ): Promise<boolean> {
   return saveRecord(provider, etag, draft, {
     save: (version) =>
-      versioned(api.PATCH('/admin/service-providers/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change })),
+      readVersioned(
+        api.PATCH('/admin/service-providers/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change }),
+      ),
     theirs: read,
     differences: (now) =>
       [
@@ -142,7 +147,7 @@ const typedOf = ({ displayName, archetype, wallets }: Provider): Typed => ({ dis
 
 function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; read: () => Promise<Held> }) {
   const { data, etag } = of
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const [rotated, setRotated] = useState<Schema<'RotatedSecret'> | undefined>(undefined)
   const draft = useRecordDraft(of, typedOf)
   async function save(): Promise<void> {
@@ -161,7 +166,7 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
     if (!sure) return
     // Sent twice, it would end the secret that the first one made: whatever version it has made meanwhile, it is the same intention.
     try {
-      const fresh = await once('secret', (key) => {
+      const fresh = await sendOnce('secret', (key) => {
         const header = { 'idempotency-key': key, ...ifMatch(etag) }
         return ok(api.POST('/admin/service-providers/{id}/webhook-secret', { params: { path: { id: data.id }, header } }))
       })
@@ -174,7 +179,7 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
   return (
     <>
       {rotated && (
-        <Once
+        <SecretOnce
           key={rotated.webhookSecret}
           title={t('secret')}
           text={`${t('secretOnce')} ${t('previousUntil', { at: moment(rotated.previousUntil) })}`}
@@ -194,15 +199,15 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
         <div class="stack">
           <Ingestion id={data.id} />
           <Section title={t('messages')} actions={<Button onPress={rotate}>{t('rotate')}</Button>}>
-            <Facts
+            <FactList
               of={[
                 [t('messages'), number(data.successfulIngestionCount)],
-                [t('lastMessage'), data.lastSuccessfulIngestionAt && <When at={data.lastSuccessfulIngestionAt} />],
-                ['ID', <Copyable key="id" text={data.id} label="ID" />],
+                [t('lastMessage'), data.lastSuccessfulIngestionAt && <Moment at={data.lastSuccessfulIngestionAt} />],
+                ['ID', <CopyableText key="id" text={data.id} label="ID" />],
               ]}
             />
             <div class="row">
-              <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
+              <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
             </div>
           </Section>
           <History of={data.statusHistory} />

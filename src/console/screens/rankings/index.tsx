@@ -4,16 +4,17 @@ import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { day, moment, number, usd } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive, useLooking } from '../../lib/live/live-events.ts'
-import { datesOf, windowOf, windowQuery } from '../../lib/navigation/date-range.ts'
+import { useLiveReload, useVisibleInterval } from '../../lib/live/live-events.ts'
+import { parseDateRange, rangeDates, rangeQuery } from '../../lib/navigation/date-range.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
+import { operatorPath } from '../../lib/session/current-shop.ts'
 import { type SalesMode, salesMode } from '../../lib/session/sales-mode.ts'
-import { Note, Tabs } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Windows } from '../../ui/date-range.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { DateRangeFilter } from '../../ui/date-range-filter.tsx'
+import { Note } from '../../ui/note.tsx'
+import { EmptyState, Page, ResourceView } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
 import { t } from './i18n.ts'
 
 type Merchant = Schema<'TopMerchants'>['data'][number]
@@ -26,8 +27,8 @@ const everyMs = 5_000
 /** A day ends without being told of. */
 const looksMs = 60_000
 
-type Dates = ReturnType<typeof datesOf>
-const datesIn = (of: Query['of']): Dates => datesOf(windowOf(of, offered))
+type Dates = ReturnType<typeof rangeDates>
+const datesIn = (of: Query['of']): Dates => rangeDates(parseDateRange(of, offered))
 
 /** A ranking of the days of the address, as they are when it is read, with the moment of that. */
 function useTop<Of>(
@@ -35,20 +36,20 @@ function useTop<Of>(
   limit: number,
   read: (asked: Dates & { limit: number; mode: SalesMode }, signal: AbortSignal) => Promise<Of>,
 ) {
-  const top: Resource<Of & { readAt: string; isTest: boolean }> = useResource(`${windowQuery(query.of)} ${limit}`, async (signal) => {
+  const top: Resource<Of & { readAt: string; isTest: boolean }> = useResource(`${rangeQuery(query.of)} ${limit}`, async (signal) => {
     const mode = await salesMode(signal)
     const of = await read({ ...datesIn(query.of), limit, mode }, signal)
     return { ...of, isTest: mode === 'TEST', readAt: new Date(serverNow()).toISOString() }
   })
-  useLive(['order.confirmed'], top.reload, undefined, everyMs)
-  useLooking(looksMs, top.reload)
+  useLiveReload(['order.confirmed'], top.reload, undefined, everyMs)
+  useVisibleInterval(looksMs, top.reload)
   return top
 }
 
 /** What affiliates sold most of, and for whom. */
 export default function Rankings() {
   const query = useQuery()
-  const shown = windowOf(query.of, offered)
+  const shown = parseDateRange(query.of, offered)
   const limit = limits.find((one) => String(one) === query.of['limit']) ?? 10
   const byProduct = query.of['top'] === 'products'
   const path = byProduct ? '/admin/affiliate/top-products' : '/admin/affiliate/top-merchants'
@@ -67,7 +68,7 @@ export default function Rankings() {
         </Button>
       }
     >
-      <Windows query={query} shown={shown} offered={offered} />
+      <DateRangeFilter query={query} shown={shown} offered={offered} />
       <Tabs
         label={t('kind')}
         of={[
@@ -105,7 +106,7 @@ const Days = ({ of: { startDate, endDate, readAt, isTest } }: { of: ReadOf }) =>
     {isTest && <Note tone="info">{common('testMode')}</Note>}
   </>
 )
-const Nothing = () => <Empty icon="people" title={t('none')} text={t('noneText')} />
+const Nothing = () => <EmptyState icon="people" title={t('none')} text={t('noneText')} />
 
 const merchantColumns = (): readonly Column<Merchant>[] => [
   { key: 'rank', title: t('rank'), cell: ({ rank }) => number(rank) },
@@ -117,7 +118,7 @@ const merchantColumns = (): readonly Column<Merchant>[] => [
 function Merchants({ query, limit }: { query: Query; limit: number }) {
   const top = useTop(query, limit, (asked, signal) => ok(api.GET('/admin/affiliate/top-merchants', { params: { query: asked }, signal })))
   return (
-    <Loaded of={top}>
+    <ResourceView of={top}>
       {(of) => (
         <>
           <Days of={of} />
@@ -129,12 +130,12 @@ function Merchants({ query, limit }: { query: Query; limit: number }) {
               columns={merchantColumns()}
               rows={of.data}
               rowKey={({ merchantId }) => merchantId}
-              href={({ shopName }) => pathWith(net('shops'), { q: shopName })}
+              href={({ shopName }) => pathWith(operatorPath('shops'), { q: shopName })}
             />
           )}
         </>
       )}
-    </Loaded>
+    </ResourceView>
   )
 }
 
@@ -145,7 +146,7 @@ const productColumns = (): readonly Column<Product>[] => [
     key: 'shop',
     title: t('shop'),
     cell: ({ shopName }) => (
-      <a href={pathWith(net('shops'), { q: shopName })}>
+      <a href={pathWith(operatorPath('shops'), { q: shopName })}>
         <bdi>{shopName}</bdi>
       </a>
     ),
@@ -157,7 +158,7 @@ const productColumns = (): readonly Column<Product>[] => [
 function Products({ query, limit }: { query: Query; limit: number }) {
   const top = useTop(query, limit, (asked, signal) => ok(api.GET('/admin/affiliate/top-products', { params: { query: asked }, signal })))
   return (
-    <Loaded of={top}>
+    <ResourceView of={top}>
       {(of) => (
         <>
           <Days of={of} />
@@ -168,6 +169,6 @@ function Products({ query, limit }: { query: Query; limit: number }) {
           )}
         </>
       )}
-    </Loaded>
+    </ResourceView>
   )
 }

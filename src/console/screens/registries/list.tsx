@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useResource } from '../../lib/api/resource.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
-import { useLooking } from '../../lib/live/live-events.ts'
+import { useVisibleInterval } from '../../lib/live/live-events.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 
 /** So often it is looked at what others have done. */
@@ -48,7 +48,7 @@ export function RegistryList<Row extends { readonly id: string }>({
   const status = statuses.find((one) => one === query.of['status'])
   const list = useResource(JSON.stringify([query.of, query.page]), (signal) => read(status, signal))
   // Nothing of these is told.
-  useLooking(looksMs, list.reload)
+  useVisibleInterval(looksMs, list.reload)
   return (
     <Page
       title={title}
@@ -66,12 +66,12 @@ export function RegistryList<Row extends { readonly id: string }>({
         />
       )}
       {above}
-      <LoadedList
+      <ListView
         of={list}
         query={query}
         isFiltered={!!status || isNarrowed}
         empty={
-          <Empty
+          <EmptyState
             icon="book"
             title={empty.title}
             text={empty.text}
@@ -84,7 +84,7 @@ export function RegistryList<Row extends { readonly id: string }>({
         }
       >
         {(of) => <Table caption={title} columns={columns} rows={of.data} rowKey={({ id }) => id} href={href} />}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

@@ -1,5 +1,5 @@
 /** What the registries of the trust fabric have in common: wallets as they are typed, and the moves of a status that are offered. */
-import { wallMoment, wallText } from '../../lib/format/zoned-time.ts'
+import { parseWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 
 export type Wallet = { readonly address: string; readonly from: string; readonly to: string | null }
 /** Moments as fields have them, by UTC. `was`: the wallet that it is of, whose moments are exacter than a field shows them. */
@@ -12,15 +12,15 @@ const zone = 'UTC'
 export const noWallet: WalletRow = { address: '', from: '', to: '' }
 export const walletRow = (was: Wallet): WalletRow => ({
   address: was.address,
-  from: wallText(was.from, zone),
-  to: wallText(was.to, zone),
+  from: wallTimeText(was.from, zone),
+  to: wallTimeText(was.to, zone),
   was,
 })
 
 /** What was typed as a moment; what was not touched stays exactly what it was. @throws Error with `said` where it is none */
 function momentOf(text: string, was: string | null | undefined, said: string): string | null {
-  if (was !== undefined && text === wallText(was, zone)) return was
-  const moment = wallMoment(text, zone)
+  if (was !== undefined && text === wallTimeText(was, zone)) return was
+  const moment = parseWallTime(text, zone)
   if (moment === undefined) throw new Error(said)
   return moment
 }

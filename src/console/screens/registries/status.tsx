@@ -2,11 +2,12 @@ import type { Schema } from '../../lib/api/api.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { Who } from '../../ui/account-name.tsx'
-import { State, When } from '../../ui/bits.tsx'
+import { AccountLink } from '../../ui/account-name.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
+import { Moment } from '../../ui/moment.tsx'
 import { Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 import { isEnd, movesFrom, type Registry, type StatusOf } from './registry.domain.ts'
 
@@ -61,10 +62,10 @@ export const History = ({ of }: { of: Schema<'AdminLender'>['statusHistory'] | S
       {of.toReversed().map(({ status, at, actor }) => (
         <li key={`${at} ${status}`}>
           <span class="row tight">
-            <State of={status} /> <When at={at} />
+            <StatusBadge of={status} /> <Moment at={at} />
           </span>
           <small class="faint">
-            <Who id={actor} />
+            <AccountLink id={actor} />
           </small>
         </li>
       ))}

@@ -5,13 +5,14 @@ import { day, usd } from '../../lib/format/format.ts'
 import { outcomeName, outcomes } from '../../lib/format/lending-names.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { WhoIs } from '../../ui/account-name.tsx'
-import { State, When } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
+import { AccountName } from '../../ui/account-name.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Earned } from '../lending-queue/credit-limit.tsx'
 import { t } from './i18n.ts'
@@ -38,7 +39,7 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
     cell: ({ outcome, source }) => (
       <span class="lines">
         <span>
-          <State of={outcome} text={outcomeName(outcome)} tone={tones[outcome]} />
+          <StatusBadge of={outcome} text={outcomeName(outcome)} tone={tones[outcome]} />
         </span>
         <small class="faint">{t(`source.${source}`)}</small>
       </span>
@@ -56,7 +57,7 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
           <bdi class="cut">{lenders.get(lenderId) ?? lenderId}</bdi>
         </a>
         <a href={query.href({ merchantId })}>
-          <WhoIs id={merchantId} />
+          <AccountName id={merchantId} />
         </a>
       </span>
     ),
@@ -68,7 +69,7 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
       reversal ? (
         <>
           <span class="faint">
-            {t('reversed')} <When at={reversal.recordedAt} />
+            {t('reversed')} <Moment at={reversal.recordedAt} />
           </span>{' '}
           <bdi class="cut">{reversal.reason}</bdi>
         </>
@@ -120,7 +121,7 @@ export default function Repayments() {
   return (
     <Page
       title={t('title')}
-      back={{ href: net('lending'), text: t('applications') }}
+      back={{ href: operatorPath('lending'), text: t('applications') }}
       actions={
         <>
           <ButtonLink icon="upload" href={query.href({ do: 'tape' })}>
@@ -142,15 +143,15 @@ export default function Repayments() {
           { name: 'outcome', label: t('outcome'), options: outcomes.map((one) => [one, outcomeName(one)]) },
         ]}
       />
-      <LoadedList
+      <ListView
         of={list}
         query={query}
         isFiltered={isFiltered}
-        empty={<Empty icon="money" title={t('empty')} text={t('emptyText')} />}
+        empty={<EmptyState icon="money" title={t('empty')} text={t('emptyText')} />}
         notFound={t('nothingText')}
       >
         {(page) => <Table caption={t('title')} columns={columns(query, names)} rows={page.data} rowKey={({ id }) => id} />}
-      </LoadedList>
+      </ListView>
       {merchantId && <Earned key={changes} merchantId={merchantId} query={query} />}
       {doing === 'record' && <RecordDialog merchantId={merchantId} onClose={close} onDone={done} />}
       {reversed && <ReverseDialog of={reversed} onClose={close} onDone={done} />}

@@ -2,7 +2,7 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { foldText } from '../../lib/format/fold-text.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
-import type { Find } from '../../ui/picker.tsx'
+import type { RecordFinder } from '../../ui/picker.tsx'
 
 const eachMax = 12
 const pageMax = 100
@@ -32,7 +32,7 @@ export async function allLenders(signal?: AbortSignal): Promise<readonly Schema<
 export const lenderChoice = ({ id, displayName }: Schema<'AdminLender'>): Choice => ({ id, text: displayName, detail: id })
 
 /** Finds lenders by a part of their name, in whichever status. The API does not search them: all are read once, for as long as one looks for some. */
-export function lenderFinder(): Find<Choice> {
+export function lenderFinder(): RecordFinder<Choice> {
   let all: ReturnType<typeof allLenders> | undefined
   return async (q) => {
     all ??= allLenders()

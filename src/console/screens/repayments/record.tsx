@@ -1,18 +1,18 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { api, ok } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { outcomeName, outcomes } from '../../lib/format/lending-names.ts'
 import { daysAgo } from '../../lib/format/server-clock.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common, notAmount } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { Note } from '../../ui/bits.tsx'
-import { Cancel } from '../../ui/close-button.tsx'
+import { CloseButton } from '../../ui/close-button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Note } from '../../ui/note.tsx'
 import { PickField } from '../../ui/picker.tsx'
 import { t } from './i18n.ts'
 import { findMerchants, lenderFinder } from './record-search.ts'
@@ -33,14 +33,14 @@ export function RecordDialog({
   const findLenders = useMemo(lenderFinder, [])
   const draft = useDraft('repayment', nothingTyped)
   const wrong = useSignal<Wrong>({})
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const { of } = draft
   async function record(): Promise<void> {
     const read = bodyOf(draft.now(), { merchantId: merchant.value[0]?.id, lenderId: lender.value[0]?.id })
     wrong.value = 'wrong' in read ? read.wrong : {}
     if ('wrong' in read) throw new Error(t('look'))
     const { body } = read
-    await once(body, (key) => ok(api.POST('/admin/repayments', { params: { header: { 'idempotency-key': key } }, body })))
+    await sendOnce(body, (key) => ok(api.POST('/admin/repayments', { params: { header: { 'idempotency-key': key } }, body })))
     notify(t('isRecorded'))
     onDone()
   }
@@ -56,7 +56,7 @@ export function RecordDialog({
         submit={t('record')}
         dirty={draft.dirty || lender.value.length > 0 || merchant.value[0]?.id !== (merchantId || undefined)}
         label={t('record')}
-        actions={<Cancel />}
+        actions={<CloseButton />}
       >
         <PickField label={t('merchant')} bind={merchant} max={1} find={findMerchants} hint={t('merchantHint')} error={said('merchant')} />
         <PickField label={t('lender')} bind={lender} max={1} find={findLenders} error={said('lender')} />

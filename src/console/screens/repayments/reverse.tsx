@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { api, ok } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { usd } from '../../lib/format/format.ts'
 import { outcomeName } from '../../lib/format/lending-names.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { Cancel } from '../../ui/close-button.tsx'
+import { CloseButton } from '../../ui/close-button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { AreaField } from '../../ui/fields.tsx'
+import { TextAreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { t } from './i18n.ts'
 import type { Repayment } from './repayment.domain.ts'
@@ -15,10 +15,10 @@ import type { Repayment } from './repayment.domain.ts'
 /** Takes a repayment back, by an entry of its own: it counts no more. */
 export function ReverseDialog({ of, onClose, onDone }: { of: Repayment; onClose: () => void; onDone: () => void }) {
   const reason = useSignal('')
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function reverse(): Promise<void> {
     const body = { reason: reason.value.trim() }
-    await once(body, (key) =>
+    await sendOnce(body, (key) =>
       ok(api.POST('/admin/repayments/{id}/reverse', { params: { path: { id: of.id }, header: { 'idempotency-key': key } }, body })),
     )
     notify(t('isReversed'))
@@ -30,8 +30,8 @@ export function ReverseDialog({ of, onClose, onDone }: { of: Repayment; onClose:
         {outcomeName(of.outcome)}, {usd(of.amountUsd)}
       </p>
       <p>{t('reverseWhat')}</p>
-      <Form onSubmit={reverse} submit={t('reverse')} danger dirty={reason.value !== ''} label={t('reverse')} actions={<Cancel />}>
-        <AreaField label={t('reason')} bind={reason} max={2000} required />
+      <Form onSubmit={reverse} submit={t('reverse')} danger dirty={reason.value !== ''} label={t('reverse')} actions={<CloseButton />}>
+        <TextAreaField label={t('reason')} bind={reason} max={2000} required />
       </Form>
     </FormDialog>
   )

@@ -1,16 +1,17 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Schema } from '../../lib/api/api.ts'
-import { Refused } from '../../lib/api/api-error.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { upload } from '../../lib/api/upload.ts'
 import { bytes, number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useDirty } from '../../lib/session/use-unsaved-changes.ts'
-import { Facts, Note } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Problem } from '../../ui/error-message.tsx'
+import { ErrorMessage } from '../../ui/error-message.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
 import { FileField } from '../../ui/fields.tsx'
-import { Importing, ImportRows } from '../../ui/import-csv/index.tsx'
+import { ImportProgressView, ImportRows } from '../../ui/import-csv/index.tsx'
+import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
 import { tapeColumns } from './repayment.domain.ts'
@@ -42,7 +43,7 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
     under.value = { phase: 'sending', part: 0 }
     try {
       if (of.size > mbMax * 1024 * 1024)
-        throw new Refused(413, common('tooLarge', { max: bytes(mbMax * 1_000_000) }), undefined, null, null)
+        throw new ApiError(413, common('tooLarge', { max: bytes(mbMax * 1_000_000) }), undefined, null, null)
       const report = await upload<Report>('/admin/repayments/import', of, {
         type: 'text/csv',
         signal: mine.signal,
@@ -52,7 +53,7 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
       })
       ended.value = { report }
     } catch (error) {
-      ended.value = mine.signal.aborted || (error instanceof Refused && error.status === 0) ? { text: t('tapeBroke') } : { error }
+      ended.value = mine.signal.aborted || (error instanceof ApiError && error.status === 0) ? { text: t('tapeBroke') } : { error }
     } finally {
       under.value = undefined
       onDone()
@@ -82,10 +83,10 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
           <Button onPress={() => take([])}>{t('tapeOther')}</Button>
         </div>
       )}
-      {under.value && <Importing of={under.value} onStop={() => stopping.current?.abort()} />}
+      {under.value && <ImportProgressView of={under.value} onStop={() => stopping.current?.abort()} />}
       <div ref={result} tabIndex={-1} class="form-problem loaded">
         {ended.value && 'text' in ended.value && <Note tone="warn">{ended.value.text}</Note>}
-        {ended.value && 'error' in ended.value && <Problem error={ended.value.error} />}
+        {ended.value && 'error' in ended.value && <ErrorMessage error={ended.value.error} />}
         {ended.value && 'report' in ended.value && <Reported of={ended.value.report} />}
       </div>
     </Section>
@@ -95,7 +96,7 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
 const Reported = ({ of }: { of: Report }) => (
   <>
     <Note tone={of.failed > 0 ? 'warn' : 'good'}>{t('tapeDone', { n: of.recorded })}</Note>
-    <Facts
+    <FactList
       of={[
         [t('rows'), number(of.rows)],
         [t('recorded'), number(of.recorded)],

@@ -6,14 +6,17 @@ import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage } from '../../lib/session/current-shop.ts'
-import { Copyable, Facts, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Problem } from '../../ui/error-message.tsx'
+import { ErrorMessage } from '../../ui/error-message.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page, Section } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
 type Host = Schema<'ShopHost'>
@@ -26,7 +29,7 @@ export default function Hosts() {
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
       {mayManage.value && <Add onAdded={hosts.reload} />}
-      <LoadedList of={hosts} query={query} empty={<Empty icon="server" title={t('none')} text={t('noneText')} />}>
+      <ListView of={hosts} query={query} empty={<EmptyState icon="server" title={t('none')} text={t('noneText')} />}>
         {(list) => (
           <>
             {list.data.map((host) => (
@@ -34,7 +37,7 @@ export default function Hosts() {
             ))}
           </>
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }
@@ -87,7 +90,7 @@ function One({ host: { host, txtName, txtValue, verifiedAt }, hosts }: { host: H
       title={host}
       actions={
         <>
-          {verifiedAt ? <State of="OK" text={t('counts')} /> : <State of="PENDING" text={t('waits')} />}
+          {verifiedAt ? <StatusBadge of="OK" text={t('counts')} /> : <StatusBadge of="PENDING" text={t('waits')} />}
           <Button kind={verifiedAt ? 'plain' : 'primary'} onPress={verify}>
             {t('verify')}
           </Button>
@@ -98,15 +101,15 @@ function One({ host: { host, txtName, txtValue, verifiedAt }, hosts }: { host: H
       }
       hint={verifiedAt ? t('keepHint') : t('writeHint')}
     >
-      <Facts
+      <FactList
         of={[
           [t('type'), <code key="type">TXT</code>],
-          [t('name'), <Copyable key="name" text={txtName} label={t('name')} />],
-          [t('value'), <Copyable key="value" text={txtValue} label={t('value')} />],
-          [t('since'), verifiedAt ? <When key="since" at={verifiedAt} /> : '–'],
+          [t('name'), <CopyableText key="name" text={txtName} label={t('name')} />],
+          [t('value'), <CopyableText key="value" text={txtValue} label={t('value')} />],
+          [t('since'), verifiedAt ? <Moment key="since" at={verifiedAt} /> : '–'],
         ]}
       />
-      {seen !== undefined && <Problem error={seen} />}
+      {seen !== undefined && <ErrorMessage error={seen} />}
     </Section>
   )
 }

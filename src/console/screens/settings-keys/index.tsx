@@ -1,19 +1,22 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, ok } from '../../lib/api/api.ts'
-import { Refused } from '../../lib/api/api-error.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { shop, shopName } from '../../lib/session/current-shop.ts'
-import { standing } from '../../lib/session/session.ts'
-import { Copyable, Note, State, When } from '../../ui/bits.tsx'
+import { sessionStatus } from '../../lib/session/session.ts'
 import { Button } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Problem } from '../../ui/error-message.tsx'
+import { ErrorMessage } from '../../ui/error-message.tsx'
 import { SelectField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
 /** How long an old key goes on, in seconds. */
@@ -30,7 +33,7 @@ export default function Keys() {
       title={t('title')}
       subtitle={
         <>
-          <State of={shop.value?.mode ?? 'TEST'} /> {t('subtitle')}
+          <StatusBadge of={shop.value?.mode ?? 'TEST'} /> {t('subtitle')}
         </>
       }
     >
@@ -52,9 +55,11 @@ function Publishable() {
       {shop.value?.status === 'SUSPENDED' ? (
         <p>{t('suspended')}</p>
       ) : (
-        <Loaded of={found} lines={1}>
-          {({ publishableKey }) => (publishableKey ? <Copyable text={publishableKey} label={t('publishable')} /> : <p>{common('none')}</p>)}
-        </Loaded>
+        <ResourceView of={found} lines={1}>
+          {({ publishableKey }) =>
+            publishableKey ? <CopyableText text={publishableKey} label={t('publishable')} /> : <p>{common('none')}</p>
+          }
+        </ResourceView>
       )}
     </Section>
   )
@@ -76,7 +81,7 @@ function Secret({ shown, setShown }: { shown: Shown | undefined; setShown: (show
   return (
     <Section title={t('secret')} hint={t('secretHint')}>
       <div role="status" class="stack">
-        {shown && standing.value !== 'locked' && (
+        {shown && sessionStatus.value !== 'locked' && (
           <>
             {shown.previousUntil !== undefined && (
               <Note tone="warn">
@@ -85,17 +90,17 @@ function Secret({ shown, setShown }: { shown: Shown | undefined; setShown: (show
                   t('previousOver')
                 ) : (
                   <>
-                    {t('previousUntil')} <When at={shown.previousUntil} />
+                    {t('previousUntil')} <Moment at={shown.previousUntil} />
                   </>
                 )}
               </Note>
             )}
-            <Copyable text={shown.key} label={t('secret')} />
+            <CopyableText text={shown.key} label={t('secret')} />
           </>
         )}
       </div>
-      {error !== undefined && <Problem error={error} />}
-      {error instanceof Refused && error.status === 429 && <p class="hint">{t('tenAnHour')}</p>}
+      {error !== undefined && <ErrorMessage error={error} />}
+      {error instanceof ApiError && error.status === 429 && <p class="hint">{t('tenAnHour')}</p>}
       <div class="row">
         {shown ? <Button onPress={() => setShown(undefined)}>{t('hide')}</Button> : <Button onPress={show}>{t('show')}</Button>}
       </div>
@@ -106,7 +111,7 @@ function Secret({ shown, setShown }: { shown: Shown | undefined; setShown: (show
 function Rotate({ onRotated }: { onRotated: (shown: Shown) => void }) {
   const grace = useSignal<Grace>('3600')
   // Sent twice, it would end the key that the first one made.
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function rotate(): Promise<void> {
     const graceSeconds = Number(grace.value)
     const isSure = await confirm({
@@ -116,7 +121,7 @@ function Rotate({ onRotated }: { onRotated: (shown: Shown) => void }) {
       danger: true,
     })
     if (!isSure) return
-    const { privateKey, previousKeyExpiresAt } = await once({ graceSeconds }, (key) =>
+    const { privateKey, previousKeyExpiresAt } = await sendOnce({ graceSeconds }, (key) =>
       ok(api.POST('/shops/v2/private-key/rotate', { params: { header: { 'idempotency-key': key } }, body: { graceSeconds } })),
     )
     onRotated({ key: privateKey, previousUntil: graceSeconds === 0 ? null : previousKeyExpiresAt })

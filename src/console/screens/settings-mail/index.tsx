@@ -1,4 +1,4 @@
-import { api, ifMatch, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
@@ -6,10 +6,10 @@ import { type Language, languages } from '../../lib/i18n/catalog.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop } from '../../lib/session/current-shop.ts'
-import { Note } from '../../ui/bits.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
 import { type MailTexts, mailBody, textsOfMail } from './mail.domain.ts'
 import { MailPreview } from './preview.tsx'
@@ -17,7 +17,7 @@ import { MailPreview } from './preview.tsx'
 type Settings = Schema<'MailSettings'>
 type Held = { data: Settings; etag: string }
 
-const read = (signal?: AbortSignal): Promise<Held> => versioned<Settings>(api.GET('/shops/v2/mail', signal ? { signal } : {}))
+const read = (signal?: AbortSignal): Promise<Held> => readVersioned<Settings>(api.GET('/shops/v2/mail', signal ? { signal } : {}))
 const languageOptions = Object.entries(languages) as [Language, string][]
 
 /** How the mails to shoppers look, and who they are from. */
@@ -25,7 +25,7 @@ export default function Mail() {
   const settings = useResource('', read)
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
-      <Loaded of={settings} lines={8}>
+      <ResourceView of={settings} lines={8}>
         {(held) => (
           <>
             {!held.data.sending && <Note tone="warn">{t('off')}</Note>}
@@ -34,7 +34,7 @@ export default function Mail() {
             <MailPreview version={held.etag} usual={held.data.language} />
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
@@ -71,7 +71,8 @@ function Settings({ held, resource }: { held: Held; resource: Resource<Held> }) 
       })
     }
     const saved = await saveVersioned(held.etag, {
-      save: (version) => versioned<Settings>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(typed) })),
+      save: (version) =>
+        readVersioned<Settings>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(typed) })),
       theirs: () => read(),
       differences,
       done: (now) => (differences(now.data).length === 0 ? now : undefined),

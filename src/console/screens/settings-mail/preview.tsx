@@ -3,9 +3,9 @@ import { useResource } from '../../lib/api/resource.ts'
 import { type Language, languages } from '../../lib/i18n/catalog.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import type { paths } from '../../lib/schema.d.ts'
-import { Tabs } from '../../ui/bits.tsx'
-import { Preview } from '../../ui/html-preview.tsx'
-import { Loaded, Section } from '../../ui/page.tsx'
+import { HtmlPreview } from '../../ui/html-preview.tsx'
+import { ResourceView, Section } from '../../ui/page.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
 import { t } from './i18n.ts'
 
 type Template = paths['/shops/v2/mail/preview/{template}']['get']['parameters']['path']['template']
@@ -62,7 +62,7 @@ export function MailPreview({ version, usual }: { version: string; usual: Langua
         />
         <Tabs label={t('width')} of={widths.map((one) => ({ href: query.href({ width: one }), text: t(one), current: one === width }))} />
       </div>
-      <Loaded of={mail} lines={10}>
+      <ResourceView of={mail} lines={10}>
         {({ subject, html, text }) => (
           <>
             <p>
@@ -71,7 +71,7 @@ export function MailPreview({ version, usual }: { version: string; usual: Langua
             <div class="mail-preview">
               <div class={`mail ${width}`}>
                 <h3>{t('html')}</h3>
-                <Preview html={html} label={t('html')} styles />
+                <HtmlPreview html={html} label={t('html')} styles />
               </div>
               <div>
                 <h3>{t('text')}</h3>
@@ -82,7 +82,7 @@ export function MailPreview({ version, usual }: { version: string; usual: Langua
             </div>
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Section>
   )
 }

@@ -1,19 +1,22 @@
 import { signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { at, shop } from '../../lib/session/current-shop.ts'
-import { Facts, Note, State, When } from '../../ui/bits.tsx'
+import { shop, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
+import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { accountBody, type Mode, modeMeant } from './account.domain.ts'
 import { t } from './i18n.ts'
 
@@ -23,7 +26,7 @@ type Own = { data: Account; etag: string }
 
 type Path = { processor: Kind['processor'] }
 const readOwn = (path: Path, mode: Mode, signal?: AbortSignal) =>
-  versioned<Account>(
+  readVersioned<Account>(
     api.GET('/shops/v2/processor-accounts/{processor}', { params: { path, query: { mode } }, ...(signal ? { signal } : {}) }),
   )
 
@@ -38,8 +41,8 @@ export default function ProcessorAccount() {
     return { kind, own }
   })
   return (
-    <Page title={processorName(name)} back={{ href: at('settings', 'payments'), text: t('title') }}>
-      <Loaded of={found}>
+    <Page title={processorName(name)} back={{ href: shopPath('settings', 'payments'), text: t('title') }}>
+      <ResourceView of={found}>
         {({ kind, own }) =>
           kind ? (
             <>
@@ -54,10 +57,10 @@ export default function ProcessorAccount() {
               <AccountForm kind={kind} own={own} onSaved={found.reload} />
             </>
           ) : (
-            <Empty title={common('missing')} text={common('missingText')} />
+            <EmptyState title={common('missing')} text={common('missingText')} />
           )
         }
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
@@ -105,10 +108,10 @@ function OwnAccount({ own: { data, etag }, kind, onChanged }: { own: Own; kind: 
         </Button>
       }
     >
-      <Facts
+      <FactList
         of={[
-          [t('mode'), <State key="mode" of={mode} />],
-          [t('checkedAt'), <When key="checkedAt" at={checkedAt} />],
+          [t('mode'), <StatusBadge key="mode" of={mode} />],
+          [t('checkedAt'), <Moment key="checkedAt" at={checkedAt} />],
           ...kind.fields.map(({ name }) => [fieldName(name), set.includes(name) ? t('isSet') : t('isNotSet')] as const),
         ]}
       />
@@ -133,7 +136,7 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Own[]; 
     const path = { processor }
     const saved = await saveVersioned(there?.etag ?? '', {
       save: (version) =>
-        versioned<Account>(api.PUT('/shops/v2/processor-accounts/{processor}', { params: { path, header: ifMatch(version) }, body })),
+        readVersioned<Account>(api.PUT('/shops/v2/processor-accounts/{processor}', { params: { path, header: ifMatch(version) }, body })),
       theirs: () => readOwn(path, mode ?? draft.mode.value),
       differences: (now) => [
         [t('fields'), Object.keys(body).map(fieldName).join(', '), setText(now)],

@@ -1,17 +1,18 @@
 import { useMemo } from 'preact/hooks'
-import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { cohortName } from '../../lib/format/lending-names.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import { type Draft, draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { at, isOwner, shop, shopName } from '../../lib/session/current-shop.ts'
-import { Note, State } from '../../ui/bits.tsx'
+import { isOwner, shop, shopName, shopPath } from '../../lib/session/current-shop.ts'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { Note } from '../../ui/note.tsx'
+import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Chain } from './chain.tsx'
 import { t } from './i18n.ts'
@@ -21,7 +22,7 @@ type Methods = Schema<'PaymentMethods'>
 type Resolved = Schema<'ResolvedPaymentMethods'>
 type Held = { data: Methods; etag: string }
 
-const read = (signal?: AbortSignal) => versioned<Methods>(api.GET('/shops/v2/payment-methods', signal ? { signal } : {}))
+const read = (signal?: AbortSignal) => readVersioned<Methods>(api.GET('/shops/v2/payment-methods', signal ? { signal } : {}))
 
 export default function Payments() {
   const name = shopName.value ?? ''
@@ -29,18 +30,18 @@ export default function Payments() {
     ok(api.GET('/checkout/{shopUrl}/payment-intent-resolver', { params: { path: { shopUrl: name } }, signal })),
   )
   const said = useResource('', read)
-  useLive(['shop.*'], resolved.reload)
+  useLiveReload(['shop.*'], resolved.reload)
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
       <Section title={t('offered')} hint={t('offeredHint')}>
         {shop.value?.status === 'SUSPENDED' ? (
           <Note tone="warn">{t('suspended')}</Note>
         ) : (
-          <Loaded of={resolved}>{(answer) => <Ways of={answer} />}</Loaded>
+          <ResourceView of={resolved}>{(answer) => <Ways of={answer} />}</ResourceView>
         )}
       </Section>
       <Section title={t('choices')} hint={t('choicesHint')}>
-        <Loaded of={said}>{(held) => <MethodsForm held={held} resource={said} onSaved={resolved.reload} />}</Loaded>
+        <ResourceView of={said}>{(held) => <MethodsForm held={held} resource={said} onSaved={resolved.reload} />}</ResourceView>
       </Section>
       {isOwner.value && <Accounts />}
     </Page>
@@ -82,7 +83,7 @@ function MethodsForm({ held: { data, etag }, resource, onSaved }: { held: Held; 
       return names.map((name) => [t(name), said(name, typed), said(name, there)])
     }
     const saved = await saveVersioned(etag, {
-      save: (version) => versioned<Methods>(api.PUT('/shops/v2/payment-methods', { params: { header: ifMatch(version) }, body })),
+      save: (version) => readVersioned<Methods>(api.PUT('/shops/v2/payment-methods', { params: { header: ifMatch(version) }, body })),
       theirs: () => read(),
       differences,
       done: (now) => (differences(now.data).length === 0 ? now : undefined),
@@ -161,16 +162,16 @@ function Accounts() {
     ) : (
       <span class="row tight">
         {list.map((mode) => (
-          <State key={mode} of={mode} />
+          <StatusBadge key={mode} of={mode} />
         ))}
       </span>
     )
   return (
     <Section title={t('accounts')} hint={t('accountsHint')}>
-      <Loaded of={accounts}>
+      <ResourceView of={accounts}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title={common('nothing')} />
+            <EmptyState title={common('nothing')} />
           ) : (
             <Table
               caption={t('processors')}
@@ -185,11 +186,11 @@ function Accounts() {
               ]}
               rows={data}
               rowKey={({ processor }) => processor}
-              href={({ processor }) => at('settings', 'payments', processor)}
+              href={({ processor }) => shopPath('settings', 'payments', processor)}
             />
           )
         }
-      </Loaded>
+      </ResourceView>
     </Section>
   )
 }

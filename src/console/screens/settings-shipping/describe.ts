@@ -1,6 +1,6 @@
 /** Methods in words. */
 import { money, number } from '../../lib/format/format.ts'
-import { country } from '../../lib/format/names.ts'
+import { countryName } from '../../lib/format/names.ts'
 import { isKnownToIntl, locale } from '../../lib/i18n/catalog.ts'
 import { t } from './i18n.ts'
 import type { Method } from './methods.domain.ts'
@@ -11,8 +11,8 @@ const list = new Intl.ListFormat(locale, { type: isKnownToIntl ? 'conjunction' :
 
 const namesOf = (codes: readonly string[]): string =>
   codes.length > named
-    ? t('andMore', { names: codes.slice(0, named).map(country).join(', '), n: codes.length - named })
-    : list.format(codes.map(country))
+    ? t('andMore', { names: codes.slice(0, named).map(countryName).join(', '), n: codes.length - named })
+    : list.format(codes.map(countryName))
 
 /** Where a method goes. */
 export function whereOf({ price, countries = [], zones = [] }: Method): string {

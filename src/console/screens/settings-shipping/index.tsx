@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { api, ifMatch, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, shop } from '../../lib/session/current-shop.ts'
+import { shop, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
-import { moved, Ordered } from '../../ui/sortable-list.tsx'
+import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
+import { moveItem, SortableList } from '../../ui/sortable-list.tsx'
 import { type Rows, saveRows } from '../settings/rows.ts'
 import { costsOf, whereOf } from './describe.ts'
 import { MethodForm } from './edit.tsx'
@@ -22,9 +22,9 @@ import { Preview } from './preview.tsx'
 type Held = Rows<Method>
 type Answer = { data: Schema<'ShippingMethod'>[] }
 
-const read = (signal?: AbortSignal): Promise<Held> => versioned<Answer>(api.GET('/shops/v2/shipping-methods', signal ? { signal } : {}))
+const read = (signal?: AbortSignal): Promise<Held> => readVersioned<Answer>(api.GET('/shops/v2/shipping-methods', signal ? { signal } : {}))
 const put = (data: Method[], etag: string | undefined): Promise<Held> =>
-  versioned<Answer>(api.PUT('/shops/v2/shipping-methods', { params: { header: ifMatch(etag) }, body: { data } }))
+  readVersioned<Answer>(api.PUT('/shops/v2/shipping-methods', { params: { header: ifMatch(etag) }, body: { data } }))
 
 const described = (method: Method | undefined): string => (method ? `${method.title}: ${whereOf(method)}; ${costsOf(method)}` : '–')
 /** Where the two lists differ, by the codes of their methods. */
@@ -47,7 +47,7 @@ export default function Shipping() {
     <Page
       title={isOne ? named : t('title')}
       subtitle={isOne ? undefined : t('subtitle')}
-      {...(isOne ? { back: { href: at('settings', 'shipping'), text: t('title') } } : {})}
+      {...(isOne ? { back: { href: shopPath('settings', 'shipping'), text: t('title') } } : {})}
       actions={
         !isOne && (
           <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })}>
@@ -56,9 +56,9 @@ export default function Shipping() {
         )
       }
     >
-      <Loaded of={methods}>
+      <ResourceView of={methods}>
         {(held) => (isOne ? <One key={code ?? ''} code={code} held={held} resource={methods} /> : <All held={held} resource={methods} />)}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
@@ -67,8 +67,8 @@ function One({ code, held, resource }: { code: string | undefined; held: Held; r
   const { route } = useLocation()
   const [seen, setSeen] = useState(0)
   const method = held.data.data.find((one) => one.code === code)
-  const back = at('settings', 'shipping')
-  if (code !== undefined && !method) return <Empty title={common('missing')} text={common('missingText')} />
+  const back = shopPath('settings', 'shipping')
+  if (code !== undefined && !method) return <EmptyState title={common('missing')} text={common('missingText')} />
 
   async function change(to: (methods: readonly Method[]) => readonly Method[]): Promise<boolean> {
     const saved = await saveRows(held, {
@@ -131,17 +131,17 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
     resource.put(answer)
     notify(common('saved'))
   }
-  if (saved.length === 0) return <Empty icon="truck" title={t('none')} text={t('noneText')} />
+  if (saved.length === 0) return <EmptyState icon="truck" title={t('none')} text={t('noneText')} />
   return (
     <>
       <Section title={t('methods')} hint={t('methodsHint')}>
         {/* Not in the form: it stays where it is when that comes, with the keyboard and what is being dragged. */}
-        <Ordered
+        <SortableList
           label={t('methods')}
           items={methods}
           keyOf={({ code }) => code}
           nameOf={({ title }) => title}
-          onMove={(from, to) => setCodes(moved(methods, from, to).map(({ code }) => code))}
+          onMove={(from, to) => setCodes(moveItem(methods, from, to).map(({ code }) => code))}
         >
           {(method) => (
             <div>
@@ -158,7 +158,7 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
               </p>
             </div>
           )}
-        </Ordered>
+        </SortableList>
         {isMoved && (
           <Form
             onSubmit={save}

@@ -1,20 +1,21 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { renew, type StaffRole } from '../../lib/session/session.ts'
-import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm, FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
-import { Once } from '../../ui/secret-once.tsx'
-import { whoIs } from '../../ui/staff-name.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { SecretOnce } from '../../ui/secret-once.tsx'
+import { staffName } from '../../ui/staff-name.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Pager, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
@@ -59,7 +60,7 @@ export default function StaffPage() {
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
       {link?.inviteUrl && (
-        <Once
+        <SecretOnce
           key={link.inviteUrl}
           title={t('link')}
           text={t('linkText', { email: link.email })}
@@ -69,14 +70,14 @@ export default function StaffPage() {
         />
       )}
       <Invite onInvited={invited} />
-      <Loaded of={staff}>
+      <ResourceView of={staff}>
         {(list) => (
           <>
             <Table caption={t('title')} columns={columns(row)} rows={list.data} rowKey={({ id }) => id} />
             <Pager of={list} query={query} />
           </>
         )}
-      </Loaded>
+      </ResourceView>
       {changing && (
         <ChangeRole
           held={changing}
@@ -89,15 +90,15 @@ export default function StaffPage() {
   )
 }
 
-const readOne = (id: string): Promise<Held> => versioned<Staff>(api.GET('/shops/v2/staff/{id}', { params: { path: { id } } }))
+const readOne = (id: string): Promise<Held> => readVersioned<Staff>(api.GET('/shops/v2/staff/{id}', { params: { path: { id } } }))
 
 function Invite({ onInvited }: { onInvited: (one: Invited) => Promise<void> }) {
   const email = useSignal('')
   const role = useSignal<StaffRole>('FULFILMENT')
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function invite(): Promise<void> {
     const body = { email: email.value.trim(), role: role.value }
-    const one = await once(body, (key) => postInvitation(body, key))
+    const one = await sendOnce(body, (key) => postInvitation(body, key))
     email.value = ''
     await onInvited(one)
   }
@@ -143,18 +144,18 @@ const columns = ({ myId, ...does }: Row): readonly Column<Staff>[] => [
       </>
     ),
   },
-  { key: 'role', title: t('role'), cell: ({ role }) => <State of={role} tone="plain" /> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'role', title: t('role'), cell: ({ role }) => <StatusBadge of={role} tone="plain" /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   {
     key: 'joined',
     title: t('joined'),
     cell: ({ joinedAt, invitationExpiresAt }) =>
       joinedAt ? (
-        <When at={joinedAt} />
+        <Moment at={joinedAt} />
       ) : (
         invitationExpiresAt && (
           <span>
-            {t('until')} <When at={invitationExpiresAt} />
+            {t('until')} <Moment at={invitationExpiresAt} />
           </span>
         )
       ),
@@ -167,11 +168,11 @@ const columns = ({ myId, ...does }: Row): readonly Column<Staff>[] => [
 ]
 
 function Actions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; isMe: boolean } & Omit<Row, 'myId'>) {
-  const once = useIntention()
-  const who = whoIs(one)
+  const sendOnce = useIdempotentSend()
+  const who = staffName(one)
   async function again(): Promise<void> {
     const body = { email: one.email, role: one.role }
-    await onInvited(await once([body, one.updatedAt], (key) => postInvitation(body, key)))
+    await onInvited(await sendOnce([body, one.updatedAt], (key) => postInvitation(body, key)))
   }
   async function remove(): Promise<void> {
     try {
@@ -236,7 +237,7 @@ type Changing = { held: Held; isMe: boolean; onClose: () => void; onChanged: (on
 function ChangeRole({ held, isMe, onClose, onChanged }: Changing) {
   const [there, setThere] = useState(held)
   const role = useSignal<StaffRole>(held.data.role)
-  const who = whoIs(there.data)
+  const who = staffName(there.data)
   async function save(): Promise<void> {
     const path = { id: there.data.id }
     const saved = await saveVersioned(there.etag, {

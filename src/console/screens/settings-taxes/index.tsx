@@ -1,21 +1,21 @@
 import { useMemo, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { api, ifMatch, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { percentOfBps } from '../../lib/format/format.ts'
 import { countryOptions } from '../../lib/format/locale-lists.ts'
-import { country } from '../../lib/format/names.ts'
+import { countryName } from '../../lib/format/names.ts'
 import { draftOf, textsOf } from '../../lib/forms/draft.ts'
 import { parsePercent } from '../../lib/forms/percent.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at, inShop, shop } from '../../lib/session/current-shop.ts'
-import { Note } from '../../ui/bits.tsx'
+import { shop, shopHeader, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { Note } from '../../ui/note.tsx'
+import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { type Rows, saveRows } from '../settings/rows.ts'
 import { t } from './i18n.ts'
@@ -26,14 +26,14 @@ type Change = (rates: readonly Rate[]) => readonly Rate[]
 
 /** Whose they are, whichever shop is shown by the time it is sent. */
 const read = (shopId = shop.value?.id, signal?: AbortSignal): Promise<Held> =>
-  versioned<{ data: Rate[] }>(api.GET('/shops/v2/tax-rates', { params: { header: inShop(shopId) }, ...(signal && { signal }) }))
+  readVersioned<{ data: Rate[] }>(api.GET('/shops/v2/tax-rates', { params: { header: shopHeader(shopId) }, ...(signal && { signal }) }))
 const put = (shopId: string | undefined, data: Rate[], etag: string | undefined): Promise<Held> =>
-  versioned<{ data: Rate[] }>(
-    api.PUT('/shops/v2/tax-rates', { params: { header: { ...inShop(shopId), ...ifMatch(etag) } }, body: { data } }),
+  readVersioned<{ data: Rate[] }>(
+    api.PUT('/shops/v2/tax-rates', { params: { header: { ...shopHeader(shopId), ...ifMatch(etag) } }, body: { data } }),
   )
 
 const nameOf = ({ country: code, region, class: taxClass }: Rate): string =>
-  [country(code), region ?? t('whole'), ...(taxClass ? [t('ofClass', { class: taxClass })] : [])].join(', ')
+  [countryName(code), region ?? t('whole'), ...(taxClass ? [t('ofClass', { class: taxClass })] : [])].join(', ')
 const described = (rate: Rate | undefined): string =>
   rate ? `${percentOfBps(rate.rateBps)}, ${t(rate.inclusive ? 'inclusive' : 'onTop')}` : '–'
 
@@ -82,7 +82,7 @@ export default function Taxes() {
     <Page
       title={isOne ? t(place === undefined ? 'newRate' : 'rate') : t('title')}
       subtitle={isOne ? undefined : t('subtitle')}
-      {...(isOne ? { back: { href: at('settings', 'taxes'), text: t('title') } } : {})}
+      {...(isOne ? { back: { href: shopPath('settings', 'taxes'), text: t('title') } } : {})}
       actions={
         !isOne && (
           <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })}>
@@ -91,9 +91,9 @@ export default function Taxes() {
         )
       }
     >
-      <Loaded of={rates}>
+      <ResourceView of={rates}>
         {(held) => (isOne ? <One key={place ?? ''} place={place} held={held} resource={rates} /> : <All held={held} resource={rates} />)}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
@@ -112,13 +112,13 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
       },
     })
   }
-  if (rates.length === 0) return <Empty icon="chart" title={t('none')} text={t('noneText')} />
+  if (rates.length === 0) return <EmptyState icon="chart" title={t('none')} text={t('noneText')} />
   return (
     <>
       <Table
         caption={t('title')}
         columns={[
-          { key: 'country', title: t('country'), main: true, cell: (rate) => country(rate.country) },
+          { key: 'country', title: t('country'), main: true, cell: (rate) => countryName(rate.country) },
           { key: 'region', title: t('region'), cell: ({ region }) => <bdi>{region ?? t('whole')}</bdi> },
           { key: 'class', title: t('class'), cell: (rate) => rate.class ?? t('standard') },
           { key: 'rate', title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
@@ -147,8 +147,8 @@ function One({ place, held, resource }: { place: string | undefined; held: Held;
   const begun = useMemo(() => (rate ? textsOfRate(rate) : { ...newRate, country: shop.value?.country ?? '' }), [])
   const draft = useMemo(() => draftOf(begun), [])
   const typed = textsOf(draft)
-  const back = at('settings', 'taxes')
-  if (place !== undefined && !rate) return <Empty title={common('missing')} text={common('missingText')} />
+  const back = shopPath('settings', 'taxes')
+  if (place !== undefined && !rate) return <EmptyState title={common('missing')} text={common('missingText')} />
   const made = rateOf(typed)
   const twice = made && duplicateOf(held.data.data, made, place)
 

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { cohortOptions } from '../../lib/format/lending-names.ts'
 import { countryOptions } from '../../lib/format/locale-lists.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
@@ -22,13 +22,13 @@ export function File({ rejected, onFiled }: { rejected: Record | undefined; onFi
   const begun = textsOfKyb(rejected, { country: shop.value?.country ?? '', title: shop.value?.title ?? '' })
   const draft = useDraft(rejected?.id ?? 'new', begun)
   const tried = useSignal(false)
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function file(): Promise<void> {
     tried.value = true
     const typed = kybBody(draft.now())
     if ('wrong' in typed) throw new Error(t(typed.wrong === 'sum' ? 'tooMuch' : 'checkShares'))
     const { body } = typed
-    const record = await once(body, (key) => ok(api.POST('/kyb', { params: { header: { 'idempotency-key': key } }, body })))
+    const record = await sendOnce(body, (key) => ok(api.POST('/kyb', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(draft.now())
     notify(t('sent'))
     onFiled(record)

@@ -1,13 +1,16 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { Refused } from '../../lib/api/api-error.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { usePolling } from '../../lib/api/poll.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { percentOfShare } from '../../lib/format/format.ts'
 import { cohortName } from '../../lib/format/lending-names.ts'
-import { country } from '../../lib/format/names.ts'
+import { countryName } from '../../lib/format/names.ts'
 import { shop } from '../../lib/session/current-shop.ts'
-import { Facts, Note, State, When } from '../../ui/bits.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { File } from './file.tsx'
 import { t } from './i18n.ts'
 import { GoingLive } from './live.tsx'
@@ -19,7 +22,7 @@ async function read(signal: AbortSignal): Promise<{ record: Record | undefined }
   try {
     return { record: await ok(api.GET('/kyb', { signal })) }
   } catch (refusal) {
-    if (refusal instanceof Refused && refusal.status === 404) return { record: undefined }
+    if (refusal instanceof ApiError && refusal.status === 404) return { record: undefined }
     throw refusal
   }
 }
@@ -31,7 +34,7 @@ export default function Verification() {
   usePolling(status === 'PENDING', kyb.reload)
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
-      <Loaded of={kyb}>
+      <ResourceView of={kyb}>
         {({ record }) => (
           <>
             {record && <Filed of={record} />}
@@ -39,13 +42,13 @@ export default function Verification() {
             <GoingLive kybStatus={record?.status ?? 'NONE'} />
           </>
         )}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
 
 const Filed = ({ of: { status, reason, cohort, legalName, registrationNumber, owners, ...of } }: { of: Record }) => (
-  <Section title={t('business')} actions={<State of={status} />}>
+  <Section title={t('business')} actions={<StatusBadge of={status} />}>
     {status === 'PENDING' && <Note>{t('pending')}</Note>}
     {status === 'APPROVED' && <Note tone="good">{t('approved')}</Note>}
     {status === 'REJECTED' && (
@@ -53,11 +56,11 @@ const Filed = ({ of: { status, reason, cohort, legalName, registrationNumber, ow
         {t('rejected')} {reason && <bdi>{`${t('reason')}: ${reason}`}</bdi>}
       </Note>
     )}
-    <Facts
+    <FactList
       of={[
         [t('legalName'), <bdi key="name">{legalName}</bdi>],
         [t('registrationNumber'), <bdi key="number">{registrationNumber}</bdi>],
-        [t('country'), country(of.country)],
+        [t('country'), countryName(of.country)],
         [t('cohort'), cohortName(cohort)],
         [
           t('owners'),
@@ -69,8 +72,8 @@ const Filed = ({ of: { status, reason, cohort, legalName, registrationNumber, ow
             ))}
           </ul>,
         ],
-        [t('filedAt'), <When key="filed" at={of.createdAt} />],
-        [t('decidedAt'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
+        [t('filedAt'), <Moment key="filed" at={of.createdAt} />],
+        [t('decidedAt'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
         ...(status === 'APPROVED' && reason ? [[t('reason'), <bdi key="reason">{reason}</bdi>] as const] : []),
       ]}
     />

@@ -1,14 +1,16 @@
 import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { at, shop, shopChanged } from '../../lib/session/current-shop.ts'
-import { Copyable, Note, State } from '../../ui/bits.tsx'
+import { shop, shopPath, updateShop } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Problem } from '../../ui/error-message.tsx'
-import { Loaded, Section } from '../../ui/page.tsx'
+import { ErrorMessage } from '../../ui/error-message.tsx'
+import { Note } from '../../ui/note.tsx'
+import { ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
 type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']
@@ -28,13 +30,13 @@ export function GoingLive({ kybStatus }: { kybStatus: string }) {
   const [key, setKey] = useState<string | undefined>(undefined)
   if (shop.value?.mode === 'LIVE')
     return (
-      <Section title={t('live')} actions={<State of="LIVE" />}>
+      <Section title={t('live')} actions={<StatusBadge of="LIVE" />}>
         <Note tone="good">{t('isLive')}</Note>
         {key && (
           <div role="status" class="stack">
             <p>{t('newKeyText')}</p>
-            <Copyable text={key} label={t('newKey')} />
-            <ButtonLink href={at('settings', 'keys')}>{t('keys')}</ButtonLink>
+            <CopyableText text={key} label={t('newKey')} />
+            <ButtonLink href={shopPath('settings', 'keys')}>{t('keys')}</ButtonLink>
           </div>
         )}
       </Section>
@@ -45,7 +47,7 @@ export function GoingLive({ kybStatus }: { kybStatus: string }) {
 function Test({ kybStatus, onLive }: { kybStatus: string; onLive: (key: string) => void }) {
   const overview = useResource(`${shop.value?.id} ${kybStatus}`, (signal) => ok(api.GET('/shops/v2/overview', { signal })))
   const [error, setError] = useState<unknown>(undefined)
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function go(): Promise<void> {
     // What is shown may be done by now, or not be there yet.
     await overview.reload()
@@ -60,9 +62,9 @@ function Test({ kybStatus, onLive }: { kybStatus: string; onLive: (key: string) 
     if (!(await confirm({ title: t('goTitle'), body, action: t('go'), danger: true }))) return
     setError(undefined)
     try {
-      const live = await once('live', (key) => ok(api.POST('/shops/v2/go-live', { params: { header: { 'idempotency-key': key } } })))
+      const live = await sendOnce('live', (key) => ok(api.POST('/shops/v2/go-live', { params: { header: { 'idempotency-key': key } } })))
       onLive(live.publishableKey)
-      shopChanged(live.shop)
+      updateShop(live.shop)
       notify(t('went'))
     } catch (refusal) {
       setError(refusal)
@@ -70,15 +72,15 @@ function Test({ kybStatus, onLive }: { kybStatus: string; onLive: (key: string) 
     }
   }
   return (
-    <Section title={t('live')} actions={<State of="TEST" />} hint={t('liveHint')}>
-      <Loaded of={overview}>{({ goLive }) => <StepList of={goLive?.steps ?? []} />}</Loaded>
+    <Section title={t('live')} actions={<StatusBadge of="TEST" />} hint={t('liveHint')}>
+      <ResourceView of={overview}>{({ goLive }) => <StepList of={goLive?.steps ?? []} />}</ResourceView>
       <h3>{t('happens')}</h3>
       <ul class="bullets">
         {consequences.map((one) => (
           <li key={one}>{t(one)}</li>
         ))}
       </ul>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <ErrorMessage error={error} />}
       <div class="form-actions">
         <Button kind="danger" onPress={go}>
           {t('go')}
@@ -94,10 +96,10 @@ const StepList = ({ of }: { of: Steps }) => (
     <ul class="needs">
       {of.map(({ step, done, required }) => (
         <li key={step}>
-          <State of={done ? 'OK' : 'PENDING'} text={done ? t('done') : required ? t('needed') : t('advised')} />
+          <StatusBadge of={done ? 'OK' : 'PENDING'} text={done ? t('done') : required ? t('needed') : t('advised')} />
           <span>{t(`step.${step}`)}</span>
           {!done && places[step] && (
-            <a href={at(...places[step])}>
+            <a href={shopPath(...places[step])}>
               {t('goThere')}
               <span class="unseen">: {t(`step.${step}`)}</span>
             </a>

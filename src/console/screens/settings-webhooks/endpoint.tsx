@@ -1,19 +1,23 @@
 import { useLocation, useRoute } from 'preact-iso/router'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { usePolling } from '../../lib/api/poll.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { moment } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useLooking } from '../../lib/live/live-events.ts'
+import { useVisibleInterval } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
+import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Health } from './health.tsx'
 import { t } from './i18n.ts'
@@ -33,14 +37,14 @@ export default function EndpointPage() {
     if (!(await confirm({ title: t('removeTitle'), body, action: common('remove'), danger: true }))) return
     await api.DELETE('/webhook-endpoints/{id}', { params: { path: { id } } })
     notify(t('removed'))
-    route(at('settings', 'webhooks'))
+    route(shopPath('settings', 'webhooks'))
   }
   const there = endpoint.data.value
   return (
     <Page
       title={t('endpoint')}
       subtitle={there && <bdi>{there.url}</bdi>}
-      back={{ href: at('settings', 'webhooks'), text: t('title') }}
+      back={{ href: shopPath('settings', 'webhooks'), text: t('title') }}
       actions={
         there && (
           <Button kind="danger" onPress={() => remove(there.url)}>
@@ -49,7 +53,7 @@ export default function EndpointPage() {
         )
       }
     >
-      <Loaded of={endpoint}>{(found) => <About of={found} />}</Loaded>
+      <ResourceView of={endpoint}>{(found) => <About of={found} />}</ResourceView>
       {there && <Deliveries endpoint={there} endpointChanged={endpoint.reload} />}
     </Page>
   )
@@ -63,11 +67,11 @@ const About = ({ of }: { of: Endpoint }) => (
       of.failingSince && <Note tone="warn">{t('failingText', { at: moment(of.failingSince) })}</Note>
     )}
     {of.skippedAt && <Note tone="warn">{t('skipped', { n: of.skipped, at: moment(of.skippedAt) })}</Note>}
-    <Facts
+    <FactList
       of={[
-        [t('url'), <Copyable key="url" text={of.url} label={t('url')} />],
+        [t('url'), <CopyableText key="url" text={of.url} label={t('url')} />],
         [t('events'), of.events.join(', ')],
-        [t('since'), <When key="since" at={of.createdAt} />],
+        [t('since'), <Moment key="since" at={of.createdAt} />],
       ]}
     />
   </Section>
@@ -83,11 +87,11 @@ function Deliveries({ endpoint, endpointChanged }: { endpoint: Endpoint; endpoin
     await Promise.all([deliveries.reload(), endpointChanged()])
   }
   // Nothing tells of a new one.
-  useLooking(looksMs, reload)
+  useVisibleInterval(looksMs, reload)
   usePolling(!disabledAt && (deliveries.data.value?.data.some(({ status }) => status === 'PENDING') ?? false), reload)
   return (
     <Section title={t('deliveries')} hint={t('deliveriesHint')} wide>
-      <LoadedList of={deliveries} query={query} empty={<Empty icon="clock" title={t('noDeliveries')} text={t('noDeliveriesText')} />}>
+      <ListView of={deliveries} query={query} empty={<EmptyState icon="clock" title={t('noDeliveries')} text={t('noDeliveriesText')} />}>
         {(list) => (
           <Table
             caption={t('deliveriesList')}
@@ -96,7 +100,7 @@ function Deliveries({ endpoint, endpointChanged }: { endpoint: Endpoint; endpoin
             rowKey={(delivery) => delivery.id}
           />
         )}
-      </LoadedList>
+      </ListView>
     </Section>
   )
 }
@@ -116,11 +120,11 @@ const columns = ({ endpointId, mayResend, reload }: Shown): readonly Column<Deli
       </>
     ),
   },
-  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
-  { key: 'made', title: t('made'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { key: 'made', title: t('made'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { key: 'attempts', title: t('attempts'), end: true, cell: ({ attempts }) => attempts },
   { key: 'answer', title: t('lastAnswer'), cell: (delivery) => <Answer of={delivery} /> },
-  { key: 'next', title: t('nextAttempt'), cell: ({ nextAttemptAt }) => (nextAttemptAt ? <When at={nextAttemptAt} short /> : '–') },
+  { key: 'next', title: t('nextAttempt'), cell: ({ nextAttemptAt }) => (nextAttemptAt ? <Moment at={nextAttemptAt} short /> : '–') },
   {
     key: 'resend',
     title: common('actions'),
@@ -139,10 +143,10 @@ const Answer = ({ of: { lastStatus, lastError } }: { of: Delivery }) =>
   )
 
 function Resend({ endpointId, of: { id, event, updatedAt }, onSent }: { endpointId: string; of: Delivery; onSent: () => Promise<void> }) {
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function resend(): Promise<void> {
     const path = { id: endpointId, deliveryId: id }
-    await once([id, updatedAt], (key) =>
+    await sendOnce([id, updatedAt], (key) =>
       api.POST('/webhook-endpoints/{id}/deliveries/{deliveryId}/resend', { params: { path, header: { 'idempotency-key': key } } }),
     )
     notify(t('resent'))

@@ -1,11 +1,11 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { ago } from '../../lib/format/format.ts'
-import { State } from '../../ui/bits.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
 /** How an endpoint is, in a word. */
 export function Health({ of: { disabledAt, failingSince } }: { of: Schema<'WebhookEndpoint'> }) {
-  if (disabledAt) return <State of="DISABLED" text={t('disabled')} tone="bad" />
-  if (failingSince) return <State of="FAILING" text={t('failing', { at: ago(failingSince) })} tone="warn" />
-  return <State of="OK" text={t('works')} />
+  if (disabledAt) return <StatusBadge of="DISABLED" text={t('disabled')} tone="bad" />
+  if (failingSince) return <StatusBadge of="FAILING" text={t('failing', { at: ago(failingSince) })} tone="warn" />
+  return <StatusBadge of="OK" text={t('works')} />
 }

@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { at } from '../../lib/session/current-shop.ts'
-import { When } from '../../ui/bits.tsx'
+import { shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { ChoicesField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page, Section } from '../../ui/page.tsx'
-import { Once } from '../../ui/secret-once.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page, Section } from '../../ui/page.tsx'
+import { SecretOnce } from '../../ui/secret-once.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type EventName, eventNames } from './events.ts'
 import { Health } from './health.tsx'
@@ -24,7 +24,7 @@ const columns = (): readonly Column<Endpoint>[] => [
   { key: 'url', title: t('url'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
   { key: 'health', title: t('health'), cell: (endpoint) => <Health of={endpoint} /> },
   { key: 'events', title: t('events'), cell: ({ events }) => t('eventsCount', { n: events.length }) },
-  { key: 'since', title: t('since'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'since', title: t('since'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
 
 /** Where the shop's events are sent to. */
@@ -52,20 +52,26 @@ export default function Webhooks() {
       }
     >
       {made && (
-        <Once title={t('secret')} text={t('secretText')} secret={made.secret} kept={t('secretKept')} onKept={() => setMade(undefined)} />
+        <SecretOnce
+          title={t('secret')}
+          text={t('secretText')}
+          secret={made.secret}
+          kept={t('secretKept')}
+          onKept={() => setMade(undefined)}
+        />
       )}
       {query.of['new'] && <Add onMade={onMade} />}
-      <LoadedList of={endpoints} query={query} empty={<Empty icon="chain" title={t('none')} text={t('noneText')} />}>
+      <ListView of={endpoints} query={query} empty={<EmptyState icon="chain" title={t('none')} text={t('noneText')} />}>
         {(list) => (
           <Table
             caption={t('title')}
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}
-            href={({ id }) => at('settings', 'webhooks', id)}
+            href={({ id }) => shopPath('settings', 'webhooks', id)}
           />
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }
@@ -73,11 +79,11 @@ export default function Webhooks() {
 function Add({ onMade }: { onMade: (endpoint: Made) => Promise<void> }) {
   const url = useSignal('')
   const events = useSignal<readonly EventName[]>([])
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   async function add(): Promise<void> {
     if (events.value.length === 0) throw new Error(t('eventsNone'))
     const body = { url: url.value.trim(), events: [...events.value] }
-    const made = await once(body, (key) =>
+    const made = await sendOnce(body, (key) =>
       ok(api.POST('/webhook-endpoints', { params: { header: { 'idempotency-key': key } }, body, cache: 'no-store' })),
     )
     url.value = ''

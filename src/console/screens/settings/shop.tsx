@@ -1,16 +1,16 @@
 import { useMemo } from 'preact/hooks'
-import { api, ifMatch, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { countryOptions, currencyOptions, timeZoneOptions } from '../../lib/format/locale-lists.ts'
 import { draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { shopChanged } from '../../lib/session/current-shop.ts'
-import { Note } from '../../ui/bits.tsx'
+import { updateShop } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
-import { AreaField, CheckField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
+import { CheckField, SelectField, TagsField, TextAreaField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { t } from './i18n.ts'
@@ -19,7 +19,7 @@ import { changedFields, pageFields, type ShopTexts, shopChange, textsOfShop } fr
 type Shop = Schema<'Shop'>
 type Held = { data: Shop; etag: string }
 
-const read = (signal?: AbortSignal) => versioned<Shop>(api.GET('/shops/v2', signal ? { signal } : {}))
+const read = (signal?: AbortSignal) => readVersioned<Shop>(api.GET('/shops/v2', signal ? { signal } : {}))
 
 /** What a field is called, and what stands in it, for who was slower than somebody else. */
 const shown = (value: ShopTexts[keyof ShopTexts]): string =>
@@ -29,9 +29,9 @@ export default function ShopSettings() {
   const shop = useResource('', read)
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
-      <Loaded of={shop} lines={8}>
+      <ResourceView of={shop} lines={8}>
         {(held) => <ShopForm held={held} resource={shop} />}
-      </Loaded>
+      </ResourceView>
     </Page>
   )
 }
@@ -44,7 +44,7 @@ function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Re
   function show(now: Held): void {
     resource.put(now)
     fill(draft, textsOfShop(now.data))
-    shopChanged({ ...now.data })
+    updateShop({ ...now.data })
   }
   async function save(): Promise<void> {
     const body = shopChange(base, typed)
@@ -57,7 +57,7 @@ function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Re
         .map((name) => [t(name), shown(typed[name]), shown(there[name])])
     }
     const saved = await saveVersioned(etag, {
-      save: (version) => versioned<Shop>(api.PATCH('/shops/v2', { params: { header: ifMatch(version) }, body })),
+      save: (version) => readVersioned<Shop>(api.PATCH('/shops/v2', { params: { header: ifMatch(version) }, body })),
       theirs: () => read(),
       differences,
       done: (now) => (differences(now.data).length === 0 ? now : undefined),
@@ -71,7 +71,7 @@ function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Re
     <Form onSubmit={save} dirty={changedFields(base, typed).length > 0} label={t('title')}>
       <Section title={t('identity')}>
         <TextField bind={draft.title} label={t('shopTitle')} max={200} required />
-        <AreaField bind={draft.description} label={t('description')} max={5_000} hint={t('descriptionHint')} />
+        <TextAreaField bind={draft.description} label={t('description')} max={5_000} hint={t('descriptionHint')} />
         <Logo bind={draft.logoUrl} />
       </Section>
       <Section title={t('contact')} hint={t('contactHint')}>

@@ -1,14 +1,15 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { country } from '../../lib/format/names.ts'
+import { countryName } from '../../lib/format/names.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { State, When } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
 import { Filters } from '../../ui/filters.tsx'
-import { LoadedList } from '../../ui/list.tsx'
-import { Empty, Page } from '../../ui/page.tsx'
+import { ListView } from '../../ui/list-view.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { EmptyState, Page } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
@@ -19,11 +20,11 @@ const statuses = ['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED'] as const satisfies read
 const columns = (): readonly Column<Shop>[] => [
   { key: 'title', title: t('shop'), main: true, cell: ({ title, name }) => <bdi class="cut">{title || name}</bdi> },
   { key: 'name', title: t('handle'), cell: ({ name }) => <code>{name}</code> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <State of={status} /> },
-  { key: 'mode', title: t('mode'), cell: ({ mode }) => <State of={mode} /> },
-  { key: 'country', title: t('country'), cell: ({ country: code }) => country(code) },
+  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { key: 'mode', title: t('mode'), cell: ({ mode }) => <StatusBadge of={mode} /> },
+  { key: 'country', title: t('country'), cell: ({ country: code }) => countryName(code) },
   { key: 'currency', title: t('currency'), cell: ({ currency }) => currency },
-  { key: 'created', title: t('created'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'created', title: t('created'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
 
 /** Every shop of the network, newest first. */
@@ -34,7 +35,7 @@ export default function Shops() {
   const shops = useResource(JSON.stringify([q, status, query.page]), (signal) =>
     ok(api.GET('/admin/shops', { params: { query: { page: query.page, ...(q ? { q } : {}), ...(status ? { status } : {}) } }, signal })),
   )
-  useLive(['shop.*'], shops.reload)
+  useLiveReload(['shop.*'], shops.reload)
   return (
     <Page title={t('title')}>
       <Filters
@@ -42,16 +43,22 @@ export default function Shops() {
         search={t('search')}
         filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
       />
-      <LoadedList
+      <ListView
         of={shops}
         query={query}
         isFiltered={!!q || !!status}
-        empty={<Empty icon="products" title={t('none')} text={t('noneText')} />}
+        empty={<EmptyState icon="products" title={t('none')} text={t('noneText')} />}
       >
         {(list) => (
-          <Table caption={t('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => net('shops', id)} />
+          <Table
+            caption={t('title')}
+            columns={columns()}
+            rows={list.data}
+            rowKey={({ id }) => id}
+            href={({ id }) => operatorPath('shops', id)}
+          />
         )}
-      </LoadedList>
+      </ListView>
     </Page>
   )
 }

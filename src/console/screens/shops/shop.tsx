@@ -1,17 +1,21 @@
 import { useRoute } from 'preact-iso/router'
-import { api, ifMatch, pathWith, type Schema, versioned } from '../../lib/api/api.ts'
+import { api, ifMatch, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
-import { country } from '../../lib/format/names.ts'
+import { countryName } from '../../lib/format/names.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
-import { useLive } from '../../lib/live/live-events.ts'
+import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
+import { FactList } from '../../ui/fact-list.tsx'
 import { saveVersioned } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
 type Shop = Schema<'AdminShop'>
@@ -21,26 +25,27 @@ type Held = { readonly data: Shop; readonly etag: string }
 export default function OneShop() {
   const id = useRoute().params['id'] ?? ''
   const path = { params: { path: { id } } }
-  const read = (signal?: AbortSignal): Promise<Held> => versioned(api.GET('/admin/shops/{id}', { ...path, ...(signal ? { signal } : {}) }))
+  const read = (signal?: AbortSignal): Promise<Held> =>
+    readVersioned(api.GET('/admin/shops/{id}', { ...path, ...(signal ? { signal } : {}) }))
   const shop = useResource(id, read)
-  useLive(['shop.*'], shop.reload, ({ data }) => data['shopId'] === undefined || data['shopId'] === id)
+  useLiveReload(['shop.*'], shop.reload, ({ data }) => data['shopId'] === undefined || data['shopId'] === id)
   const held = shop.data.value
   return (
     <Page
       title={held ? held.data.title || held.data.name : t('shop')}
-      back={{ href: net('shops'), text: t('title') }}
+      back={{ href: operatorPath('shops'), text: t('title') }}
       {...(held
         ? {
             subtitle: (
               <>
-                <State of={held.data.status} /> <State of={held.data.mode} />
+                <StatusBadge of={held.data.status} /> <StatusBadge of={held.data.mode} />
               </>
             ),
             actions: <Moves of={held} shop={shop} read={read} />,
           }
         : {})}
     >
-      <Loaded of={shop}>{({ data }) => <Standing of={data} />}</Loaded>
+      <ResourceView of={shop}>{({ data }) => <Standing of={data} />}</ResourceView>
     </Page>
   )
 }
@@ -51,7 +56,7 @@ function Moves({ of, shop, read }: { of: Held; shop: Resource<Held>; read: () =>
   const called = truncate(title || name)
   async function move(from: Held, status: Shop['status']): Promise<Held | undefined> {
     const moved = await saveVersioned(from.etag, {
-      save: (etag) => versioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: ifMatch(etag) }, body: { status } })),
+      save: (etag) => readVersioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: ifMatch(etag) }, body: { status } })),
       theirs: read,
       differences: ({ status: now }) => [[common('status'), stateName(status), stateName(now)]],
       done: (now) => (now.data.status === status ? now : undefined),
@@ -115,26 +120,28 @@ const text = (value: string | null) => value && <bdi>{value}</bdi>
 
 function Standing({ of }: { of: Shop }) {
   const { line1, line2, city, province, postalCode, countryCode } = of.address
-  const address = [line1, line2, city, province, postalCode, countryCode && country(countryCode)].filter((line): line is string => !!line)
+  const address = [line1, line2, city, province, postalCode, countryCode && countryName(countryCode)].filter(
+    (line): line is string => !!line,
+  )
   return (
     <>
       {of.status === 'SUSPENDED' && <Note tone="bad">{t('isSuspended')}</Note>}
       <div class="grid">
         <Section title={t('facts')}>
-          <Facts
+          <FactList
             of={[
               [t('handle'), <code key="name">{of.name}</code>],
-              ['ID', <Copyable key="id" text={of.id} label="ID" />],
-              [t('merchant'), <Copyable key="merchant" text={of.merchantId} label={t('merchant')} />],
+              ['ID', <CopyableText key="id" text={of.id} label="ID" />],
+              [t('merchant'), <CopyableText key="merchant" text={of.merchantId} label={t('merchant')} />],
               [t('currency'), of.currency],
-              [t('country'), country(of.country)],
-              [t('created'), <When key="created" at={of.createdAt} />],
-              [t('verified'), of.verifiedAt ? <When key="verified" at={of.verifiedAt} /> : t('notVerified')],
+              [t('country'), countryName(of.country)],
+              [t('created'), <Moment key="created" at={of.createdAt} />],
+              [t('verified'), of.verifiedAt ? <Moment key="verified" at={of.verifiedAt} /> : t('notVerified')],
             ]}
           />
         </Section>
         <Section title={t('contact')}>
-          <Facts
+          <FactList
             of={[
               [t('email'), text(of.contact.email)],
               [t('phone'), text(of.contact.phone)],
@@ -152,7 +159,7 @@ function Standing({ of }: { of: Shop }) {
         </Section>
       )}
       <div class="row">
-        <ButtonLink icon="book" href={pathWith(net('audit'), { shopId: of.id })}>
+        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { shopId: of.id })}>
           {t('audit')}
         </ButtonLink>
       </div>

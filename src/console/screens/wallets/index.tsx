@@ -1,15 +1,15 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { When } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
+import { Moment } from '../../ui/moment.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
 
 const columns = (): readonly Column<Schema<'PlatformWallet'>>[] => [
   { key: 'address', title: t('address'), main: true, cell: ({ address }) => <code>{address}</code> },
-  { key: 'from', title: t('from'), cell: ({ from }) => <When at={from} /> },
-  { key: 'to', title: t('to'), cell: ({ to }) => (to ? <When at={to} /> : t('open')) },
+  { key: 'from', title: t('from'), cell: ({ from }) => <Moment at={from} /> },
+  { key: 'to', title: t('to'), cell: ({ to }) => (to ? <Moment at={to} /> : t('open')) },
 ]
 
 /** The wallets by which the platform itself attests. */
@@ -20,9 +20,9 @@ export default function Wallets() {
       query={query}
       title={t('platformWallets')}
       subtitle={t('platformWalletsText')}
-      create={{ href: net('wallets', 'new'), text: t('newWallet') }}
+      create={{ href: operatorPath('wallets', 'new'), text: t('newWallet') }}
       columns={columns()}
-      href={({ id }) => net('wallets', id)}
+      href={({ id }) => operatorPath('wallets', id)}
       read={(_, signal) => ok(api.GET('/admin/platform-wallets', { params: { query: { page: query.page } }, signal }))}
       empty={{ title: t('noWallets'), text: t('noWalletsText') }}
     />

@@ -1,16 +1,16 @@
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/api/api.ts'
-import { useIntention } from '../../lib/api/pending-sends.ts'
+import { api, ifMatch, ok, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
-import { type EditedDraft, useDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
+import { type FormDraft, useDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { net } from '../../lib/session/current-shop.ts'
-import { Copyable } from '../../ui/bits.tsx'
+import { operatorPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
+import { CopyableText } from '../../ui/copyable-text.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form, saveRecord } from '../../ui/form.tsx'
-import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { t } from '../registries/i18n.ts'
 import { noWallet, walletBody, walletRow } from '../registries/registry.domain.ts'
 
@@ -23,9 +23,9 @@ export default function OneWallet() {
   return id === 'new' ? <New /> : <Known id={id} />
 }
 
-const back = () => ({ href: net('wallets'), text: t('platformWallets') })
+const back = () => ({ href: operatorPath('wallets'), text: t('platformWallets') })
 
-const WalletFields = ({ of }: { of: EditedDraft<Typed>['of'] }) => (
+const WalletFields = ({ of }: { of: FormDraft<Typed>['of'] }) => (
   <>
     <TextField label={t('address')} bind={of.address} max={42} required code placeholder="0x…" />
     <div class="fields">
@@ -37,16 +37,16 @@ const WalletFields = ({ of }: { of: EditedDraft<Typed>['of'] }) => (
 
 function New() {
   const { route } = useLocation()
-  const once = useIntention()
+  const sendOnce = useIdempotentSend()
   const draft = useDraft<Typed>('new', noWallet)
   async function create(): Promise<void> {
     const body = walletBody(draft.now(), t('badMoment'))
-    const { id, address } = await once(body, (key) =>
+    const { id, address } = await sendOnce(body, (key) =>
       ok(api.POST('/admin/platform-wallets', { params: { header: { 'idempotency-key': key } }, body })),
     )
     draft.reset(draft.now())
     notify(t('registered', { name: address }))
-    route(net('wallets', id), true)
+    route(operatorPath('wallets', id), true)
   }
   return (
     <Page title={t('newWallet')} back={back()}>
@@ -61,11 +61,11 @@ function New() {
 
 function Known({ id }: { id: string }) {
   const read = (signal?: AbortSignal): Promise<Held> =>
-    versioned(api.GET('/admin/platform-wallets/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
+    readVersioned(api.GET('/admin/platform-wallets/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const wallet = useResource(id, read)
   return (
     <Page title={t('platformWallet')} back={back()}>
-      <Loaded of={wallet}>{(of) => <Standing of={of} wallet={wallet} read={read} />}</Loaded>
+      <ResourceView of={wallet}>{(of) => <Standing of={of} wallet={wallet} read={read} />}</ResourceView>
     </Page>
   )
 }
@@ -83,7 +83,7 @@ function Standing({ of, wallet, read }: { of: Held; wallet: Resource<Held>; read
     const body = walletBody({ ...draft.now(), was: begun.data }, t('badMoment'))
     const isSaved = await saveRecord(wallet, begun.etag, draft, {
       save: (version) =>
-        versioned(api.PATCH('/admin/platform-wallets/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body })),
+        readVersioned(api.PATCH('/admin/platform-wallets/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body })),
       theirs: read,
       differences: (now) => [
         [t('address'), body.address, now.address],
@@ -101,9 +101,9 @@ function Standing({ of, wallet, read }: { of: Held; wallet: Resource<Held>; read
         </Form>
       </Section>
       <Section title="ID">
-        <Copyable text={data.id} label="ID" />
+        <CopyableText text={data.id} label="ID" />
         <div class="row">
-          <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
+          <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
         </div>
       </Section>
     </>

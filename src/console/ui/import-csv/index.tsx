@@ -3,34 +3,35 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { pathWith } from '../../lib/api/api.ts'
-import { Refused } from '../../lib/api/api-error.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { upload } from '../../lib/api/upload.ts'
 import { bytes, number, percent } from '../../lib/format/format.ts'
 import { saveCsv } from '../../lib/format/save-csv.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { useEvents } from '../../lib/live/live-events.ts'
-import { holdDirty } from '../../lib/session/unsaved-changes.ts'
-import { Facts, Note } from '../bits.tsx'
+import { setDirty } from '../../lib/session/unsaved-changes.ts'
 import { Button } from '../button.tsx'
-import { Problem } from '../error-message.tsx'
+import { ErrorMessage } from '../error-message.tsx'
+import { FactList } from '../fact-list.tsx'
 import { CheckField, FileField } from '../fields.tsx'
+import { Note } from '../note.tsx'
 import { Section } from '../page.tsx'
 import { Table } from '../table.tsx'
 import { t } from './i18n.ts'
 
 /** `handle` is a product's. */
-type Said = { readonly row: number; readonly handle?: string; readonly column?: string; readonly message: string }
+type RowMessage = { readonly row: number; readonly handle?: string; readonly column?: string; readonly message: string }
 /** What every import answers; one that answers more shows it by `facts`. */
-export type ImportAnswer = {
+export type ImportReport = {
   readonly dryRun: boolean
   readonly rows: number
   readonly created: number
   readonly updated: number
   readonly skipped: number
   readonly failed: number
-  readonly errors: readonly Said[]
+  readonly errors: readonly RowMessage[]
   readonly errorsTruncated: boolean
-  readonly notices?: readonly Said[]
+  readonly notices?: readonly RowMessage[]
   readonly noticesTruncated?: boolean
 }
 /** A switch of an import, under the name that its query has. */
@@ -41,8 +42,8 @@ export type ImportOption = {
   /** Has a meaning only where this other one is on. */
   readonly beside?: string
 }
-type Under = { readonly dryRun: boolean; readonly phase: 'sending' | 'working'; readonly part?: number; readonly rows?: number }
-type Ended = { readonly text: string } | { readonly error: unknown }
+type ImportProgress = { readonly dryRun: boolean; readonly phase: 'sending' | 'working'; readonly part?: number; readonly rows?: number }
+type ImportFailure = { readonly text: string } | { readonly error: unknown }
 
 /**
  * @param path of the import's route
@@ -50,7 +51,7 @@ type Ended = { readonly text: string } | { readonly error: unknown }
  * @param facts what its answer has beside the counts that all have
  * @param onDone told after something was stored
  */
-export function ImportCsv<Answer extends ImportAnswer>({
+export function ImportCsv<Answer extends ImportReport>({
   path,
   kind,
   options,
@@ -67,9 +68,9 @@ export function ImportCsv<Answer extends ImportAnswer>({
 }) {
   const file = useSignal<File | undefined>(undefined)
   const chosen = useSignal<Readonly<Record<string, boolean>>>({})
-  const under = useSignal<Under | undefined>(undefined)
+  const progress = useSignal<ImportProgress | undefined>(undefined)
   const answer = useSignal<{ of: Answer; asked: string } | undefined>(undefined)
-  const ended = useSignal<Ended | undefined>(undefined)
+  const failure = useSignal<ImportFailure | undefined>(undefined)
   const stopping = useRef<AbortController | undefined>(undefined)
   const result = useRef<HTMLDivElement>(null)
   const name = useRef(Symbol('import'))
@@ -78,61 +79,63 @@ export function ImportCsv<Answer extends ImportAnswer>({
   const switches = () => Object.fromEntries(options.filter(isOn).map((one) => [one.name, true]))
   const asked = JSON.stringify(switches())
 
-  useEffect(() => holdDirty(name.current, under.value !== undefined), [under.value])
+  useEffect(() => setDirty(name.current, progress.value !== undefined), [progress.value])
   useEffect(
     () => () => {
-      holdDirty(name.current, false)
+      setDirty(name.current, false)
       stopping.current?.abort()
     },
     [],
   )
   useEffect(() => {
-    if (answer.value || ended.value) result.current?.focus()
-  }, [answer.value, ended.value])
+    if (answer.value || failure.value) result.current?.focus()
+  }, [answer.value, failure.value])
   useEvents(['import.*'], ({ event, data }) => {
     // Of one whose answer never came, this says what became of it.
-    if (event === 'import.finished' && data['kind'] === kind && ended.value && 'text' in ended.value) {
+    if (event === 'import.finished' && data['kind'] === kind && failure.value && 'text' in failure.value) {
       const [created, updated, failed] = [data['created'], data['updated'], data['failed']].map(Number)
-      ended.value = { text: `${ended.value.text} ${t('finished', { created: created ?? 0, updated: updated ?? 0, failed: failed ?? 0 })}` }
+      failure.value = {
+        text: `${failure.value.text} ${t('finished', { created: created ?? 0, updated: updated ?? 0, failed: failed ?? 0 })}`,
+      }
     }
-    if (under.value?.phase !== 'working' || data['kind'] !== kind || event !== 'import.progress') return
+    if (progress.value?.phase !== 'working' || data['kind'] !== kind || event !== 'import.progress') return
     const [read, all, rows] = [Number(data['bytesRead']), Number(data['bytes']), Number(data['rows'])]
-    under.value = { ...under.value, rows, ...(all > 0 ? { part: Math.min(1, read / all) } : {}) }
+    progress.value = { ...progress.value, rows, ...(all > 0 ? { part: Math.min(1, read / all) } : {}) }
   })
 
   async function send(dryRun: boolean): Promise<void> {
-    if (!file.value || under.value) return
+    if (!file.value || progress.value) return
     const mine = new AbortController()
     stopping.current = mine
     answer.value = undefined
-    ended.value = undefined
+    failure.value = undefined
     let arrived = false
-    under.value = { dryRun, phase: 'sending', part: 0 }
+    progress.value = { dryRun, phase: 'sending', part: 0 }
     try {
       const of = await upload<Answer>(pathWith(path, { ...switches(), ...(dryRun && { dryRun }) }), file.value, {
         type: 'text/csv',
         signal: mine.signal,
         onProgress(part) {
           arrived = part >= 1
-          under.value = arrived ? { dryRun, phase: 'working' } : { dryRun, phase: 'sending', part }
+          progress.value = arrived ? { dryRun, phase: 'working' } : { dryRun, phase: 'sending', part }
         },
       })
       answer.value = { of, asked }
       if (!dryRun) onDone?.(of)
     } catch (error) {
-      const broke = error instanceof Refused ? error.status === 0 : mine.signal.aborted
-      if (!broke) ended.value = { error }
-      else if (!arrived || dryRun) ended.value = mine.signal.aborted ? { text: t('notSent') } : { error }
-      else ended.value = { text: t(mine.signal.aborted ? 'stopped' : 'unknown') }
+      const broke = error instanceof ApiError ? error.status === 0 : mine.signal.aborted
+      if (!broke) failure.value = { error }
+      else if (!arrived || dryRun) failure.value = mine.signal.aborted ? { text: t('notSent') } : { error }
+      else failure.value = { text: t(mine.signal.aborted ? 'stopped' : 'unknown') }
     } finally {
-      under.value = undefined
+      progress.value = undefined
     }
   }
 
   function take([fresh]: readonly File[]): void {
     file.value = fresh
     answer.value = undefined
-    ended.value = undefined
+    failure.value = undefined
   }
   const checked = answer.value?.of.dryRun === true && answer.value.asked === asked ? answer.value.of : undefined
   const takeable = checked ? checked.created + checked.updated : 0
@@ -142,7 +145,7 @@ export function ImportCsv<Answer extends ImportAnswer>({
         {file.value ? (
           <div class="row">
             <bdi>{t('chosen', { name: truncate(file.value.name, 120), size: bytes(file.value.size) })}</bdi>
-            {!under.value && <Button onPress={() => take([])}>{t('another')}</Button>}
+            {!progress.value && <Button onPress={() => take([])}>{t('another')}</Button>}
           </div>
         ) : (
           <FileField label={t('file')} accept=".csv,text/csv" onFiles={take} />
@@ -153,10 +156,10 @@ export function ImportCsv<Answer extends ImportAnswer>({
             bind={switchOf(chosen, option.name)}
             label={option.label}
             hint={option.hint}
-            disabled={under.value !== undefined || (option.beside !== undefined && !chosen.value[option.beside])}
+            disabled={progress.value !== undefined || (option.beside !== undefined && !chosen.value[option.beside])}
           />
         ))}
-        {file.value && !under.value && (
+        {file.value && !progress.value && (
           <div class="form-actions">
             <Button kind={checked ? 'plain' : 'primary'} onPress={() => send(true)}>
               {t('check')}
@@ -168,13 +171,14 @@ export function ImportCsv<Answer extends ImportAnswer>({
             )}
           </div>
         )}
-        {!checked && !under.value && <p class="hint">{t('checkHint')}</p>}
-        {under.value && <Importing of={under.value} onStop={() => stopping.current?.abort()} />}
+        {!checked && !progress.value && <p class="hint">{t('checkHint')}</p>}
+        {progress.value && <ImportProgressView of={progress.value} onStop={() => stopping.current?.abort()} />}
       </Section>
       <div ref={result} tabIndex={-1} class="form-problem loaded">
-        {ended.value && ('text' in ended.value ? <Note tone="warn">{ended.value.text}</Note> : <Problem error={ended.value.error} />)}
+        {failure.value &&
+          ('text' in failure.value ? <Note tone="warn">{failure.value.text}</Note> : <ErrorMessage error={failure.value.error} />)}
         {answer.value?.of.dryRun && answer.value.asked !== asked && <Note tone="warn">{t('stale')}</Note>}
-        {answer.value && <Answered of={answer.value.of} facts={facts(answer.value.of)} />}
+        {answer.value && <ImportResult of={answer.value.of} facts={facts(answer.value.of)} />}
       </div>
     </>
   )
@@ -192,7 +196,13 @@ const switchOf = (all: Signal<Readonly<Record<string, boolean>>>, name: string) 
   }) as Signal<boolean>
 
 /** How far an import is, and a way to end it. */
-export function Importing({ of: { phase, part, rows }, onStop }: { of: Pick<Under, 'phase' | 'part' | 'rows'>; onStop: () => void }) {
+export function ImportProgressView({
+  of: { phase, part, rows },
+  onStop,
+}: {
+  of: Pick<ImportProgress, 'phase' | 'part' | 'rows'>
+  onStop: () => void
+}) {
   const text = phase === 'sending' ? t('sent') : t('working')
   return (
     <div class="stack">
@@ -208,12 +218,12 @@ export function Importing({ of: { phase, part, rows }, onStop }: { of: Pick<Unde
   )
 }
 
-function Answered({ of, facts }: { of: ImportAnswer; facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+function ImportResult({ of, facts }: { of: ImportReport; facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   const counts = (['rows', 'created', 'updated', 'skipped', 'failed'] as const).map((name) => [t(name), number(of[name])] as const)
   return (
     <>
       <Section title={of.dryRun ? t('wouldBe') : t('was')}>
-        <Facts of={[...counts, ...facts]} />
+        <FactList of={[...counts, ...facts]} />
         {of.failed === 0 && of.dryRun && <Note tone="good">{t('wouldBeGood')}</Note>}
       </Section>
       <ImportRows title={t('errors')} of={of.errors} capped={of.errorsTruncated} />
@@ -225,7 +235,7 @@ function Answered({ of, facts }: { of: ImportAnswer; facts: readonly (readonly [
 const shownMax = 200
 
 /** What an import says of single rows, as a table and as CSV; nothing where it says nothing. */
-export function ImportRows({ title, of, capped }: { title: string; of: readonly Said[]; capped?: boolean }) {
+export function ImportRows({ title, of, capped }: { title: string; of: readonly RowMessage[]; capped?: boolean }) {
   if (of.length === 0) return null
   const isByProduct = of.some(({ handle }) => handle !== undefined)
   const cells = of.map(({ row, handle, column, message }) => [row, ...(isByProduct ? [handle ?? null] : []), column ?? null, message])
@@ -246,7 +256,7 @@ export function ImportRows({ title, of, capped }: { title: string; of: readonly 
         rowKey={(one) => `${one.row} ${one.handle} ${one.column} ${one.message}`}
         columns={[
           { key: 'row', title: t('row'), main: true, cell: ({ row }) => number(row) },
-          ...(isByProduct ? [{ key: 'product', title: t('product'), cell: ({ handle }: Said) => <bdi>{handle ?? ''}</bdi> }] : []),
+          ...(isByProduct ? [{ key: 'product', title: t('product'), cell: ({ handle }: RowMessage) => <bdi>{handle ?? ''}</bdi> }] : []),
           { key: 'column', title: t('column'), cell: ({ column }) => <bdi>{column ?? ''}</bdi> },
           { key: 'message', title: t('message'), cell: ({ message }) => <bdi>{message}</bdi> },
         ]}

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import type { Resource } from '../lib/api/resource.ts'
 import { common } from '../lib/i18n/common.ts'
-import { useReturning } from '../lib/live/live-events.ts'
+import { useReloadOnReturn } from '../lib/live/live-events.ts'
 import type { Query } from '../lib/navigation/query.ts'
 import { ButtonLink } from './button.tsx'
-import { Empty, Loaded } from './page.tsx'
-import { type Paged, Pager } from './table.tsx'
+import { EmptyState, ResourceView } from './page.tsx'
+import { type PageInfo, Pager } from './table.tsx'
 
 /**
  * A page of a list, with what leads to its others.
@@ -14,7 +14,7 @@ import { type Paged, Pager } from './table.tsx'
  * @param notFound what is said where nothing was found, if there is more to say than that
  * @param goesOn there are pages behind those that are counted
  */
-export function LoadedList<List extends Paged & { readonly data: readonly unknown[]; readonly limit: number }>({
+export function ListView<List extends PageInfo & { readonly data: readonly unknown[]; readonly limit: number }>({
   of,
   query,
   isFiltered = false,
@@ -31,13 +31,13 @@ export function LoadedList<List extends Paged & { readonly data: readonly unknow
   goesOn?: boolean
   children: (list: List) => ComponentChildren
 }) {
-  useReturning(of.reload)
+  useReloadOnReturn(of.reload)
   return (
-    <Loaded of={of}>
+    <ResourceView of={of}>
       {(list) => {
         // The last row of a page may be gone by now, or the page was never there.
         if (list.data.length === 0 && list.total > 0) return <PastEnd of={list} query={query} />
-        if (list.data.length === 0) return isFiltered ? <Empty icon="search" title={common('nothingFound')} text={notFound} /> : empty
+        if (list.data.length === 0) return isFiltered ? <EmptyState icon="search" title={common('nothingFound')} text={notFound} /> : empty
         return (
           <>
             {children(list)}
@@ -45,12 +45,12 @@ export function LoadedList<List extends Paged & { readonly data: readonly unknow
           </>
         )
       }}
-    </Loaded>
+    </ResourceView>
   )
 }
 
-const PastEnd = ({ of: { page, pages }, query }: { of: Paged; query: Query }) => (
-  <Empty
+const PastEnd = ({ of: { page, pages }, query }: { of: PageInfo; query: Query }) => (
+  <EmptyState
     icon="search"
     title={common('pastEnd', { page })}
     action={<ButtonLink href={query.href({ page: String(Math.max(1, pages)) })}>{common('last')}</ButtonLink>}

@@ -1,11 +1,11 @@
 import { daysAgo } from '../lib/format/server-clock.ts'
 import { common } from '../lib/i18n/common.ts'
-import { type Window, windows } from '../lib/navigation/date-range.ts'
+import { type DateRange, dayChoices } from '../lib/navigation/date-range.ts'
 import type { Query } from '../lib/navigation/query.ts'
-import { Tabs } from './bits.tsx'
+import { Tabs } from './tabs.tsx'
 
 /** Which days a page shows: some last ones, or from one day to another, both in the address. @param offered how many last ones */
-export function Windows({ query, shown, offered = windows }: { query: Query; shown: Window; offered?: readonly number[] }) {
+export function DateRangeFilter({ query, shown, offered = dayChoices }: { query: Query; shown: DateRange; offered?: readonly number[] }) {
   const { from, to } = query.of
   const isOwn = shown.days === undefined
   const change = (name: 'from' | 'to') => (event: { currentTarget: { value: string } }) => {

@@ -1,0 +1,54 @@
+import { common, stateName } from '../lib/i18n/common.ts'
+
+type Tone = 'good' | 'warn' | 'bad' | 'info' | 'plain'
+
+const tones: Readonly<Record<string, Tone>> = {
+  ACTIVE: 'good',
+  PUBLISHED: 'good',
+  PAID: 'good',
+  CONFIRMED: 'info',
+  FULFILLED: 'good',
+  COMPLETED: 'good',
+  CAPTURED: 'good',
+  SUCCEEDED: 'good',
+  APPROVED: 'good',
+  DELIVERED: 'good',
+  LIVE: 'good',
+  KYB_VERIFIED: 'good',
+  WON: 'good',
+  OK: 'good',
+  PENDING_PAYMENT: 'warn',
+  PENDING: 'warn',
+  PROCESSING: 'warn',
+  REQUIRES_ACTION: 'warn',
+  CLAIMABLE: 'warn',
+  MANUAL: 'bad',
+  COMPENSATING: 'warn',
+  PARTIALLY_FULFILLED: 'warn',
+  UNFULFILLED: 'info',
+  INVITED: 'info',
+  SUBMITTED: 'info',
+  UNDER_REVIEW: 'warn',
+  TEST: 'warn',
+  PENDING_KYB: 'warn',
+  PENDING_REVIEW: 'warn',
+  REVOKED: 'bad',
+  FAILED: 'bad',
+  REJECTED: 'bad',
+  LOST: 'bad',
+  SUSPENDED: 'bad',
+  OPEN: 'warn',
+}
+
+/** A state of the API in a word and a colour. @param text where the word is another than the state's */
+export const StatusBadge = ({ of, text, tone = tones[of] ?? 'plain' }: { of: string; text?: string; tone?: Tone }) => (
+  <span class={`state ${tone}`}>{text ?? stateName(of)}</span>
+)
+
+type OrderStatuses = { readonly status: string; readonly fulfilmentStatus: string; readonly fulfilments?: readonly unknown[] | undefined }
+
+/** Shows the state of an order. An order that is FULFILLED without a parcel was refunded before anything was sent. */
+export function OrderStatusBadge({ of: { status, fulfilmentStatus, fulfilments } }: { of: OrderStatuses }) {
+  if (status === 'FULFILLED' && fulfilments?.length === 0) return <StatusBadge of={status} text={common('nothingSent')} tone="plain" />
+  return <StatusBadge of={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />
+}

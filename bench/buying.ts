@@ -4,7 +4,7 @@
  * Told what to do on standard input; writes its figures to standard output.
  */
 import { randomUUID } from 'node:crypto'
-import { everyPromise, type Processor, type ProcessorPayment } from '../src/clients/processors/processor.ts'
+import { type Processor, type ProcessorPayment, sandboxCapabilities } from '../src/clients/processors/processor.ts'
 import { parseConfig } from '../src/config.ts'
 import { type Instance, openInstance } from '../src/instance.ts'
 import { shipLog } from '../src/modules/operations/log-shipping/index.ts'
@@ -63,7 +63,7 @@ function processorInMemory(): Processor {
   return {
     name: 'sandbox',
     mode: 'TEST',
-    capabilities: everyPromise,
+    capabilities: sandboxCapabilities,
     create: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'AUTHORIZED', authorized: amount, captured: 0 }),
     retrieve: async ({ paymentId }) => payments.get(paymentId),
     capture: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'CAPTURED', authorized: amount, captured: amount }),

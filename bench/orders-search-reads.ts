@@ -11,7 +11,7 @@ import { type Instance, openInstance } from '../src/instance.ts'
 import { dayMs, dayOf } from '../src/lib/day.ts'
 import { createMerchant } from '../src/modules/identity/merchant/service.ts'
 import { fillKpis } from '../src/modules/operations/kpi/index.ts'
-import { type Order, wordingOf } from '../src/modules/selling/order/domain.ts'
+import { type Order, searchWordsOf } from '../src/modules/selling/order/domain.ts'
 import { findingStore } from '../src/modules/selling/order/search/search-store.ts'
 import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
 import { administer } from './buying-postgres.ts'
@@ -72,7 +72,7 @@ async function seedOrders({ deps }: Instance, shopId: string, count: number): Pr
         await tx.insert(orders).values(some.slice(at, at + 100).map(({ order }) => order))
         await tx.insert(orderLines).values(some.slice(at, at + 100).map(({ line }) => line))
       }
-      for (const { order, line } of some) await findingStore.add(tx, order, wordingOf(order, [line], []))
+      for (const { order, line } of some) await findingStore.add(tx, order, searchWordsOf(order, [line], []))
     })
     if (process.stderr.isTTY) process.stderr.write(`\r  seeding order ${first} of ${count}`)
   }

@@ -8,7 +8,7 @@ import { customers } from '../db/schema/people.ts'
 import { customerTotals, orderEvents, orderLines, orderNumbers, orders } from '../db/schema/selling.ts'
 import { createNewId, newCartId } from '../src/lib/ids.ts'
 import type { Order } from '../src/modules/selling/order/domain.ts'
-import { orderView, type WholeOrder } from '../src/modules/selling/order/view.ts'
+import { type FullOrder, orderView } from '../src/modules/selling/order/view.ts'
 import { inserter, type Seeded } from './seed.ts'
 
 export type SeededOrders = {
@@ -135,7 +135,7 @@ function newCustomer(insert: (row: typeof customers.$inferSelect) => void, shopI
 }
 
 /** An order of two lines, taken from cart to CONFIRMED within a second. */
-function confirmedOrder(shopId: string, customerId: string, nth: number, at: number, variants: readonly Variant[]): WholeOrder {
+function confirmedOrder(shopId: string, customerId: string, nth: number, at: number, variants: readonly Variant[]): FullOrder {
   const newId = newIdAt(at)
   const currency = 'USD'
   const id = newId('order')
@@ -251,7 +251,7 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
   return { order, lines, giftCards: [], events, payments: [payment], refunds: [], disputes: [], fulfilments: [], notes: [] }
 }
 
-function captureOf({ order, payments: [payment] }: WholeOrder): typeof unifiedTransactions.$inferSelect {
+function captureOf({ order, payments: [payment] }: FullOrder): typeof unifiedTransactions.$inferSelect {
   const at = order.confirmedAt ?? order.createdAt
   return {
     id: newIdAt(at)('transaction'),

@@ -9,18 +9,18 @@ import { addItem, applyGiftCard, cartOf, createCart, priced, snapshotOf } from '
 import { codeOf } from '../modules/selling/gift-card/domain.ts'
 import { type Order, pendingPaymentMs, refundWindowMs } from '../modules/selling/order/domain.ts'
 import {
+  addOrderNote,
   cancelOrder,
   completeFulfilled,
-  completeOrder,
   createFulfilment,
   expireOrders,
   findOrder,
   fulfilOrder,
-  noteOrder,
-  payAgain,
   placeOrder,
   readOrder,
   refundOrder,
+  runSaga,
+  startNewPayment,
 } from '../modules/selling/order/index.ts'
 import { contextOf, type Shop } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
@@ -145,7 +145,7 @@ async function live(sale: Sale, until: number): Promise<void> {
   const { updatedAt } = await orderOf(sale)
   // After what was done before a fill broke off: its events have their ids a little later.
   deps.clock.to(updatedAt + afterwardsMs)
-  await completeOrder(deps, planned.id, drive)
+  await runSaga(deps, planned.id, drive)
   const steps: [at: number | undefined, step: (sale: Sale) => Promise<unknown>][] = [
     [paidAgainAt, payOnceMore],
     [cancelledAt, cancel],
@@ -172,8 +172,8 @@ async function payOnceMore(sale: Sale): Promise<void> {
   const begun = await paymentsOf(deps, planned.id)
   const order = await orderOf(sale)
   if (order.status === 'PENDING_PAYMENT' && !begun.some(({ attemptKey }) => attemptKey === choice.attemptKey))
-    await payAgain(deps, order, choice, drive)
-  await completeOrder(deps, planned.id, drive)
+    await startNewPayment(deps, order, choice, drive)
+  await runSaga(deps, planned.id, drive)
 }
 
 /** What the merchant does to an order. */
@@ -209,7 +209,7 @@ async function sendPart(sale: Sale): Promise<void> {
   const by = { shop: market.shop, actor: asked.actor }
   // A fill that broke off may have written it.
   if (notes.length === 0)
-    await noteOrder(deps, by, planned.id, 'The rest is not in yet: promised within three days, and the customer knows')
+    await addOrderNote(deps, by, planned.id, 'The rest is not in yet: promised within three days, and the customer knows')
   const parcel = { lines: [{ lineId: first.id, quantity }], trackingNumber: undefined, carrier: market.plan.shop.carrier }
   await createFulfilment(deps, asked, parcel)
 }

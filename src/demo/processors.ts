@@ -2,7 +2,7 @@
  * What has taken the payments of the demo's past orders: nothing of the demo leaves this machine. They keep no books, say yes to all but one
  * token, and take part in every `souk demo`, so that those orders can be refunded. New payments go to the stand-ins (payments.ts).
  */
-import { BadSignature, everyPromise, type Processor, ProcessorRefused } from '../clients/processors/processor.ts'
+import { BadSignature, type Processor, ProcessorRefused, sandboxCapabilities } from '../clients/processors/processor.ts'
 
 /** What a payment is declined with. */
 export const declinedToken = 'tok_decline'
@@ -13,7 +13,7 @@ const standIn = (name: string): Processor => {
   return {
     name,
     mode: 'TEST',
-    capabilities: everyPromise,
+    capabilities: sandboxCapabilities,
     async create({ paymentId, amount, token }) {
       if (token === declinedToken) throw new ProcessorRefused('card_declined')
       return { reference: referenceOf(paymentId), state: 'AUTHORIZED', authorized: amount, captured: 0 }

@@ -14,7 +14,7 @@ import {
   unsent,
 } from '../../src/console/screens/orders/refund.domain.ts'
 import { timelineOf } from '../../src/console/screens/orders/timeline.domain.ts'
-import { linesBack } from '../../src/modules/selling/order/refunds/refund-lines.ts'
+import { linesToRefund } from '../../src/modules/selling/order/refunds/refund-lines.ts'
 
 type Order = Parameters<typeof leftOf>[0]
 type Refund = Order['refunds'][number]
@@ -88,16 +88,16 @@ describe('what lines give back', () => {
             discount: Math.min(of.discount, of.total),
             taxInclusive: of.inclusive,
             taxAmount: of.tax,
-          } as Parameters<typeof linesBack>[0][number]
+          } as Parameters<typeof linesToRefund>[0][number]
           const shown = order({ lines: [bought] })
-          const kept: Parameters<typeof linesBack>[1][number][] = []
+          const kept: Parameters<typeof linesToRefund>[1][number][] = []
           steps.forEach((quantity, step) => {
             const mine = amountOf(shown, bought, quantity)
             if (quantity > unitsLeft(shown, bought)) {
               expect(mine).toBeNaN()
               return
             }
-            const [given] = linesBack([known], kept, [{ lineId: 'a', quantity, restock: false }])
+            const [given] = linesToRefund([known], kept, [{ lineId: 'a', quantity, restock: false }])
             expect(mine).toBe(given?.amount ?? -1)
             const status = failures[step] ? 'FAILED' : 'SUCCEEDED'
             const amount = given?.amount ?? 0

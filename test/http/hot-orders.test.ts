@@ -10,7 +10,7 @@ import { answerDeadline, createEdge } from '../../src/http/fast-path.ts'
 import { createRequestCounts } from '../../src/http/metrics.ts'
 import { browserHeaders } from '../../src/http/public-cache.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
-import { beginMoneyBack } from '../../src/modules/selling/order/refunds/refunds.ts'
+import { createRefund } from '../../src/modules/selling/order/refunds/refunds.ts'
 import { fulfilOrder } from '../../src/modules/selling/order/service.ts'
 import { orderView } from '../../src/modules/selling/order/view.ts'
 import { type TestApp, testApp } from '../support/app.ts'
@@ -271,7 +271,7 @@ test.if(engine === 'sqlite')('every function of the store that changes what an o
   await db.write(async (tx) => void (await tx.update(payments).set({ status: 'FAILED' }).where(eq(payments.id, payment.id))))
   const parts = { amount: 100, giftCardAmount: 0, giftCards: [] }
   const begun = await db.write((tx) =>
-    beginMoneyBack(tx, app.deps, { order, purpose: 'REFUND', attemptKey: 'one', payment, parts, holder: 'test' }),
+    createRefund(tx, app.deps, { order, purpose: 'REFUND', attemptKey: 'one', payment, parts, holder: 'test' }),
   )
   const refund = { ...begun, id: app.deps.newId('refund'), attemptKey: 'two' }
   const disputed = {

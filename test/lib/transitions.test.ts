@@ -6,9 +6,9 @@ import { payments, refunds } from '../../db/schema/payments.ts'
 import { orders } from '../../db/schema/selling.ts'
 import { moveOf, reachable, type SourceOf, type StateOf, statesOf, type Transitions } from '../../src/lib/transitions.ts'
 import { paymentTransitions } from '../../src/modules/payments/payment/domain.ts'
-import { beginPayment } from '../../src/modules/payments/payment/service.ts'
+import { createPayment } from '../../src/modules/payments/payment/service.ts'
 import { orderTransitions, refundTransitions } from '../../src/modules/selling/order/domain.ts'
-import { beginMoneyBack } from '../../src/modules/selling/order/refunds/refunds.ts'
+import { createRefund } from '../../src/modules/selling/order/refunds/refunds.ts'
 import type { OrderStore } from '../../src/modules/selling/order/store.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { insertOrder } from '../support/order-rows.ts'
@@ -124,10 +124,10 @@ async function subjectsIn(app: TestApp): Promise<Record<'orders' | 'payments' | 
   const order = await insertOrder(app, shop.id)
   const way = { method: 'card', processor: 'sandbox', accountId: '', mode: 'TEST' } as const
   const choice = { ...way, token: undefined, returnUrl: undefined, attemptKey: 'one' }
-  const payment = await db.write((tx) => beginPayment(tx, app.deps, { order, choice, holder: 'test' }))
+  const payment = await db.write((tx) => createPayment(tx, app.deps, { order, choice, holder: 'test' }))
   const parts = { amount: 1, giftCardAmount: 0, giftCards: [] }
   const refund = await db.write((tx) =>
-    beginMoneyBack(tx, app.deps, { order, purpose: 'REFUND', attemptKey: 'one', payment, parts, holder: 'test' }),
+    createRefund(tx, app.deps, { order, purpose: 'REFUND', attemptKey: 'one', payment, parts, holder: 'test' }),
   )
   const updatedAt = app.clock.now() + 1
   const subject = (

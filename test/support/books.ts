@@ -106,7 +106,7 @@ export function violationsOf(books: Books): string[] {
     somebodyGoesOn(books, order, rule)
     sums(books, order, same)
     moneyBack(books, order, rule, same)
-    linesBack(books, order, rule, same)
+    linesToRefund(books, order, rule, same)
     confirmedOnce(books, order, same, rule)
   }
   for (const payment of books.payments) {
@@ -141,12 +141,12 @@ function somebodyGoesOn({ payments: paid, refunds: back }: Books, order: OneOrde
   const own = paid.filter(({ orderId }) => orderId === order.id)
   const isAsked = own.some(({ status }) => status === 'PENDING' || status === 'AUTHORIZED')
   const toUndo = own.some(({ status }) => status === 'REQUIRES_ACTION') || order.holds !== 'RELEASED'
-  const isUnderWay =
+  const isOpenPayment =
     order.status === 'PAID' ||
     order.status === 'COMPENSATING' ||
     (order.status === 'PENDING_PAYMENT' && isAsked) ||
     (endedUnpaid(order) && (isAsked || toUndo))
-  rule(!isUnderWay || order.resumeAt !== null, `nobody goes on with order ${order.number} (${order.status})`)
+  rule(!isOpenPayment || order.resumeAt !== null, `nobody goes on with order ${order.number} (${order.status})`)
   for (const { orderId, status, resumeAt } of back) {
     const isAsked = status === 'PENDING' || status === 'CLAIMABLE'
     // One that came through may be watched, where it may still fail.
@@ -214,7 +214,7 @@ function moneyBack({ payments: paid, refunds: back, orderCards, movements }: Boo
 }
 
 /** Of no line goes back more than it has and was paid, and of all its units exactly what was paid. */
-function linesBack({ lines, refunds: back }: Books, order: OneOrder, rule: Rule, same: Same): void {
+function linesToRefund({ lines, refunds: back }: Books, order: OneOrder, rule: Rule, same: Same): void {
   const counted = back.filter(({ orderId, status }) => orderId === order.id && status !== 'FAILED')
   for (const refund of counted)
     if (refund.lines.length > 0)

@@ -1,10 +1,10 @@
 /** A processor of the test's own, and a shop that is paid through it. */
-import { everyPromise, type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
+import { type Processor, type ProcessorPayment, ProcessorUnavailable, sandboxCapabilities } from '../../src/clients/processors/processor.ts'
 import type { TestApp } from './app.ts'
 import { type Selling, sellingIn } from './selling.ts'
 
 /** Promises as the sandbox's. */
-export const capabilities = everyPromise
+export const capabilities = sandboxCapabilities
 
 /** A processor that does what it is told to, a thing a call. */
 export function scripted(script: Partial<Processor>): Processor {

@@ -85,7 +85,7 @@ export type Capabilities = {
 }
 
 /** Of the sandbox, and of what plays a processor: each request has its effect once for ever, and any amount can be said. */
-export const everyPromise: Capabilities = {
+export const sandboxCapabilities: Capabilities = {
   capturesItself: false,
   createRepeatsMs: Number.POSITIVE_INFINITY,
   refundRepeatsMs: Number.POSITIVE_INFINITY,

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { sameSecret } from '../../lib/seal.ts'
 import {
   BadSignature,
-  everyPromise,
   type PaymentState,
   type Processor,
   type ProcessorPayment,
   ProcessorRefused,
   ProcessorUnavailable,
+  sandboxCapabilities,
 } from './processor.ts'
 
 export type SandboxClientOptions = {
@@ -63,7 +63,7 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
   return {
     name: 'sandbox',
     mode: 'TEST',
-    capabilities: { ...everyPromise, byLink: true },
+    capabilities: { ...sandboxCapabilities, byLink: true },
     tokens,
     create: ({ paymentId, amount, currency, token }) =>
       payment('POST', 'payments', { id: paymentId, amount, currency, token: token ?? tokenDefault }),

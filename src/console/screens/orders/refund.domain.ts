@@ -41,7 +41,7 @@ export const unitsLeft = (order: Order, { id, quantity }: Line): number =>
   )
 
 /** What was paid for a line: less discounts, with the tax that came on top, without shipping. */
-const paidFor = ({ total, discount, tax }: Line): number => total.amount - discount.amount + (tax.inclusive ? 0 : tax.amount.amount)
+const amountPaidFor = ({ total, discount, tax }: Line): number => total.amount - discount.amount + (tax.inclusive ? 0 : tax.amount.amount)
 
 /** What goes back for so many more of a line: the last one takes what is left by rounding. */
 export function amountOf(order: Order, line: Line, quantity: number): number {
@@ -53,17 +53,17 @@ export function amountOf(order: Order, line: Line, quantity: number): number {
     .filter(({ lineId }) => lineId === line.id)
   const units = sum(before.map((one) => one.quantity)) + quantity
   if (units > line.quantity) return Number.NaN
-  return Math.max(0, shareOf(paidFor(line), units, line.quantity) - sum(before.map(({ amount }) => amount.amount)))
+  return Math.max(0, shareOf(amountPaidFor(line), units, line.quantity) - sum(before.map(({ amount }) => amount.amount)))
 }
 
 export type Way = 'lines' | 'amount' | 'all'
-export type AskedLine = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
+export type RefundLineRequest = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
 export type Asked =
   /** An amount, before it is typed. */
   | { readonly way: 'nothing' }
   | { readonly way: 'all' }
   | { readonly way: 'amount'; readonly amount: Money | undefined }
-  | { readonly way: 'lines'; readonly lines: readonly AskedLine[] }
+  | { readonly way: 'lines'; readonly lines: readonly RefundLineRequest[] }
 
 export type Preview = {
   readonly total: number

@@ -3,7 +3,7 @@ import type { NewPayment } from '../../../clients/processors/processor.ts'
 import { defined } from '../../../lib/objects.ts'
 
 /** What only the beginning of a payment needs, and nobody afterwards: sealed on its row until its processor has answered. */
-export type Beginning = { readonly token?: string; readonly shopper?: NewPayment['shopper'] }
+export type SealedDetails = { readonly token?: string; readonly shopper?: NewPayment['shopper'] }
 
 /** An order, as far as processors ask who pays it. */
 export type Payer = { readonly email: string; readonly billingAddress: Address | null; readonly shippingAddress: Address | null }
@@ -14,13 +14,13 @@ export function shopperOf({ email, billingAddress, shippingAddress }: Payer): No
   return { email, ...defined({ name: address?.name, country: address?.countryCode }) }
 }
 
-export const beginningText = (beginning: Beginning): string => JSON.stringify(beginning)
+export const sealedDetailsText = (beginning: SealedDetails): string => JSON.stringify(beginning)
 
 /** What is sealed on a payment's row. Versions before this one have sealed the token alone. */
-export function beginningIn(text: string): Beginning {
+export function parseSealedDetails(text: string): SealedDetails {
   try {
     const read: unknown = JSON.parse(text)
-    if (typeof read === 'object' && read !== null && ('shopper' in read || 'token' in read)) return read as Beginning
+    if (typeof read === 'object' && read !== null && ('shopper' in read || 'token' in read)) return read as SealedDetails
   } catch {}
   return { token: text }
 }

@@ -29,11 +29,11 @@ type OpenPaymentStatus = 'PENDING' | 'REQUIRES_ACTION' | 'AUTHORIZED' | 'PROCESS
 export const hasFailed = ({ status }: Pick<Payment, 'status'>): boolean => status === 'FAILED' || status === 'VOIDED'
 
 /** Whether the processor may still take money by itself or for us. */
-export const isUnderWay = <Of extends Pick<Payment, 'status'>>(payment: Of): payment is Of & { status: OpenPaymentStatus } =>
+export const isOpenPayment = <Of extends Pick<Payment, 'status'>>(payment: Of): payment is Of & { status: OpenPaymentStatus } =>
   payment.status !== 'CAPTURED' && !hasFailed(payment)
 
 /** Whether it has ended, and there is nothing of it at its processor: it refused to begin it. */
-export const isNowhere = (payment: Pick<Payment, 'status' | 'processorReference' | 'askAt'>): boolean =>
+export const isUnknownToProcessor = (payment: Pick<Payment, 'status' | 'processorReference' | 'askAt'>): boolean =>
   hasFailed(payment) && payment.processorReference === null && payment.askAt === null
 
 /** A payment that ended without money is asked about for so long: what was given up, or refused, may be paid all the same. */
@@ -49,11 +49,11 @@ export function sweepAt(endedAt: number, now: number): number | null {
 }
 
 /** While somebody waits, a payment's processor is asked once in so many milliseconds (contract, section 5). */
-export const askPauseMs = 2_000
+export const queryPauseMs = 2_000
 
 /** Whether a payment's processor may be asked again for somebody who waits. A time ahead is that of a clock that has stepped back since. */
-export const mayBeAsked = ({ askedAt }: Pick<Payment, 'askedAt'>, now: number): boolean =>
-  askedAt === null || askedAt > now || askedAt <= now - askPauseMs
+export const canBeQueried = ({ askedAt }: Pick<Payment, 'askedAt'>, now: number): boolean =>
+  askedAt === null || askedAt > now || askedAt <= now - queryPauseMs
 
 /** A payment whose processor does not say what became of it is asked about again after so long. */
 export const silentMs = 10 * 60_000
@@ -65,7 +65,7 @@ export const sweepAgainAt = (endedAt: number, now: number): number | null =>
   now >= endedAt + sweepMs + silentGraceMs ? null : now + silentMs
 
 /** Whether what its processor says moves a payment on from where it stands. */
-export const movesOn = (from: PaymentStatus, to: PaymentStatus): boolean =>
+export const canMoveTo = (from: PaymentStatus, to: PaymentStatus): boolean =>
   (paymentTransitions[from] as readonly PaymentStatus[]).includes(to)
 
 /**
@@ -73,20 +73,20 @@ export const movesOn = (from: PaymentStatus, to: PaymentStatus): boolean =>
  * simply made again: two could be paid.
  */
 export const isLost = (payment: Pick<Payment, 'status' | 'processorReference' | 'references'>): boolean =>
-  payment.status === 'PROCESSING' && isNameless(payment)
+  payment.status === 'PROCESSING' && hasNoReferences(payment)
 
 /** Whether its processor has told no name of a payment at all, by which it could be asked about. */
-export const isNameless = ({ processorReference, references }: Pick<Payment, 'processorReference' | 'references'>): boolean =>
+export const hasNoReferences = ({ processorReference, references }: Pick<Payment, 'processorReference' | 'references'>): boolean =>
   processorReference === null && Object.keys(references).length === 0
 
 /** Whether something may still become of a payment by itself: it is under way, or ended without money lately enough to be asked about. */
-export const isInFlight = (payment: Pick<Payment, 'status' | 'askAt'>): boolean => isUnderWay(payment) || payment.askAt !== null
+export const isOpenOrWatched = (payment: Pick<Payment, 'status' | 'askAt'>): boolean => isOpenPayment(payment) || payment.askAt !== null
 
 /** The statuses of payments that are under way. */
-export const openPaymentStatuses = paymentStatuses.filter((status): status is OpenPaymentStatus => isUnderWay({ status }))
+export const openPaymentStatuses = paymentStatuses.filter((status): status is OpenPaymentStatus => isOpenPayment({ status }))
 
 /** Whether all of it was captured although it had ended before. */
-export const hasPaid = (payment: Pick<Payment, 'status' | 'captured' | 'amount'>): boolean =>
+export const isPaidAfterEnding = (payment: Pick<Payment, 'status' | 'captured' | 'amount'>): boolean =>
   hasFailed(payment) && payment.captured >= payment.amount
 
 export const paymentMethods = ['card', 'paypal', 'crypto', 'wallet'] as const

@@ -4,26 +4,30 @@ import type { Money } from '../../../lib/money.ts'
 import { type Payment, processorDefault } from './domain.ts'
 import { processorOf } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
-import { choosePayment, paymentsOffered } from './select-processor.ts'
+import { readOfferedProcessors, selectProcessor } from './select-processor.ts'
 
 /** A way to pay without a script of the processor's on our page. */
-export type LinkWay = { readonly method: Exclude<Payment['method'], 'wallet'>; readonly processor: string; readonly isTrial: boolean }
+export type HostedPageOption = {
+  readonly method: Exclude<Payment['method'], 'wallet'>
+  readonly processor: string
+  readonly isTrial: boolean
+}
 
-const methods = ['card', 'paypal', 'crypto'] as const satisfies readonly LinkWay['method'][]
+const methods = ['card', 'paypal', 'crypto'] as const satisfies readonly HostedPageOption['method'][]
 
 /**
  * How a shop can be paid so much by somebody who is sent on by a link. Wallets are none: they are a script on the page.
  * @returns one way a method; none where the shop has none of a method, or only such as need a script
  */
-export async function waysByLink(deps: PaymentDeps, shop: ShopContext, amount: Money): Promise<LinkWay[]> {
-  const offering = paymentsOffered(deps, shop)
-  const ways: LinkWay[] = []
+export async function hostedPageOptions(deps: PaymentDeps, shop: ShopContext, amount: Money): Promise<HostedPageOption[]> {
+  const offering = readOfferedProcessors(deps, shop)
+  const ways: HostedPageOption[] = []
   for (const method of methods) {
     const { now } = (await offering)(method)
     // Without a name, whatever the shop is paid by where its processors are none of these: in TEST the sandbox.
     for (const processor of now.length > 0 ? now : [undefined]) {
       const wish = { method, processor, token: undefined, returnUrl: undefined, attemptKey: '' }
-      const found = await choosePayment(deps, shop, wish, amount, offering).catch(noneOf)
+      const found = await selectProcessor(deps, shop, wish, amount, offering).catch(noneOf)
       if (!found || (processor === undefined && method !== 'card')) continue
       const bound = await processorOf(deps, found.first)
       if (found.first.processor !== (processor ?? found.first.processor) || !bound?.processor.capabilities.byLink) continue
@@ -41,7 +45,7 @@ function noneOf(error: unknown): undefined {
 }
 
 /** Where a payment goes on, of what its processor said to the page; undefined where that is nowhere. */
-export function linkIn(clientParameters: Readonly<Record<string, unknown>>): string | undefined {
+export function hostedPageUrl(clientParameters: Readonly<Record<string, unknown>>): string | undefined {
   for (const name of ['redirectUrl', 'approveUrl', 'checkoutLink', 'shortUrl']) {
     const value = clientParameters[name]
     const url = typeof value === 'string' ? URL.parse(value) : null

@@ -6,10 +6,10 @@ import { dayMs } from '../../../lib/day.ts'
 import { networkOf } from '../../../lib/networks.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import { isProcessorName } from '../payment-method/domain.ts'
-import { accountsHearing, type Hearing } from '../processor-account/index.ts'
-import { isInFlight, type Payment } from './domain.ts'
+import { accountsToVerify, type VerifyingAccount } from '../processor-account/index.ts'
+import { isOpenOrWatched, type Payment } from './domain.ts'
 import type { InboxMessage } from './inbox-store.ts'
-import type { Bound } from './processors.ts'
+import type { BoundProcessor } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
 
 /** How a message came: whose address it was sent to, and its bytes as they were signed. */
@@ -21,11 +21,11 @@ export type Sent = {
   readonly headers: Headers
   /** The address that it came from, for limits, and how many of its messages turned out to be bad within a minute. */
   readonly sender: string
-  readonly bad: Misses
+  readonly bad: FailureCounter
 }
 
 /** Counts what somebody got wrong: `wait` is for how many seconds nothing more is taken of them, undefined while something is. */
-export type Misses = { wait(): number | undefined; count(): void }
+export type FailureCounter = { wait(): number | undefined; count(): void }
 
 const unsigned = () => new AppError('UNAUTHENTICATED', 'The message is not signed by a processor that is set up here')
 const unchecked = () =>
@@ -38,36 +38,39 @@ const tooManyBad = (retryAfterSeconds: number) =>
  * Somebody who may have signed a message: an account by one of its sets of keys, or a processor that needs none. `isLate`: it is heard of
  * payments in flight alone.
  */
-type Ear = Pick<Hearing, 'processor' | 'isLate'> & { readonly accountId: string; readonly breaker?: Bound['breaker'] }
+type Verifier = Pick<VerifyingAccount, 'processor' | 'isLate'> & {
+  readonly accountId: string
+  readonly breaker?: BoundProcessor['breaker']
+}
 
-async function earsOf(deps: PaymentDeps, { processor: name, shopId }: Sent): Promise<Ear[]> {
+async function verifiersOf(deps: PaymentDeps, { processor: name, shopId }: Sent): Promise<Verifier[]> {
   if (!isProcessorName(name)) {
     // The sandbox, and whatever else there is without an account.
     const processor = shopId === undefined ? deps.processors.get(name) : undefined
     return processor ? [{ accountId: '', processor, isLate: false }] : []
   }
-  const hearing = await accountsHearing(deps, { shopId, processor: name })
+  const hearing = await accountsToVerify(deps, { shopId, processor: name })
   return hearing.map(({ account: { id: accountId, host }, ...ear }) => ({ accountId, breaker: { processor: name, host }, ...ear }))
 }
 
 /** What a processor's message says, and whose secret verified it. */
-type Heard = { readonly accountId: string; readonly message: ProcessorMessage }
+type VerifiedMessage = { readonly accountId: string; readonly message: ProcessorMessage }
 
-/** Verifies a message by its raw bytes. Accounts that share a secret hear it each for itself. */
-async function hear(deps: PaymentDeps, sent: Sent): Promise<Heard[]> {
-  const heard: Heard[] = []
+/** Verifies a message by its raw bytes. Accounts that share a secret verifyMessage it each for itself. */
+async function verifyMessage(deps: PaymentDeps, sent: Sent): Promise<VerifiedMessage[]> {
+  const heard: VerifiedMessage[] = []
   let failure: unknown
   let wasAsked = false
-  for (const { accountId, processor, isLate, breaker } of await earsOf(deps, sent)) {
+  for (const { accountId, processor, isLate, breaker } of await verifiersOf(deps, sent)) {
     if (heard.some((one) => one.accountId === accountId)) continue
     const turn = async () => {
-      const end = await turnToAsk(deps, sent, breaker)
+      const end = await waitForVerification(deps, sent, breaker)
       wasAsked = true
       return end
     }
     try {
       const message = await processor.readMessage({ ...sent, turn })
-      if (isLate && !(await isAboutFlight(deps, sent, { accountId, message })))
+      if (isLate && !(await isAboutOpenPayment(deps, sent, { accountId, message })))
         throw new BadSignature('by keys that were replaced long ago, and about nothing in flight')
       heard.push({ accountId, message })
     } catch (error) {
@@ -83,7 +86,7 @@ async function hear(deps: PaymentDeps, sent: Sent): Promise<Heard[]> {
 }
 
 /** Waits until a processor may be asked whether a message is its own. What it gives ends the turn. */
-async function turnToAsk(deps: PaymentDeps, { sender, bad }: Sent, breaker: Bound['breaker']): Promise<() => void> {
+async function waitForVerification(deps: PaymentDeps, { sender, bad }: Sent, breaker: BoundProcessor['breaker']): Promise<() => void> {
   if (breaker && !deps.breakers.passes(breaker)) throw unchecked()
   const end = await deps.messageTurns.take([networkOf(sender), sender])
   const wait = bad.wait()
@@ -92,9 +95,13 @@ async function turnToAsk(deps: PaymentDeps, { sender, bad }: Sent, breaker: Boun
   throw tooManyBad(wait)
 }
 
-async function isAboutFlight(deps: PaymentDeps, { processor }: Sent, { accountId, message: { payment } }: Heard): Promise<boolean> {
-  const found = await paymentOfMessage(deps, { processor, accountId, ...namedBy(payment) })
-  return found !== undefined && isInFlight(found)
+async function isAboutOpenPayment(
+  deps: PaymentDeps,
+  { processor }: Sent,
+  { accountId, message: { payment } }: VerifiedMessage,
+): Promise<boolean> {
+  const found = await paymentOfMessage(deps, { processor, accountId, ...messageNames(payment) })
+  return found !== undefined && isOpenOrWatched(found)
 }
 
 const nameMax = 255
@@ -108,7 +115,7 @@ const namesOf = (references: References | undefined): Record<string, string> | n
 }
 
 /** The names by which a message says which payment it is about, as far as they are names. */
-const namedBy = (payment: ProcessorMessage['payment']): Pick<InboxMessage, 'paymentId' | 'reference' | 'references'> => ({
+const messageNames = (payment: ProcessorMessage['payment']): Pick<InboxMessage, 'paymentId' | 'reference' | 'references'> => ({
   paymentId: nameOf(payment?.paymentId),
   reference: nameOf(payment?.reference),
   references: namesOf(payment?.references),
@@ -124,11 +131,11 @@ function disputeOf({ dispute }: ProcessorMessage): InboxMessage['dispute'] {
 function rowOf(
   { newId, clock }: Pick<PaymentDeps, 'newId' | 'clock'>,
   { processor, shopId }: Pick<Sent, 'processor' | 'shopId'>,
-  { accountId, message }: Heard,
+  { accountId, message }: VerifiedMessage,
 ): InboxMessage {
   const { id, payment } = message
   const now = clock.now()
-  const named = namedBy(payment)
+  const named = messageNames(payment)
   const isAboutPayment = named.paymentId !== null || named.reference !== null || named.references !== null
   return {
     id: newId('paymentMessage'),
@@ -151,7 +158,7 @@ function rowOf(
  *   cannot be checked now; RATE_LIMITED for whoever has sent too many bad ones to a processor that has to be asked about each
  */
 export async function receiveMessage(deps: PaymentDeps, sent: Sent): Promise<InboxMessage[]> {
-  const rows = (await hear(deps, sent)).map((heard) => rowOf(deps, sent, heard))
+  const rows = (await verifyMessage(deps, sent)).map((heard) => rowOf(deps, sent, heard))
   return deps.db.write(async (tx) => {
     const fresh: InboxMessage[] = []
     for (const row of rows) if ((await deps.inboxStore.insert(tx, row)) && row.resumeAt !== null) fresh.push(row)
@@ -177,7 +184,7 @@ export async function takeMessage({ db, clock, inboxStore }: PaymentDeps, id: st
 }
 
 /** Says when a message that was taken is worked again; null: it is done. */
-export const leaveMessage = async ({ db, inboxStore }: PaymentDeps, message: InboxMessage, resumeAt: number | null): Promise<void> =>
+export const rescheduleMessage = async ({ db, inboxStore }: PaymentDeps, message: InboxMessage, resumeAt: number | null): Promise<void> =>
   void (await db.write((tx) => inboxStore.change(tx, message, { resumeAt })))
 
 /** Of which payment a message is, among those of the account whose secret verified it: by the processor's names for it, else by ours. */

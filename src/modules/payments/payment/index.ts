@@ -1,32 +1,40 @@
-export { type LinkWay, linkIn, waysByLink } from './hosted-page.ts'
-export { dueMessages, forgetPaymentMessages, leaveMessage, paymentOfMessage, receiveMessage, type Sent, takeMessage } from './inbox.ts'
+export { type HostedPageOption, hostedPageOptions, hostedPageUrl } from './hosted-page.ts'
+export { dueMessages, forgetPaymentMessages, paymentOfMessage, receiveMessage, rescheduleMessage, type Sent, takeMessage } from './inbox.ts'
 export { paymentMetrics } from './metrics.ts'
 export type { PaymentDeps } from './providers.ts'
-export { abandonPayment, noteCapture, noteNames, noteNothing, noteProgress, noteRefunded, takenBy } from './record-answer.ts'
-export { type Choices, choosePayment, type Offering, paymentsOffered } from './select-processor.ts'
+export {
+  abandonPayment,
+  captureFields,
+  recordCapture,
+  recordNames,
+  recordPaymentProgress,
+  recordRefunded,
+  returnLease,
+} from './record-answer.ts'
+export { type Choices, type OfferedProcessors, readOfferedProcessors, selectProcessor } from './select-processor.ts'
 export {
   type Asked,
-  askProcessor,
-  askRefund,
-  beginPayment,
-  canBeAsked,
+  canQueryPayment,
   capturedPayment,
+  createPayment,
   endLeases,
+  failOverCapabilities,
+  fetchPaymentStatus,
   lockPaymentsAsKnown,
   type PaymentAnswer,
   paymentsOf,
   paymentsWithin,
-  promisesOf,
   type Question,
-  whatBecameOf,
+  requestProcessor,
+  sendRefund,
 } from './service.ts'
 export {
   endSweepTurn,
-  keepNames,
-  keepPaidName,
-  markToAsk,
   paymentOfCallback,
-  paymentsToAsk,
-  takeAskingTurn,
+  paymentsDueForQuery,
+  scheduleQuery,
+  storePaidReference,
+  storeReferences,
+  takeQueryTurn,
   takeSweepTurn,
 } from './status-query.ts'

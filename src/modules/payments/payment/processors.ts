@@ -7,10 +7,13 @@ import type { Payment } from './domain.ts'
 import type { PaymentDeps } from './providers.ts'
 
 /** A processor as one account of it sees it, and the breaker that its calls go by; the sandbox has none. */
-export type Bound = { readonly processor: Processor; readonly breaker: Parameters<PaymentDeps['breakers']['failed']>[0] | undefined }
+export type BoundProcessor = {
+  readonly processor: Processor
+  readonly breaker: Parameters<PaymentDeps['breakers']['failed']>[0] | undefined
+}
 
 /** The processor of an account. */
-const boundTo = (deps: PaymentDeps, account: ProcessorAccount): Bound => ({
+const boundTo = (deps: PaymentDeps, account: ProcessorAccount): BoundProcessor => ({
   processor: clientOf(deps, account),
   breaker: { processor: account.processor, host: account.host },
 })
@@ -19,7 +22,7 @@ const boundTo = (deps: PaymentDeps, account: ProcessorAccount): Bound => ({
 export async function processorOf(
   deps: PaymentDeps,
   { processor: name, accountId, mode }: Pick<Payment, 'processor' | 'accountId' | 'mode'>,
-): Promise<Bound | undefined> {
+): Promise<BoundProcessor | undefined> {
   // The sandbox, and whatever else there is without an account.
   const processor = accountId === '' ? deps.processors.get(name) : undefined
   if (processor) return { processor, breaker: undefined }
@@ -29,14 +32,14 @@ export async function processorOf(
 }
 
 /** Who takes a new payment: the processor, and the account that it goes through for ever; empty: it has none. */
-export type Taker = { readonly processor: Processor; readonly accountId: string }
+export type ProcessorWithAccount = { readonly processor: Processor; readonly accountId: string }
 
 /** The processor that a shop's new payments go through, by its own account, else the instance's; undefined where there is none. */
-export async function takerFor(
+export async function processorForShop(
   deps: PaymentDeps,
   { id: shopId, mode }: Pick<ShopContext, 'id' | 'mode'>,
   processor: ProcessorName,
-): Promise<Taker | undefined> {
+): Promise<ProcessorWithAccount | undefined> {
   const account = await accountFor(deps, { shopId, mode, processor })
   return account && { processor: clientOf(deps, account), accountId: account.id }
 }
@@ -45,9 +48,9 @@ export async function takerFor(
  * Calls a processor, and tells its breaker what came of it. While that is open nothing is sent: it is probed in the background.
  * @throws ProcessorUnavailable, ProcessorRefused
  */
-export async function calling<Answer>(
+export async function callThroughBreaker<Answer>(
   { breakers }: PaymentDeps,
-  { processor, breaker }: Bound,
+  { processor, breaker }: BoundProcessor,
   call: (processor: Processor) => Promise<Answer>,
 ): Promise<Answer> {
   if (!breaker) return call(processor)

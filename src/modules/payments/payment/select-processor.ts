@@ -4,11 +4,11 @@ import { decimalOf, decimalsOf, isCurrency, type Money } from '../../../lib/mone
 import { isProcessorName, type ProcessorName } from '../payment-method/domain.ts'
 import { type Offers, offersOf } from '../payment-method/index.ts'
 import { type Payment, type PaymentChoice, processorDefault } from './domain.ts'
-import { type Taker, takerFor } from './processors.ts'
+import { type ProcessorWithAccount, processorForShop } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
 
 /** What a checkout says of how it is to be paid. */
-export type PaymentWish = {
+export type ProcessorRequest = {
   readonly method: Payment['method']
   /** The processor that it names. */
   readonly processor: string | undefined
@@ -31,24 +31,24 @@ export type Choices = { readonly first: PaymentChoice; readonly fallbacks: reado
  * @throws AppError CONFLICT if no processor takes the payment (`amount_too_small` if only the minimum prevents it);
  *   INVALID for a token the processor does not know
  */
-export async function choosePayment(
+export async function selectProcessor(
   deps: PaymentDeps,
   shop: ShopContext,
-  wish: PaymentWish,
+  wish: ProcessorRequest,
   amount: Money,
-  offering?: Promise<Offering>,
+  offering?: Promise<OfferedProcessors>,
 ): Promise<Choices> {
   // Nothing to pay, nobody to take it.
   if (amount.amount === 0) return { first: { ...wish, processor: '', accountId: '', mode: shop.mode }, fallbacks: [] }
   const builtIn = builtInFor(deps, shop, wish)
   if (builtIn) return { first: choiceOf(shop, wish, builtIn), fallbacks: [] }
-  const offers = (await (offering ?? paymentsOffered(deps, shop)))(wish.method)
-  const wished = wishedOf(offers, wish)
+  const offers = (await (offering ?? readOfferedProcessors(deps, shop)))(wish.method)
+  const wished = requestedProcessors(offers, wish)
   // A token belongs to one processor.
   const names = wish.token === undefined ? wished : wished.slice(0, 1)
-  const takers: Taker[] = []
+  const takers: ProcessorWithAccount[] = []
   for (const name of names) {
-    const taker = await takerFor(deps, shop, name)
+    const taker = await processorForShop(deps, shop, name)
     if (taker) takers.push(taker)
   }
   const exact = takers.filter(({ processor }) => processor.capabilities.says(amount))
@@ -67,9 +67,9 @@ export async function choosePayment(
   }
 }
 
-const minimumOf = ({ capabilities }: Taker['processor'], currency: string): number => capabilities.minimums?.[currency] ?? 0
+const minimumOf = ({ capabilities }: ProcessorWithAccount['processor'], currency: string): number => capabilities.minimums?.[currency] ?? 0
 
-function tooSmall(takers: readonly Taker[], currency: string): AppError {
+function tooSmall(takers: readonly ProcessorWithAccount[], currency: string): AppError {
   const least = Math.min(...takers.map(({ processor }) => minimumOf(processor, currency)))
   return new AppError(
     'CONFLICT',
@@ -81,18 +81,18 @@ function tooSmall(takers: readonly Taker[], currency: string): AppError {
 }
 
 /** What the resolver offers for each method. */
-export type Offering = (method: Payment['method']) => Offers
+export type OfferedProcessors = (method: Payment['method']) => Offers
 /** What a shop can be paid by now: it may be asked together with something else. */
-export const paymentsOffered = (deps: PaymentDeps, shop: ShopContext): Promise<Offering> => offersOf(deps, shop)
+export const readOfferedProcessors = (deps: PaymentDeps, shop: ShopContext): Promise<OfferedProcessors> => offersOf(deps, shop)
 
 const choiceOf = (
   { mode }: Pick<ShopContext, 'mode'>,
-  { method, token, returnUrl, attemptKey }: PaymentWish,
-  { processor, accountId }: Taker,
+  { method, token, returnUrl, attemptKey }: ProcessorRequest,
+  { processor, accountId }: ProcessorWithAccount,
 ): PaymentChoice => ({ method, processor: processor.name, accountId, mode, token, returnUrl, attemptKey })
 
 /** @throws AppError CONFLICT for a processor that is not offered */
-function wishedOf({ now, open }: Offers, { processor: named, token }: PaymentWish): readonly ProcessorName[] {
+function requestedProcessors({ now, open }: Offers, { processor: named, token }: ProcessorRequest): readonly ProcessorName[] {
   if (named === undefined) return now
   if (isProcessorName(named)) {
     if (now.includes(named)) return [named, ...now.filter((name) => name !== named)]
@@ -102,14 +102,14 @@ function wishedOf({ now, open }: Offers, { processor: named, token }: PaymentWis
 }
 
 /** A processor that is named and needs no account: the sandbox of a shop in TEST. */
-function builtInFor(deps: PaymentDeps, { mode }: Pick<ShopContext, 'mode'>, wish: PaymentWish): Taker | undefined {
+function builtInFor(deps: PaymentDeps, { mode }: Pick<ShopContext, 'mode'>, wish: ProcessorRequest): ProcessorWithAccount | undefined {
   if (wish.processor === processorDefault) return mode === 'TEST' ? sandboxFor(deps, wish) : undefined
   const known = wish.processor === undefined || isProcessorName(wish.processor) ? undefined : deps.processors.get(wish.processor)
   return known?.mode === mode ? { processor: known, accountId: '' } : undefined
 }
 
 /** @throws AppError INVALID for a token that it does not know */
-function sandboxFor({ processors }: PaymentDeps, { token }: PaymentWish): Taker | undefined {
+function sandboxFor({ processors }: PaymentDeps, { token }: ProcessorRequest): ProcessorWithAccount | undefined {
   const processor = processors.get(processorDefault)
   if (token !== undefined && processor?.tokens && !processor.tokens.includes(token))
     throw new AppError('INVALID', 'paymentToken (body): not one that the processor knows')

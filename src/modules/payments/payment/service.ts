@@ -14,9 +14,9 @@ import { leaseMs, leaseOf } from '../../../core/leases.ts'
 import { defined } from '../../../lib/objects.ts'
 import { instanceId } from '../processor-account/domain.ts'
 import { callbackTokenOf } from './callbacks.ts'
-import { beginningIn, beginningText, type Payer, shopperOf } from './create-payment.ts'
-import { isNameless, type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
-import { type Bound, calling, processorOf } from './processors.ts'
+import { type Payer, parseSealedDetails, sealedDetailsText, shopperOf } from './create-payment.ts'
+import { hasNoReferences, type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
+import { type BoundProcessor, callThroughBreaker, processorOf } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
 
 /** Where the processor's messages about a payment go, for those that are told with each request. */
@@ -39,14 +39,14 @@ type Payable = Payer & { id: string; shopId: string; amountDue: number; currency
 function sealedFor({ keyring }: PaymentDeps, paymentId: string, order: Payer, { token, accountId }: PaymentChoice): string | null {
   if (token === undefined && accountId === '') return null
   const beginning = { ...defined({ token }), ...(accountId === '' ? {} : { shopper: shopperOf(order) }) }
-  return keyring.seal(beginningText(beginning), paymentTokenSeal(paymentId))
+  return keyring.seal(sealedDetailsText(beginning), paymentTokenSeal(paymentId))
 }
 
 /**
  * Begins a payment, inside the write of its order: its row is there before the processor hears of it.
  * @param holder who goes on to tell the processor
  */
-export async function beginPayment(
+export async function createPayment(
   tx: Writer,
   deps: PaymentDeps,
   { order, choice, holder }: { order: Payable; choice: PaymentChoice; holder: string },
@@ -95,7 +95,7 @@ export type PaymentAnswer = Omit<ProcessorPayment, 'reference'> & { readonly ref
 /** What came of a question: `taken` while somebody else is asking, `silent` when nothing was said that can be relied on. */
 export type Asked = { readonly answer: PaymentAnswer } | 'silent' | 'taken'
 
-export type AskOptions = {
+export type OperationOptions = {
   /** Who asks: the holder of the payment's lease. */
   readonly holder: string
   /** The payment's row was written by this very run, and nobody has told the processor yet. */
@@ -108,7 +108,7 @@ export type AskOptions = {
  * Asks a payment's processor. Whatever is more than a question is asked by whoever holds the payment's lease, and by nobody else:
  * it is taken here, unless `holder` has it from the write before. The write that notes the answer gives it back.
  */
-export async function askProcessor(deps: PaymentDeps, question: Question, payment: Payment, options: AskOptions): Promise<Asked> {
+export async function requestProcessor(deps: PaymentDeps, question: Question, payment: Payment, options: OperationOptions): Promise<Asked> {
   const bound = await processorOf(deps, payment)
   if (!bound) {
     deps.log.error('payment.processor_missing', traceOf(payment))
@@ -160,17 +160,17 @@ function logUnavailable(
   else log.warn(`${of}.no_answer`, fields)
 }
 
-type Asking = AskOptions & { readonly question: Question; readonly payment: Payment }
+type Asking = OperationOptions & { readonly question: Question; readonly payment: Payment }
 
-async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promise<PaymentAnswer | undefined> {
+async function answerOf(deps: PaymentDeps, bound: BoundProcessor, asking: Asking): Promise<PaymentAnswer | undefined> {
   const { question, payment, patienceMs } = asking
   const { findable, createRepeatsMs } = bound.processor.capabilities
   try {
     const answer =
       question === 'create'
         ? await create(deps, bound, asking)
-        : await calling(deps, bound, (processor) => within(patienceMs, questions[question](payment)(processor)))
-    return answer && asHere(bound, asking, answer)
+        : await callThroughBreaker(deps, bound, (processor) => within(patienceMs, questions[question](payment)(processor)))
+    return answer && normalizeAnswer(bound, asking, answer)
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     // A payment that it would not begin has ended, and one that it never began needs no voiding.
@@ -179,7 +179,7 @@ async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promis
     logUnavailable(deps, 'payment', { ...traceOf(payment), question, error })
     if (question === 'ask') return undefined
     // Nobody has its name, and it cannot be found by ours: its page has heard nothing of it, and it is not asked for any more.
-    if (question === 'void' && !findable && isNameless(payment)) return { ...lost, state: 'FAILED', failureCode: 'not_answered' }
+    if (question === 'void' && !findable && hasNoReferences(payment)) return { ...lost, state: 'FAILED', failureCode: 'not_answered' }
     const isCertain = error instanceof ProcessorUnavailable && error.neverSent
     if (question === 'create' && !findable) {
       if (createRepeatsMs > 0) return undefined
@@ -209,7 +209,11 @@ const questions: Record<
  * An answer in our words. What the shopper's page has to go on with is the shopper's turn, whatever the processor calls it. What was given
  * up and cannot be forbidden (a session of Checkout.com) is given up all the same where no money is taken without us: it is watched.
  */
-function asHere({ processor }: Bound, { question, payment }: Pick<Asking, 'question' | 'payment'>, answer: PaymentAnswer): PaymentAnswer {
+function normalizeAnswer(
+  { processor }: BoundProcessor,
+  { question, payment }: Pick<Asking, 'question' | 'payment'>,
+  answer: PaymentAnswer,
+): PaymentAnswer {
   const isOpen = answer.state === 'PENDING' || answer.state === 'REQUIRES_ACTION'
   if (question === 'void' && isOpen && !takesItself(processor, payment)) return { ...answer, state: 'VOIDED' }
   return answer.state === 'PENDING' && answer.clientParameters !== undefined ? { ...answer, state: 'REQUIRES_ACTION' } : answer
@@ -231,25 +235,29 @@ const createArrivesMs = 60_000
  * somebody else be at it.
  * @throws ProcessorUnavailable also while it may have been told just now, and where somebody else has it
  */
-async function create(deps: PaymentDeps, bound: Bound, { payment, holder, isNew = false, patienceMs }: Asking): Promise<PaymentAnswer> {
+async function create(
+  deps: PaymentDeps,
+  bound: BoundProcessor,
+  { payment, holder, isNew = false, patienceMs }: Asking,
+): Promise<PaymentAnswer> {
   const { createRepeatsMs, findable } = bound.processor.capabilities
   const { sentAt } = payment
   const mayTell = isNew || sentAt === null || deps.clock.now() - sentAt < createRepeatsMs
   if (!mayTell) {
     if (!findable) return lost
-    const known = await calling(deps, bound, (processor) => within(patienceMs, questions.ask(payment)(processor)))
+    const known = await callThroughBreaker(deps, bound, (processor) => within(patienceMs, questions.ask(payment)(processor)))
     if (known) return known
     const now = deps.clock.now()
     // A time ahead is that of a clock that has stepped back since.
     if (now - sentAt < createArrivesMs && sentAt <= now) throw notYet('it may be on its way')
-    if (!(await takeAnew(deps, payment, holder, now))) throw notYet('somebody else has it, or had it')
+    if (!(await renewLease(deps, payment, holder, now))) throw notYet('somebody else has it, or had it')
   }
   const begun = await newPaymentOf(deps, payment)
-  return calling(deps, bound, (processor) => within(patienceMs, processor.create(begun)))
+  return callThroughBreaker(deps, bound, (processor) => within(patienceMs, processor.create(begun)))
 }
 
 /** Takes a payment for another call of the same run, and notes that it is told again; false where somebody else has told it, or is at it. */
-const takeAnew = ({ db, paymentStore }: PaymentDeps, { id, sentAt }: Payment, holder: string, now: number): Promise<boolean> =>
+const renewLease = ({ db, paymentStore }: PaymentDeps, { id, sentAt }: Payment, holder: string, now: number): Promise<boolean> =>
   db.write(async (tx) => {
     const taken = await paymentStore.lease(tx, id, { holder, now, which: 'underWay', sent: {} })
     return taken?.sentAt === sentAt && (await paymentStore.change(tx, taken, [taken.status], { sentAt: now })) !== undefined
@@ -260,7 +268,7 @@ const notYet = (why: string) => new ProcessorUnavailable(`the payment is not beg
 async function newPaymentOf(deps: PaymentDeps, payment: Payment): Promise<NewPayment> {
   const { id, amount, currency, method, sealedToken, returnUrl } = payment
   const messagesUrl = await messagesUrlOf(deps, payment)
-  const { token, shopper } = sealedToken === null ? {} : beginningIn(deps.keyring.unseal(sealedToken, paymentTokenSeal(id)))
+  const { token, shopper } = sealedToken === null ? {} : parseSealedDetails(deps.keyring.unseal(sealedToken, paymentTokenSeal(id)))
   return {
     paymentId: id,
     amount,
@@ -283,12 +291,12 @@ const refusal = (payment: Payment, state: 'FAILED' | 'VOIDED', { code }: Process
 /** What a processor says of a payment now: `unheard` when it never heard of it, undefined when it does not say. */
 async function found(
   deps: PaymentDeps,
-  bound: Bound,
+  bound: BoundProcessor,
   payment: Payment,
   patienceMs?: number,
 ): Promise<ProcessorPayment | 'unheard' | undefined> {
   try {
-    return (await calling(deps, bound, (processor) => within(patienceMs, questions.ask(payment)(processor)))) ?? 'unheard'
+    return (await callThroughBreaker(deps, bound, (processor) => within(patienceMs, questions.ask(payment)(processor)))) ?? 'unheard'
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     logUnavailable(deps, 'payment', { ...traceOf(payment), question: 'ask', error })
@@ -297,25 +305,25 @@ async function found(
 }
 
 /** What may become of a payment that its processor has perhaps begun: whether it could take money without us, and whether it can be found by our id. */
-export async function promisesOf(deps: PaymentDeps, payment: Payment): Promise<{ takesItself: boolean; isFindable: boolean }> {
+export async function failOverCapabilities(deps: PaymentDeps, payment: Payment): Promise<{ takesItself: boolean; isFindable: boolean }> {
   const bound = await processorOf(deps, payment)
   if (!bound) return { takesItself: true, isFindable: false }
   return { takesItself: takesItself(bound.processor, payment), isFindable: bound.processor.capabilities.findable }
 }
 
 /** What a processor says became of a payment, whatever state we know it in: `unheard` when it never heard of it, undefined when it does not say. */
-export async function whatBecameOf(deps: PaymentDeps, payment: Payment): Promise<ProcessorPayment | 'unheard' | undefined> {
+export async function fetchPaymentStatus(deps: PaymentDeps, payment: Payment): Promise<ProcessorPayment | 'unheard' | undefined> {
   const bound = await processorOf(deps, payment)
   return bound && found(deps, bound, payment)
 }
 
 /** Whether there is anybody to ask about a payment: the account that took it may be gone from the settings. */
-export async function canBeAsked(deps: PaymentDeps, paymentId: string): Promise<boolean> {
+export async function canQueryPayment(deps: PaymentDeps, paymentId: string): Promise<boolean> {
   const payment = await deps.paymentStore.find(paymentId)
   return payment !== undefined && (await processorOf(deps, payment)) !== undefined
 }
 
-export type MoneyBack = {
+export type RefundOperation = {
   refundId: string
   orderId: string
   paymentId: string
@@ -332,7 +340,7 @@ export type MoneyBack = {
 }
 
 /** What came of asking about a refund. */
-export type RefundAsked = {
+export type RefundOperationResult = {
   /** `unheard`: its processor does not know it, and may not be told again. Undefined: nothing that can be relied on. */
   readonly said: RefundAnswer | 'unheard' | undefined
   /** Whether one that has succeeded may still fail. */
@@ -346,7 +354,7 @@ export type RefundAsked = {
  * never heard of it, and only for as long as that is the same refund; what has a name at the processor is never sent again, since one
  * that has forgotten our ids would give it twice.
  */
-export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<RefundAsked> {
+export async function sendRefund(deps: PaymentDeps, asked: RefundOperation): Promise<RefundOperationResult> {
   const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isMade, patienceMs } = asked
   const payment = await deps.paymentStore.find(paymentId)
   const bound = payment && (await processorOf(deps, payment))
@@ -358,18 +366,20 @@ export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<Re
   }
   const { refundsMayFail: mayFail = false, refundRepeatsMs, refunds } = bound.processor.capabilities
   const name = { ...nameOf(payment), refundId, amount, currency }
-  const answered = (answer: RefundAnswer): RefundAsked => {
+  const answered = (answer: RefundAnswer): RefundOperationResult => {
     deps.log.info('refund.answered', { ...trace, state: answer.state, ...(answer.failureCode ? { code: answer.failureCode } : {}) })
     return { said: answer, mayFail, wasSent: true }
   }
-  const silent = (error: unknown, wasSent: boolean): RefundAsked => {
+  const silent = (error: unknown, wasSent: boolean): RefundOperationResult => {
     if (!(error instanceof ProcessorUnavailable || error instanceof ProcessorRefused)) throw error
     logUnavailable(deps, 'refund', { ...trace, error })
     return { said: undefined, mayFail, wasSent }
   }
   if (mayBeThere)
     try {
-      const known = await calling(deps, bound, (processor) => within(patienceMs, processor.retrieveRefund({ ...name, refundReference })))
+      const known = await callThroughBreaker(deps, bound, (processor) =>
+        within(patienceMs, processor.retrieveRefund({ ...name, refundReference })),
+      )
       if (known) return answered(known)
     } catch (error) {
       // That it refuses the question says nothing of the refund.
@@ -384,7 +394,7 @@ export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<Re
   }
   const whole = amount === payment.captured && payment.refunded === 0
   try {
-    return answered(await calling(deps, bound, (processor) => within(patienceMs, processor.refund({ ...name, whole }))))
+    return answered(await callThroughBreaker(deps, bound, (processor) => within(patienceMs, processor.refund({ ...name, whole }))))
   } catch (error) {
     if (error instanceof ProcessorRefused)
       return { said: { reference: undefined, state: 'FAILED', failureCode: error.code }, mayFail, wasSent: sentAt !== undefined }

@@ -5,7 +5,7 @@ import { locking } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Due } from '../../../core/partitioned-queue.ts'
 import { paymentIdOfCallback } from './callbacks.ts'
-import { isNameless, mayBeAsked, type Payment, silentMs, sweepAgainAt, sweepAt } from './domain.ts'
+import { canBeQueried, hasNoReferences, type Payment, silentMs, sweepAgainAt, sweepAt } from './domain.ts'
 import type { PaymentDeps } from './providers.ts'
 
 /**
@@ -24,28 +24,28 @@ export async function paymentOfCallback({ instanceKeys, paymentStore }: PaymentD
  * found whose creation nobody heard of.
  * @returns the payment with it; undefined when there is another by now
  */
-export const keepPaidName = ({ db, paymentStore }: PaymentDeps, payment: Payment, paid: string): Promise<Payment | undefined> =>
+export const storePaidReference = ({ db, paymentStore }: PaymentDeps, payment: Payment, paid: string): Promise<Payment | undefined> =>
   db.write(async (tx) => {
     const current = await paymentStore.get(tx, payment.id)
-    if (!current || !isNameless(current)) return current
+    if (!current || !hasNoReferences(current)) return current
     return paymentStore.change(tx, current, [current.status], { references: { payment: paid } })
   }, locking)
 
 /** Takes the turn to ask a payment's processor for somebody who waits, or because it called: there is one in two seconds, over all processes. */
-export async function takeAskingTurn({ db, clock, paymentStore }: PaymentDeps, payment: Payment): Promise<boolean> {
+export async function takeQueryTurn({ db, clock, paymentStore }: PaymentDeps, payment: Payment): Promise<boolean> {
   const now = clock.now()
-  return mayBeAsked(payment, now) && db.write((tx) => paymentStore.noteAsked(tx, payment.id, now), locking)
+  return canBeQueried(payment, now) && db.write((tx) => paymentStore.noteAsked(tx, payment.id, now), locking)
 }
 
 /** Has the sweep ask about a payment by `askAt`, inside a write. */
-export const markToAsk = (tx: Writer, { paymentStore }: PaymentDeps, { id }: Pick<Payment, 'id'>, askAt: number): Promise<void> =>
+export const scheduleQuery = (tx: Writer, { paymentStore }: PaymentDeps, { id }: Pick<Payment, 'id'>, askAt: number): Promise<void> =>
   paymentStore.askSooner(tx, id, askAt)
 
 /**
  * Keeps the names by which a processor has found a payment of which it had told us none.
  * @returns the payment with them; undefined when they are another payment's, or it has got others meanwhile
  */
-export async function keepNames(
+export async function storeReferences(
   { db, paymentStore }: PaymentDeps,
   { id, references }: Payment,
   { reference: processorReference, references: told }: ProcessorPayment,
@@ -59,7 +59,8 @@ export async function keepNames(
 }
 
 /** Payments that are to be asked about by `now`, so many of each processor. */
-export const paymentsToAsk = ({ paymentStore }: PaymentDeps, now: number, limit: number): Promise<Due[]> => paymentStore.toAsk(now, limit)
+export const paymentsDueForQuery = ({ paymentStore }: PaymentDeps, now: number, limit: number): Promise<Due[]> =>
+  paymentStore.toAsk(now, limit)
 
 /**
  * Takes a payment that is to be asked about now. Until something is said, it is asked about again in ten minutes.

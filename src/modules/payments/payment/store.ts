@@ -5,7 +5,7 @@ import { payments } from '../../../../db/schema/payments.ts'
 import { leaseIsFree, leaseMs, leaseOf } from '../../../core/leases.ts'
 import { type Due, dueOf } from '../../../core/partitioned-queue.ts'
 import { movesOf } from '../../../core/state-machine.ts'
-import { askPauseMs, openPaymentStatuses, type Payment, type PaymentStatus, paymentTransitions } from './domain.ts'
+import { openPaymentStatuses, type Payment, type PaymentStatus, paymentTransitions, queryPauseMs } from './domain.ts'
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>
 
@@ -95,7 +95,7 @@ export function createPaymentStore(
     },
     /** Notes that the processor of a payment is asked for somebody who waits; false where it was, less than two seconds ago. */
     async noteAsked(tx: Writer, id: string, now: number): Promise<boolean> {
-      return (await asked(tx, { askedAt: now }, { which: id, now, latest: now - askPauseMs })).length > 0
+      return (await asked(tx, { askedAt: now }, { which: id, now, latest: now - queryPauseMs })).length > 0
     },
     /** Payments that ended and are to be asked about by `now`: the longest waiting of each processor. */
     async toAsk(now: number, limit: number): Promise<Due[]> {

@@ -64,20 +64,20 @@ const hearingMax = 20
  * days, and what was replaced may have been replaced because somebody else has it. The last keys that an account had are heard for good:
  * its payments are disputed months after the shop went elsewhere.
  */
-export const formerHeardMs = 7 * dayMs
+export const formerKeysValidMs = 7 * dayMs
 
 /** One who may have signed a message. `isLate`: so long after others took the place of its keys it is heard of what is in flight alone. */
-export type Hearing = { readonly account: ProcessorAccount; readonly processor: Processor; readonly isLate: boolean }
+export type VerifyingAccount = { readonly account: ProcessorAccount; readonly processor: Processor; readonly isLate: boolean }
 
 /**
  * The accounts, a set of keys each, one of which a message may come from: a shop's own, those that are live first, then those that were
  * retired, since payments through them go on; without a shop the instance's own. Whose secret verifies a message, its `id` says whose
  * payments the message may be about.
  */
-export async function accountsHearing(
+export async function accountsToVerify(
   deps: Needed & Pick<ProcessorAccountDeps, 'processorClients' | 'clock'>,
   { shopId, processor }: { readonly shopId: string | undefined; readonly processor: ProcessorName },
-): Promise<Hearing[]> {
+): Promise<VerifyingAccount[]> {
   const { processorAccountStore: store, config, clock } = deps
   if (shopId === undefined) {
     const own = instanceAccount(config, processor, 'LIVE') ?? instanceAccount(config, processor, 'TEST')
@@ -87,7 +87,7 @@ export async function accountsHearing(
   return rows.map((row) => {
     const account = accountOf(config, row)
     const newest = rows.find(({ accountId }) => accountId === row.accountId) ?? row
-    const isLate = row !== newest && row.retiredAt !== null && row.retiredAt + formerHeardMs <= clock.now()
+    const isLate = row !== newest && row.retiredAt !== null && row.retiredAt + formerKeysValidMs <= clock.now()
     return { account, processor: deps.processorClients.hearing(account, accountOf(config, newest)), isLate }
   })
 }

@@ -1,4 +1,13 @@
-export { accountById, accountFor, accountsHearing, accountsOfShop, clientOf, everyAccount, type Hearing, hasAccount } from './accounts.ts'
+export {
+  accountById,
+  accountFor,
+  accountsOfShop,
+  accountsToVerify,
+  clientOf,
+  everyAccount,
+  hasAccount,
+  type VerifyingAccount,
+} from './accounts.ts'
 export { apiHost, modeIn } from './domain.ts'
 export { hostsIn, isComplete, settingsIn } from './instance.ts'
 export { type Probed, probeAccounts } from './probe.ts'

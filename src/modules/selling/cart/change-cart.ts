@@ -11,14 +11,14 @@ import type { Shop } from '../../shop/shop/domain.ts'
 import { shopOf } from '../../shop/shop/index.ts'
 import { noOffers } from '../discount/domain.ts'
 import {
-  assertLeftOpen,
   assertNoDraft,
+  assertNotSettled,
   type Cart,
   type CartLine,
   cartLifeMs,
-  changeAt,
   expiryAfter,
   linesMax,
+  nextUpdatedAt,
   quantityMax,
 } from './domain.ts'
 import { type CartItem, type CartSnapshot, offersFor } from './pricing.ts'
@@ -92,7 +92,7 @@ export async function changeCart(deps: CartDeps, by: CartChange, cartId: string,
   if (shippingAddress) checkedAddress(shippingAddress, 'shippingAddress.')
   if (billingAddress) checkedAddress(billingAddress, 'billingAddress.')
   return changing(deps, by, cartId, async (snapshot, now) => {
-    assertLeftOpen(snapshot.cart, input)
+    assertNotSettled(snapshot.cart, input)
     // What a method is offered for may go by what is left after discounts.
     const offered = input.shippingMethod ? await withOffers(deps, snapshot) : snapshot
     return { snapshot: { ...snapshot, cart: { ...snapshot.cart, ...fieldsOf(offered, input, now) } } }
@@ -170,10 +170,10 @@ export async function changing(
       cart: before,
       snapshot: found,
       beside: sellable,
-    } = await openCart(deps, caller, cartId, { beside, byShopAsMet: tries === 0, isToChange: true })
+    } = await openCart(deps, caller, cartId, { beside, acceptsCachedShop: tries === 0, isToChange: true })
     const { snapshot: decided, store } = await decide({ ...found, cart: { ...before, ...owner } }, now, sellable)
     const snapshot = await withOffers(deps, decided)
-    const cart = { ...snapshot.cart, expiresAt: expiryAfter(before, now), updatedAt: changeAt(before, now) }
+    const cart = { ...snapshot.cart, expiresAt: expiryAfter(before, now), updatedAt: nextUpdatedAt(before, now) }
     const view = cartView({ ...snapshot, cart }, now)
     try {
       return await write(

@@ -52,19 +52,19 @@ export function assertNoDraft({ draft }: Pick<Cart, 'draft'>): void {
  * @param change what is undefined stays
  * @throws AppError CONFLICT for what the shop has settled
  */
-export function assertLeftOpen({ draft }: Pick<Cart, 'draft'>, change: { readonly [Field in SettledField]?: unknown }): void {
+export function assertNotSettled({ draft }: Pick<Cart, 'draft'>, change: { readonly [Field in SettledField]?: unknown }): void {
   const settled = draft?.settled.find((field) => change[field] !== undefined)
   if (settled) throw new AppError('CONFLICT', `${settled} (body): settled by the shop, which has drawn up this order`)
 }
 
 /** When a change of a cart counts as made: no two leave the same time, so that one tells whether another came between. */
-export const changeAt = ({ updatedAt }: Pick<Cart, 'updatedAt'>, now: number): number => Math.max(now, updatedAt + 1)
+export const nextUpdatedAt = ({ updatedAt }: Pick<Cart, 'updatedAt'>, now: number): number => Math.max(now, updatedAt + 1)
 
 /** The carts of a shop that somebody may see and change: all of them, those of nobody, or those and their own. */
 export type Reach = 'all' | 'guests' | { customerId: string }
 
 /** Whether a cart of the shop lies within reach. */
-export const isWithin = (reach: Reach, { customerId }: Pick<Cart, 'customerId'>): boolean =>
+export const canAccessCart = (reach: Reach, { customerId }: Pick<Cart, 'customerId'>): boolean =>
   reach === 'all' || customerId === null || (reach !== 'guests' && reach.customerId === customerId)
 
 /** Where a purchase is taxed, or goes to. */
@@ -101,7 +101,7 @@ export type Notice = { code: (typeof noticeCodes)[number]; message: string }
 export const noticeCodes = ['NO_TAX_RATE', 'NO_SHIPPING_METHOD', 'UNKNOWN_PROVINCE', 'DISCOUNT_NOT_COUNTED'] as const
 
 /** What of a cart's lines decides which notices it has. */
-export type Noticed = {
+export type NoticeFacts = {
   /** Of the lines that are taxed; of a cart without any, the standard one. */
   taxClasses: readonly (string | null)[]
   parcel: Parcel
@@ -118,7 +118,7 @@ export function noticesOf(
   { shippingAddress, billingAddress }: Pick<Cart, 'shippingAddress' | 'billingAddress'>,
   { taxRates, shippingMethods }: { taxRates: readonly TaxRate[]; shippingMethods: readonly ShippingMethod[] },
   provinces: Provinces,
-  { taxClasses, parcel, isSent }: Noticed,
+  { taxClasses, parcel, isSent }: NoticeFacts,
 ): Notice[] {
   const taxedAt = shippingAddress ?? billingAddress
   const notices: Notice[] = []

@@ -10,7 +10,7 @@ import { readShop } from '../../shop/shop/index.ts'
 import { noOffers, type Offer } from '../discount/domain.ts'
 import { offerOfCode } from '../discount/index.ts'
 import { blankCart, type CartInput, fieldsOf } from './change-cart.ts'
-import { type Cart, type CartLine, changeAt, draftLifeMs } from './domain.ts'
+import { type Cart, type CartLine, draftLifeMs, nextUpdatedAt } from './domain.ts'
 import { type CartItem, type CartSnapshot, isDraftable } from './pricing.ts'
 import type { CartDeps } from './providers.ts'
 import { provincesFor, withOffers } from './service.ts'
@@ -26,7 +26,7 @@ export type DraftInput = Pick<CartInput, SettledField> &
 const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
 
 /** The cart of a draft that is to be drawn up. */
-export async function blankDraft(deps: CartDeps, shopId: string): Promise<CartSnapshot> {
+export async function emptyDraftCart(deps: CartDeps, shopId: string): Promise<CartSnapshot> {
   const shop = await readShop(deps, shopId)
   const cart = blankCart(deps, shop, deps.clock.now())
   return { cart, shop, items: [], giftCards: [], provinces: await provincesFor(shop), offers: noOffers }
@@ -37,7 +37,7 @@ export async function blankDraft(deps: CartDeps, shopId: string): Promise<CartSn
  * @param before as it was read
  * @throws AppError INVALID, naming the field; NOT_FOUND for a customer that the shop does not have; CONFLICT for more than any order can be
  */
-export async function drawnUp(
+export async function updatedDraftCart(
   deps: CartDeps,
   draftId: string,
   before: CartSnapshot,
@@ -63,7 +63,12 @@ export async function drawnUp(
   }
   // What a method is offered for may go by what is left after the discount.
   const offered = await withOffers(deps, asked)
-  const cart = { ...offered.cart, ...fieldsOf(offered, input, now), expiresAt: now + draftLifeMs, updatedAt: changeAt(before.cart, now) }
+  const cart = {
+    ...offered.cart,
+    ...fieldsOf(offered, input, now),
+    expiresAt: now + draftLifeMs,
+    updatedAt: nextUpdatedAt(before.cart, now),
+  }
   // A method that is not offered any more went with the address or the lines.
   const left = cart.shippingMethod === null ? settled.filter((field) => field !== 'shippingMethod') : settled
   const after = { ...offered, cart: { ...cart, draft: { id: draftId, settled: left } } }

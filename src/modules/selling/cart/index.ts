@@ -1,6 +1,6 @@
 export { addItem, type CartInput, changeCart, changeItem, createCart, removeItem } from './change-cart.ts'
 export { changeDiscountCode } from './discount-code.ts'
-export { blankDraft, type DraftInput, drawnUp, insertDraftCart, removeDraftCart, saveDraftCart } from './draft-carts.ts'
+export { type DraftInput, emptyDraftCart, insertDraftCart, removeDraftCart, saveDraftCart, updatedDraftCart } from './draft-carts.ts'
 export { applyGiftCard, removeGiftCards } from './gift-cards.ts'
 export { type CartSnapshot, changedSince, holdsLost, isSentAtAll, noticesIn, type Priced, priced } from './pricing.ts'
 export type { CartDeps } from './providers.ts'
@@ -12,16 +12,16 @@ export {
   expireCarts,
   forgetCarts,
   isServer,
+  type LoadedCart,
+  loadCart,
   lockCart,
-  lookAtCart,
   notOpen,
   readCart,
   referCart,
   refreshPrices,
   reopenCart,
   snapshotOf,
-  type WholeCart,
-  wholeCart,
+  viewCart,
 } from './service.ts'
 export { shippingOptions } from './shipping.ts'
 export { assertProvinces, strictlyUnknown } from './strict-provinces.ts'

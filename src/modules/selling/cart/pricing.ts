@@ -21,7 +21,7 @@ import {
   type CartLine,
   lineTotalOf,
   type Notice,
-  type Noticed,
+  type NoticeFacts,
   noticesOf,
   sumOf,
   type TaxedLine,
@@ -170,7 +170,7 @@ export function offersFor(snapshot: CartSnapshot, now: number): ShippingOffer[] 
 export const noticesIn = (snapshot: CartSnapshot, totals: Pick<Totals, 'subtotal' | 'discount'>): Notice[] =>
   noticesOf(snapshot.cart, snapshot.shop, snapshot.provinces, noticedIn(snapshot, totals))
 
-function noticedIn(snapshot: CartSnapshot, { subtotal, discount }: Pick<Totals, 'subtotal' | 'discount'>): Noticed {
+function noticedIn(snapshot: CartSnapshot, { subtotal, discount }: Pick<Totals, 'subtotal' | 'discount'>): NoticeFacts {
   const { items, shop, provinces } = snapshot
   const taxed = items.filter(isTaxed)
   const offers = offersOf(shop.shippingMethods, sendingOf(snapshot, subtotal - discount), provinces)
@@ -182,7 +182,7 @@ function noticedIn(snapshot: CartSnapshot, { subtotal, discount }: Pick<Totals, 
 }
 
 /** Whether a line is of something that the cart may hold, however much of it is left. */
-export const isStillSold = (item: CartItem, cart: Cart, now: number): item is CartItem & { sellable: Sellable } =>
+export const isStillSellable = (item: CartItem, cart: Cart, now: number): item is CartItem & { sellable: Sellable } =>
   item.sellable !== undefined &&
   (cart.draft === null ? isSellable(item.sellable.product, now) : isDraftable(item.sellable)) &&
   item.sellable.product.currency === cart.currency
@@ -192,13 +192,14 @@ export const isDraftable = ({ product }: Sellable): boolean => product.status !=
 
 /** What a line costs now, or what it was put in for where that is not sold any more, or fixed by the shop. */
 export const priceNow = (item: CartItem, cart: Cart, now: number): number =>
-  cart.draft === null && isStillSold(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
+  cart.draft === null && isStillSellable(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
 
 /** What is not as the shopper has seen it any more, a sentence each; empty when the cart can be bought as it is. */
 export function changedSince(snapshot: CartSnapshot, now: number): string[] {
   const { cart, items } = snapshot
   const ofLines = items.flatMap((item) => {
-    if (!isStillSold(item, cart, now)) return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is not sold any more`]
+    if (!isStillSellable(item, cart, now))
+      return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is not sold any more`]
     const { line, sellable } = item
     const dearer = priceNow(item, cart, now) === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
     return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageOf(sellable)] : dearer

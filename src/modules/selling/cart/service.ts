@@ -14,7 +14,7 @@ import { readShop, shopOf } from '../../shop/shop/index.ts'
 import { noOffers, type Offer } from '../discount/domain.ts'
 import { offersOfCart, offersWith } from '../discount/index.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
-import { type Cart, cartLifeMs, changeAt, isWithin, type Reach, statusAt } from './domain.ts'
+import { type Cart, canAccessCart, cartLifeMs, nextUpdatedAt, type Reach, statusAt } from './domain.ts'
 import { type CartSnapshot, lostCode, priced, priceNow, spentCards } from './pricing.ts'
 import type { CartDeps } from './providers.ts'
 import type { CartContents } from './store.ts'
@@ -42,7 +42,7 @@ export const notOpen = () => new AppError('CONFLICT', 'The cart is not open any 
  * The carts of their shop that somebody reaches: a publishable key those of guests, a customer these and their own, the shop's
  * own people and its secret key all.
  */
-export function reachOf(principal: Principal): Reach {
+export function cartAccessOf(principal: Principal): Reach {
   if (principal.kind === 'customer') return { customerId: principal.id }
   const isShop = principal.kind === 'merchant' || isServer(principal)
   return isShop ? 'all' : 'guests'
@@ -59,7 +59,7 @@ export const cartOf = async (deps: CartDeps, caller: CartCaller, cartId: string)
   within(deps, caller, await deps.cartStore.find(cartId))
 
 function within({ clock }: CartDeps, { shop, principal, hasLink }: CartCaller, cart: Cart | undefined): Cart {
-  if (!cart || cart.shopId !== shop.id || !isWithin(hasLink ? 'all' : reachOf(principal), cart)) throw noSuchCart()
+  if (!cart || cart.shopId !== shop.id || !canAccessCart(hasLink ? 'all' : cartAccessOf(principal), cart)) throw noSuchCart()
   return { ...cart, status: statusAt(cart, clock.now()) }
 }
 
@@ -71,17 +71,17 @@ export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapsh
     () => [readShop(deps, shopId), cartStore.contentsOf(id), sellablesInCart(deps, id, shopId), offersOfCart(deps, shopId, id)] as const,
   )
   const [shop, contents, found, offered] = await Promise.all(parts)
-  return withOffers(deps, await snapshotFrom(deps, { cart, shop, contents, found, offered }))
+  return withOffers(deps, await buildSnapshot(deps, { cart, shop, contents, found, offered }))
 }
 
 /** A cart and what it holds; `beside`: the variant that was asked for besides, where the shop has it. */
-export type WholeCart = { readonly cart: Cart; readonly snapshot: CartSnapshot; readonly beside: Sellable | undefined }
+export type LoadedCart = { readonly cart: Cart; readonly snapshot: CartSnapshot; readonly beside: Sellable | undefined }
 
 type Asked = {
   /** A variant that may not be in the cart. */
   readonly beside?: string | undefined
   /** The shop as it was when the request was let in is good enough. */
-  readonly byShopAsMet?: boolean
+  readonly acceptsCachedShop?: boolean
   /** What discounts depend on besides the cart is asked for by the caller, by `withOffers`. */
   readonly isToChange?: boolean
 }
@@ -90,19 +90,19 @@ type Asked = {
  * A cart and what it holds, as of one moment: read one after the other, they may be of before and after somebody's change.
  * @throws AppError NOT_FOUND as `cartOf`
  */
-export async function wholeCart(
+export async function loadCart(
   deps: CartDeps,
   caller: CartCaller,
   cartId: string,
-  { beside, byShopAsMet = false, isToChange = false }: Asked = {},
-): Promise<WholeCart> {
+  { beside, acceptsCachedShop = false, isToChange = false }: Asked = {},
+): Promise<LoadedCart> {
   const { cartStore, db } = deps
   const { id: shopId } = caller.shop
   const parts = db.read.together(
     () =>
       [
         cartStore.find(cartId),
-        byShopAsMet ? shopOf(deps, caller.shop) : readShop(deps, shopId),
+        acceptsCachedShop ? shopOf(deps, caller.shop) : readShop(deps, shopId),
         cartStore.contentsOf(cartId),
         sellablesInCart(deps, cartId, shopId),
         sellables(deps, beside === undefined ? [] : [beside], shopId),
@@ -111,7 +111,7 @@ export async function wholeCart(
   )
   const [known, shop, contents, found, besides, offered] = await Promise.all(parts)
   const cart = within(deps, caller, known)
-  const snapshot = await snapshotFrom(deps, { cart, shop, contents, found, offered })
+  const snapshot = await buildSnapshot(deps, { cart, shop, contents, found, offered })
   return {
     cart,
     snapshot: isToChange ? snapshot : await withOffers(deps, snapshot),
@@ -123,15 +123,15 @@ export async function wholeCart(
  * A cart that is to be changed or bought, and what it holds, as of one moment.
  * @throws AppError NOT_FOUND as `cartOf`, CONFLICT for one that is not open
  */
-export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string, asked: Asked = {}): Promise<WholeCart> {
-  const found = await wholeCart(deps, caller, cartId, asked)
+export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string, asked: Asked = {}): Promise<LoadedCart> {
+  const found = await loadCart(deps, caller, cartId, asked)
   if (found.cart.status !== 'OPEN') throw notOpen()
   return found
 }
 
 type Parts = { cart: Cart; shop: Shop; contents: CartContents; found: ReadonlyMap<string, Sellable>; offered: readonly Offer[] }
 
-async function snapshotFrom(deps: CartDeps, { cart, shop, contents, found, offered }: Parts): Promise<CartSnapshot> {
+async function buildSnapshot(deps: CartDeps, { cart, shop, contents, found, offered }: Parts): Promise<CartSnapshot> {
   const { lines, giftCardIds } = contents
   const [giftCards, provinces] = await Promise.all([giftCardsByIds(deps, giftCardIds), provincesFor(shop)])
   const items = lines.map((line) => ({ line, sellable: found.get(line.variantId) }))
@@ -168,7 +168,7 @@ export async function refreshPrices(deps: CartDeps, cartId: string, tell: (tx: W
     // What the shop has settled it changes itself: nobody is to pay more than it said because something has ended.
     shippingMethod: cart.draft?.settled.includes('shippingMethod') ? cart.shippingMethod : offered,
     discountCode: cart.draft !== null || lostCode(snapshot, now) === undefined ? cart.discountCode : null,
-    updatedAt: changeAt(cart, now),
+    updatedAt: nextUpdatedAt(cart, now),
   }
   const spent = spentCards(snapshot, now).map(({ id }) => id)
   const { totals, discounts } = priced({ ...snapshot, cart: after }, now)
@@ -190,7 +190,7 @@ export async function refreshPrices(deps: CartDeps, cartId: string, tell: (tx: W
  * @throws AppError NOT_FOUND, also for one that is out of the caller's reach
  */
 export async function readCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<CartView> {
-  const { cart, view, isSold } = await lookAtCart(deps, caller, cartId)
+  const { cart, view, isSold } = await viewCart(deps, caller, cartId)
   if (isSold) return view
   const shown = shownBy(view)
   const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue || shown.shownDiscounts !== cart.shownDiscounts
@@ -203,12 +203,12 @@ export async function readCart(deps: CartDeps, caller: CartCaller, cartId: strin
 }
 
 /** The same for whoever does not buy it: nothing is noted. @throws AppError NOT_FOUND, also for one that is out of the caller's reach */
-export async function lookAtCart(
+export async function viewCart(
   deps: CartDeps,
   caller: CartCaller,
   cartId: string,
 ): Promise<{ cart: Cart; snapshot: CartSnapshot; view: CartView; isSold: boolean }> {
-  const { cart, snapshot } = await wholeCart(deps, caller, cartId)
+  const { cart, snapshot } = await loadCart(deps, caller, cartId)
   const sold = cart.status === 'CONVERTED' ? await deps.cartStore.soldFor(cart.id) : undefined
   const now = deps.clock.now()
   return { cart, snapshot, view: sold ? soldView(snapshot, sold, now) : cartView(snapshot, now), isSold: sold !== undefined }
@@ -261,10 +261,10 @@ export async function referCart(
   { caller: { shop, principal }, cartId, code }: { caller: CartCaller; cartId: string; code: string },
 ): Promise<void> {
   const now = clock.now()
-  const reach = reachOf(principal)
+  const reach = cartAccessOf(principal)
   if (await cartStore.refer(tx, { id: cartId, shopId: shop.id, reach, code, now, expiresAt: now + cartLifeMs })) return
   const cart = await cartStore.find(cartId, tx)
-  throw cart && cart.shopId === shop.id && isWithin(reach, cart) ? notOpen() : noSuchCart()
+  throw cart && cart.shopId === shop.id && canAccessCart(reach, cart) ? notOpen() : noSuchCart()
 }
 
 /** Ends the carts whose time is over, in small writes, and forgets whose they were to be sent to. */

@@ -221,12 +221,12 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
 /** As `expiryAfter` of the domain has it. */
 const unlessDraft = (expiresAt: number) => sql<number>`case when ${carts.draft} is null then ${expiresAt} else ${carts.expiresAt} end`
 
-/** As `changeAt` of the domain has it. */
+/** As `nextUpdatedAt` of the domain has it. */
 const laterThan = (now: number) => sql<number>`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`
 
 const isOpen = (now: number) => and(eq(carts.status, 'OPEN'), gt(carts.expiresAt, now))
 
-/** The same as `isWithin` of the domain, for the guard of an update. */
+/** The same as `canAccessCart` of the domain, for the guard of an update. */
 function within(reach: Reach): SQL | undefined {
   if (reach === 'all') return undefined
   return reach === 'guests' ? isNull(carts.customerId) : or(isNull(carts.customerId), eq(carts.customerId, reach.customerId))

@@ -3,7 +3,7 @@ import { isoTimes, pick } from '../../../lib/objects.ts'
 import { availableCount } from '../../catalog/products/domain.ts'
 import { orderDiscount, orderDiscountView } from '../discount/domain.ts'
 import { type Cart, type Notice, type Sold, statusAt } from './domain.ts'
-import { type CartItem, type CartSnapshot, codedOffer, discountNotices, isStillSold, noticesIn, pricedAsSeen } from './pricing.ts'
+import { type CartItem, type CartSnapshot, codedOffer, discountNotices, isStillSellable, noticesIn, pricedAsSeen } from './pricing.ts'
 
 /** A cart as the API answers it. */
 export function cartView(snapshot: CartSnapshot, now: number): CartView {
@@ -69,7 +69,7 @@ function lineView(item: CartItem, cart: Cart, discount: number, now: number) {
       'total',
       'discount',
     ),
-    available: isStillSold(item, cart, now) && availableCount(item.sellable.variant) >= line.quantity,
+    available: isStillSellable(item, cart, now) && availableCount(item.sellable.variant) >= line.quantity,
   }
 }
 

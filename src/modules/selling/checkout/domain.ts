@@ -2,7 +2,7 @@
 export const paymentTokenMax = 16_384
 
 /** What a cart lacks to be bought, a sentence each. */
-export function lacking(
+export function missingForCheckout(
   cart: { email: string | null; shippingAddress: unknown; shippingMethod: string | null },
   { lines, shipsByMethod, isReached = true }: { lines: number; shipsByMethod: boolean; isReached?: boolean },
 ): string[] {

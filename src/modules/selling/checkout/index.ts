@@ -1,1 +1,1 @@
-export { checkOut, returnToOrder, takeCheckoutBack } from './service.ts'
+export { cancelCheckout, checkOut, returnFromProcessor } from './service.ts'

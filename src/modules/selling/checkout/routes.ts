@@ -5,8 +5,8 @@ import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
 import { cartOf } from '../cart/index.ts'
 import { CartRecord } from '../cart/model.ts'
-import { heedCallback, heedMessage, type OrderDeps } from '../order/index.ts'
-import { checkOut, returnToOrder, takeCheckoutBack } from './index.ts'
+import { handleCallback, handleWebhook, type OrderDeps } from '../order/index.ts'
+import { cancelCheckout, checkOut, returnFromProcessor } from './index.ts'
 import { CallbackParam, CartParam, CheckoutAnswer, CheckoutBody, Received, Returned, ShopWebhookParams, WebhookParams } from './model.ts'
 
 export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
@@ -35,7 +35,7 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
         },
       },
     )
-    .delete('/cart/:id/checkout', ({ params, shop, principal }) => takeCheckoutBack(deps, { shop, principal }, params.id), {
+    .delete('/cart/:id/checkout', ({ params, shop, principal }) => cancelCheckout(deps, { shop, principal }, params.id), {
       access: 'cart',
       params: CartParam,
       response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
@@ -45,7 +45,7 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
           'Of an order that was not paid: what is open at the processor is given up first, then the order is CANCELLED, its stock and gift cards are free, and the cart is OPEN again with its address and e-mail. 200 too when it is open already. 409 while a payment may still succeed, or has.',
       },
     })
-    .post('/cart/:id/complete', ({ params, shop, principal }) => returnToOrder(deps, { shop, principal }, params.id), {
+    .post('/cart/:id/complete', ({ params, shop, principal }) => returnFromProcessor(deps, { shop, principal }, params.id), {
       access: 'cart',
       params: CartParam,
       response: { 200: Returned, ...errorResponses(401, 403, 404, 413, 415) },
@@ -60,13 +60,13 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) => {
   const heed = async (request: Request, processor: string, shopId: string | undefined): Promise<typeof Received.static> => {
     const sender = deps.limitKey(request)
     const bad = { wait: () => deps.badMessages.wait(sender), count: () => void deps.badMessages.take(sender) }
-    await heedMessage(deps, { processor, shopId, body: rawBodyOf(request), headers: request.headers, sender, bad })
+    await handleWebhook(deps, { processor, shopId, body: rawBodyOf(request), headers: request.headers, sender, bad })
     return { received: true }
   }
   /** QPay reads these very letters. */
   const heedCall = async (token: string, { url }: Request) => {
     const paid = new URL(url).searchParams.get('qpay_payment_id') ?? ''
-    await heedCallback(deps, token, /^[\w-]{1,64}$/.test(paid) ? paid : undefined)
+    await handleCallback(deps, token, /^[\w-]{1,64}$/.test(paid) ? paid : undefined)
     return new Response('SUCCESS', { headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' } }) as never
   }
   const callback = {

@@ -5,8 +5,8 @@ import { holdsCardNumber } from '../../../lib/card-numbers.ts'
 import { type Money, moneyOf } from '../../../lib/money.ts'
 import { pick } from '../../../lib/objects.ts'
 import { hmac } from '../../../lib/seal.ts'
-import { isUnderWay, type Payment, type PaymentChoice } from '../../payments/payment/domain.ts'
-import { type Choices, choosePayment, type Offering, paymentsOffered } from '../../payments/payment/index.ts'
+import { isOpenPayment, type Payment, type PaymentChoice } from '../../payments/payment/domain.ts'
+import { type Choices, type OfferedProcessors, readOfferedProcessors, selectProcessor } from '../../payments/payment/index.ts'
 import { isOpen, type Shop } from '../../shop/shop/domain.ts'
 import { readShop } from '../../shop/shop/index.ts'
 import {
@@ -17,34 +17,34 @@ import {
   changedSince,
   isSentAtAll,
   isServer,
+  type LoadedCart,
+  loadCart,
   noticesIn,
   notOpen,
   priced,
   readCart,
   refreshPrices,
-  type WholeCart,
-  wholeCart,
 } from '../cart/index.ts'
 import { type Order, paymentOf, type Saga } from '../order/domain.ts'
 import {
-  completeOrder,
-  type Drive,
-  giveUpPayment,
+  cancelUnpaidOrder,
   type OrderDeps,
   type OrderView,
   orderOfAttempt,
   orderOfCart,
   orderView,
-  payAgain,
   placeOrder,
   readOrder,
-  requestDrive,
-  returnToSaga,
-  sagaOnReturn,
-  takeOrderBack,
+  refreshSaga,
+  refreshSagaOnReturn,
+  requestSagaContext,
+  runSaga,
+  type SagaContext,
+  startNewPayment,
+  voidOpenPayment,
   withoutReasons,
 } from '../order/index.ts'
-import { lacking } from './domain.ts'
+import { missingForCheckout } from './domain.ts'
 
 export type CheckoutRequest = {
   caller: CartCaller & { readonly shop: ShopContext }
@@ -77,7 +77,7 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   // A wallet's JSON is sealed by the wallet.
   if (paymentToken !== undefined && !paymentToken.startsWith('{') && holdsCardNumber(paymentToken))
     throw new AppError('INVALID', 'paymentToken (body): looks like the number of a card: send what the library of the processor made of it')
-  const [asked, offering] = deps.db.read.together(() => [wholeCart(deps, caller, cartId), paymentsOffered(deps, caller.shop)] as const)
+  const [asked, offering] = deps.db.read.together(() => [loadCart(deps, caller, cartId), readOfferedProcessors(deps, caller.shop)] as const)
   // Not everybody pays.
   offering.catch(() => undefined)
   const whole = await asked
@@ -90,19 +90,21 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   let kept: CheckoutAnswer | undefined
   // Not inside the write: an instance makes its key when it is first asked for.
   const { urlOf } = await deps.orderLinks.ready()
-  const withPerson = isSameRequest || cart.customerId !== null
-  const drive = requestDrive(deps, attempt.key, async (tx, sold, isSure) => {
-    const answer = answerOf(withoutReasons(orderView(sold, urlOf(sold.order.id))), sold.payments, withPerson)
+  const showsPersonalData = isSameRequest || cart.customerId !== null
+  const context = requestSagaContext(deps, attempt.key, async (tx, sold, isSure) => {
+    const answer = answerOf(withoutReasons(orderView(sold, urlOf(sold.order.id))), sold.payments, showsPersonalData)
     await attempt.keep(tx, answer, isSure)
     tx.afterCommit(() => {
       kept = answer
     })
   })
   const begun = known
-    ? await goOn(deps, known, { isSameRequest, request, drive })
-    : await buyOnce(deps, whole, { request, drive, offering })
-  const saga = await completeOrder(deps, begun.order.id, drive, begun)
-  return kept ?? answerOf(withoutReasons(await readOrder(deps, { shopId: caller.shop.id }, saga.order.id)), saga.payments, withPerson)
+    ? await continueOrder(deps, known, { isSameRequest, request, context })
+    : await buyOrContinue(deps, whole, { request, context, offering })
+  const saga = await runSaga(deps, begun.order.id, context, begun)
+  return (
+    kept ?? answerOf(withoutReasons(await readOrder(deps, { shopId: caller.shop.id }, saga.order.id)), saga.payments, showsPersonalData)
+  )
 }
 
 /**
@@ -112,37 +114,37 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
 function choicesFor(deps: OrderDeps, { request, offering }: Buying, amount: Money): Promise<Choices> {
   const { caller, method, processor, paymentToken: token, returnUrl, attempt } = request
   const wish = { method, processor, token, returnUrl, attemptKey: attempt.key }
-  return choosePayment(deps, caller.shop, wish, amount, offering)
+  return selectProcessor(deps, caller.shop, wish, amount, offering)
 }
 
 /**
  * Returns the first choice, and leaves the others to the request's run for the case that its processor does not begin
  * the payment.
  */
-function firstOf({ first, fallbacks }: Choices, drive: Drive): PaymentChoice {
-  drive.fallbacks?.push(...fallbacks)
+function takeFirstChoice({ first, fallbacks }: Choices, context: SagaContext): PaymentChoice {
+  context.fallbacks?.push(...fallbacks)
   return first
 }
 
 /** `offering`: what may be paid by, where it was asked just now. */
-type Buying = { request: CheckoutRequest; drive: Drive; offering?: Promise<Offering> }
+type Buying = { request: CheckoutRequest; context: SagaContext; offering?: Promise<OfferedProcessors> }
 
 /** Makes an order of an open cart. One that this request has made is its own, also where nobody heard of that commit until just now. */
-async function buyOnce(deps: OrderDeps, whole: WholeCart, buying: Buying): Promise<Saga> {
-  const { request, drive } = buying
+async function buyOrContinue(deps: OrderDeps, whole: LoadedCart, buying: Buying): Promise<Saga> {
+  const { request, context } = buying
   try {
     return await buy(deps, whole, buying)
   } catch (error) {
     const isRefused = error instanceof AppError && error.code === 'CONFLICT'
     const own = isRefused && request.attempt.resumed ? await orderOfAttempt(deps, request.cartId, request.attempt.key) : undefined
     if (!own) throw error
-    return goOn(deps, own, { isSameRequest: true, request, drive })
+    return continueOrder(deps, own, { isSameRequest: true, request, context })
   }
 }
 
 /** @throws AppError CONFLICT for a cart that cannot be bought as it is */
-async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buying): Promise<Saga> {
-  const { request, drive } = buying
+async function buy(deps: OrderDeps, { cart, snapshot }: LoadedCart, buying: Buying): Promise<Saga> {
+  const { request, context } = buying
   const { caller, address, attempt } = request
   const now = deps.clock.now()
   if (cart.status !== 'OPEN') throw notOpen()
@@ -156,7 +158,7 @@ async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buyin
   assertProvinces(snapshot, cart, 'cart')
   const isReached = noticesIn(snapshot, sum.totals).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
   const shipsByMethod = shop.shippingMethods.length > 0 && isSentAtAll(snapshot)
-  const missing = lacking(cart, { lines: items.length, shipsByMethod, isReached })
+  const missing = missingForCheckout(cart, { lines: items.length, shipsByMethod, isReached })
   if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
   const changes = changedSince(snapshot, now)
   if (changes.length > 0) {
@@ -167,9 +169,9 @@ async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buyin
   }
   // Behind a shop's own server all of its shoppers come from one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
-  const choice = firstOf(await choicesFor(deps, buying, { amount: sum.totals.amountDue, currency: cart.currency }), drive)
+  const choice = takeFirstChoice(await choicesFor(deps, buying, { amount: sum.totals.amountDue, currency: cart.currency }), context)
   const purchase = { snapshot, mode: caller.shop.mode, priced: sum, email: cart.email, placedFrom }
-  return placeOrder(deps, purchase, choice, drive).catch(async (error: unknown) => {
+  return placeOrder(deps, purchase, choice, context).catch(async (error: unknown) => {
     // What was used up just now is seen at the next look at the cart, and bought without at the next try.
     if (sum.discounts.length > 0 && error instanceof AppError && error.code === 'CONFLICT')
       await refreshPrices(deps, cart.id, (tx) => attempt.refuse(tx, error))
@@ -187,30 +189,30 @@ function assertOpen(shop: Shop): void {
  * that has ended, and its processor will not take money for it any more.
  * @throws AppError CONFLICT when there is nothing left to pay for; UNAVAILABLE when the processor of the one before does not answer
  */
-async function goOn(
+async function continueOrder(
   deps: OrderDeps,
   { id, shopId }: Order,
   { isSameRequest, ...buying }: Buying & { isSameRequest: boolean },
 ): Promise<Saga> {
-  const { drive } = buying
-  if (isSameRequest) return completeOrder(deps, id, drive)
-  const quiet = { ...drive, keep: undefined }
+  const { context } = buying
+  if (isSameRequest) return runSaga(deps, id, context)
+  const quiet = { ...context, keep: undefined }
   // The one before may be paid by now, and nobody has told us.
-  const found = await returnToSaga(deps, id, quiet)
+  const found = await refreshSaga(deps, id, quiet)
   assertPayable(found, deps.clock.now())
   assertOpen(await readShop(deps, shopId))
   // Before the payment before is given up: a request that nobody can take changes nothing.
   const { amountDue: amount, currency } = found.order
   const choices = await choicesFor(deps, buying, { amount, currency })
-  const saga = await giveUpPayment(deps, found, quiet)
+  const saga = await voidOpenPayment(deps, found, quiet)
   if (saga === 'taken') throw underWay()
   if (saga === 'silent')
     throw new AppError('UNAVAILABLE', 'The processor does not say whether the payment before may still succeed: try again in a moment', {
       retryAfterSeconds: 5,
     })
   assertPayable(saga, deps.clock.now())
-  await payAgain(deps, saga.order, firstOf(choices, drive), drive)
-  return completeOrder(deps, id, drive)
+  await startNewPayment(deps, saga.order, takeFirstChoice(choices, context), context)
+  return runSaga(deps, id, context)
 }
 
 const underWay = () => new AppError('CONFLICT', 'A payment for this order is still under way')
@@ -219,12 +221,12 @@ function assertPayable(saga: Saga, now: number): void {
   const payment = paymentOf(saga)
   if (saga.order.status !== 'PENDING_PAYMENT' || saga.order.expiresAt <= now)
     throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
-  if (payment && isUnderWay(payment)) throw underWay()
+  if (payment && isOpenPayment(payment)) throw underWay()
 }
 
-/** @param withPerson false: whoever has a guest's cart may pay for it, and learns no more of the guest than the cart tells by now */
-const answerOf = (view: OrderView, payments: readonly Payment[], withPerson: boolean): CheckoutAnswer => ({
-  order: withPerson ? view : { ...view, email: null, shippingAddress: null, billingAddress: null },
+/** @param showsPersonalData false: whoever has a guest's cart may pay for it, and learns no more of the guest than the cart tells by now */
+const answerOf = (view: OrderView, payments: readonly Payment[], showsPersonalData: boolean): CheckoutAnswer => ({
+  order: showsPersonalData ? view : { ...view, email: null, shippingAddress: null, billingAddress: null },
   payment: paymentAnswer(paymentOf({ payments })),
 })
 
@@ -243,11 +245,11 @@ export type Returned = {
  * The shopper is back from the processor's page: the order goes as far as it can.
  * @throws AppError NOT_FOUND when the cart never became an order
  */
-export async function returnToOrder(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<Returned> {
+export async function returnFromProcessor(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<Returned> {
   const cart = await cartOf(deps, caller, cartId)
   const known = await orderOfCart(deps, cart.id)
   if (!known) throw new AppError('NOT_FOUND', 'The cart has not been checked out')
-  const saga = await sagaOnReturn(deps, known.id, requestDrive(deps, deps.newId('attempt')))
+  const saga = await refreshSagaOnReturn(deps, known.id, requestSagaContext(deps, deps.newId('attempt')))
   const { order } = saga
   return {
     order: { ...pick(order, 'id', 'number', 'status', 'paymentStatus'), ...moneyOf(order, 'total', 'amountDue') },
@@ -259,13 +261,13 @@ export async function returnToOrder(deps: OrderDeps, caller: CartCaller, cartId:
  * The shopper changes their mind: an unpaid checkout is taken back, and its cart is open again.
  * @throws AppError NOT_FOUND; CONFLICT while a payment may still succeed, when one has, and for a cart that has expired
  */
-export async function takeCheckoutBack(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<CartView> {
+export async function cancelCheckout(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<CartView> {
   const cart = await cartOf(deps, caller, cartId)
   if (cart.status === 'EXPIRED') throw new AppError('CONFLICT', 'The cart is not open any more')
   const known = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
   const { principal } = caller
   const actor = principal.kind === 'customer' ? principal.id : 'shopper'
-  if (known) await takeOrderBack(deps, known.id, requestDrive(deps, deps.newId('attempt')), actor)
+  if (known) await cancelUnpaidOrder(deps, known.id, requestSagaContext(deps, deps.newId('attempt')), actor)
   const view = await readCart(deps, caller, cartId)
   // Whoever is told that it is open believes that nothing was bought.
   if (view.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart was checked out again meanwhile')

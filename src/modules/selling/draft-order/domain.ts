@@ -1,6 +1,6 @@
 import type { draftOrders } from '../../../../db/schema/drafts.ts'
 import type { Cart } from '../cart/domain.ts'
-import { cameToNothing, type Order } from '../order/domain.ts'
+import { endedWithoutSale, type Order } from '../order/domain.ts'
 
 export type Draft = typeof draftOrders.$inferSelect
 
@@ -20,7 +20,7 @@ export const noteMax = 2_000
 /** What has become of the order that a draft's cart became last. */
 export function standingOf(order: Pick<Order, 'status' | 'confirmedAt' | 'capturedTotal'>): Exclude<DraftStatus, 'EXPIRED'> {
   if (order.confirmedAt !== null) return 'COMPLETED'
-  if (!cameToNothing(order) || order.status === 'COMPENSATING') return 'PENDING_PAYMENT'
+  if (!endedWithoutSale(order) || order.status === 'COMPENSATING') return 'PENDING_PAYMENT'
   return order.capturedTotal > 0 ? 'CANCELLED' : 'OPEN'
 }
 

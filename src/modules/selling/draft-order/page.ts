@@ -4,7 +4,7 @@ import type { Money } from '../../../lib/money.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import { variantNamed } from '../../catalog/products/domain.ts'
 import { type Look, type WebPage, type Words, webPage } from '../../messaging/mail/index.ts'
-import type { LinkWay } from '../../payments/payment/index.ts'
+import type { HostedPageOption } from '../../payments/payment/index.ts'
 import type { CartView } from '../cart/index.ts'
 import { addressFields, addressNames, emailMax, type Fields } from './form.ts'
 
@@ -25,7 +25,7 @@ type Notice = keyof Words['say']['pay']
 export type ToPay = {
   readonly view: CartView
   readonly asked: Asked
-  readonly ways: readonly LinkWay[]
+  readonly ways: readonly HostedPageOption[]
   readonly canBePaid: boolean
   readonly isTrial: boolean
   readonly key: string

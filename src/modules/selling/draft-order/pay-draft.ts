@@ -5,7 +5,7 @@ import type { ShopContext } from '../../../core/principal.ts'
 import { escaped } from '../../../lib/markup.ts'
 import { pick } from '../../../lib/objects.ts'
 import { type Look, linksOf, lookOfShop, type WebPage, webPage } from '../../messaging/mail/index.ts'
-import { linkIn, waysByLink } from '../../payments/payment/index.ts'
+import { hostedPageOptions, hostedPageUrl } from '../../payments/payment/index.ts'
 import { servedCountries } from '../../shop/shipping/index.ts'
 import { isOpen, type Shop } from '../../shop/shop/domain.ts'
 import { readShop } from '../../shop/shop/index.ts'
@@ -20,7 +20,7 @@ import {
   shippingOptions,
   strictlyUnknown,
 } from '../cart/index.ts'
-import { checkOut, returnToOrder, takeCheckoutBack } from '../checkout/index.ts'
+import { cancelCheckout, checkOut, returnFromProcessor } from '../checkout/index.ts'
 import type { Draft } from './domain.ts'
 import { detailsIn, type Fields, shownIn } from './form.ts'
 import { type Asked, overPage, type ToPay, toPayPage, waitingPage } from './page.ts'
@@ -71,7 +71,7 @@ async function shown(deps: DraftDeps, known: Found, told: Told = {}): Promise<We
   const { cartId } = draft
   const before = await wholeDraft(deps, draft)
   // What has become of the payment is known after this.
-  const returned = before.status === 'PENDING_PAYMENT' ? await returnToOrder(deps, caller, cartId) : undefined
+  const returned = before.status === 'PENDING_PAYMENT' ? await returnFromProcessor(deps, caller, cartId) : undefined
   const whole = returned ? await wholeDraft(deps, draft) : before
   const { status, order, view } = whole
   switch (status) {
@@ -90,7 +90,7 @@ async function shown(deps: DraftDeps, known: Found, told: Told = {}): Promise<We
           seen: whole.cart.updatedAt,
           notice: unchanged(told.notice) ?? 'failed',
         })
-      const link = returned?.payment.status === 'REQUIRES_ACTION' ? linkIn(returned.payment.clientParameters) : undefined
+      const link = returned?.payment.status === 'REQUIRES_ACTION' ? hostedPageUrl(returned.payment.clientParameters) : undefined
       return waitingPage(look, view, { link, notice: unchanged(told.notice) ?? (link === undefined && told.notice ? 'busy' : undefined) })
     }
     case 'OPEN':
@@ -151,7 +151,7 @@ async function toPayOf(deps: DraftDeps, { draft, caller }: Found, due?: number):
   const amount = due ?? (await wholeDraft(deps, draft)).view.totals.amountDue.amount
   return {
     asked: nothingAsked,
-    ways: amount === 0 ? [] : await waysByLink(deps, shop, { amount, currency: shop.currency }),
+    ways: amount === 0 ? [] : await hostedPageOptions(deps, shop, { amount, currency: shop.currency }),
     canBePaid: true,
     isTrial: shop.mode === 'TEST',
     key: Buffer.from(deps.randomBytes(keyBytes)).toString('base64url'),
@@ -199,7 +199,7 @@ export async function sendPayPage(deps: DraftDeps, token: string, fields: Fields
       case 'pay':
         return (await pay(deps, known, fields, sender)) ? 'look' : shown(deps, known, { notice: 'changed' })
       case 'back':
-        await takeCheckoutBack(deps, known.caller, known.draft.cartId)
+        await cancelCheckout(deps, known.caller, known.draft.cartId)
         return 'look'
       default:
         return 'look'

@@ -10,19 +10,19 @@ import { queueMail, sendsMail } from '../../messaging/mail/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import {
-  blankDraft,
   type CartCaller,
   type CartSnapshot,
   type CartView,
   type DraftInput,
-  drawnUp,
+  emptyDraftCart,
   insertDraftCart,
   lockCart,
-  lookAtCart,
   removeDraftCart,
   saveDraftCart,
+  updatedDraftCart,
+  viewCart,
 } from '../cart/index.ts'
-import { orderOfCart, requestDrive, takeOrderBack } from '../order/index.ts'
+import { cancelUnpaidOrder, orderOfCart, requestSagaContext } from '../order/index.ts'
 import { type Draft, type DraftStatus, draftStatusOf, draftsPerShopMax, sendsMax, standingOf } from './domain.ts'
 import { type DraftView, draftView, type Whole } from './draft-view.ts'
 import type { DraftDeps } from './providers.ts'
@@ -39,7 +39,7 @@ export const ofLink = (shopId: string): CartCaller => ({ shop: { id: shopId }, p
 
 /** A draft with its cart and the order that it became last. */
 export async function wholeDraft(deps: DraftDeps, draft: Draft): Promise<Whole & { readonly snapshot: CartSnapshot }> {
-  const { cart, snapshot, view } = await lookAtCart(deps, ofLink(draft.shopId), draft.cartId)
+  const { cart, snapshot, view } = await viewCart(deps, ofLink(draft.shopId), draft.cartId)
   const order = await orderOfCart(deps, draft.cartId)
   return { draft, cart, view, snapshot, order, status: draftStatusOf(cart, order, deps.clock.now()) }
 }
@@ -130,7 +130,7 @@ const totalOf = ({ totals }: CartView): number => totals.total.amount
 export async function createDraft(deps: DraftDeps, by: Change, { note = null, ...input }: DraftOrderInput): Promise<DraftView> {
   const { shop } = by
   const id = deps.newId('draft')
-  const { snapshot, view } = await drawnUp(deps, id, await blankDraft(deps, shop.id), input)
+  const { snapshot, view } = await updatedDraftCart(deps, id, await emptyDraftCart(deps, shop.id), input)
   const { payUrlOf } = await deps.orderLinks.ready()
   const now = deps.clock.now()
   const { id: cartId } = snapshot.cart
@@ -156,7 +156,7 @@ export async function changeDraft(deps: DraftDeps, by: Change, id: string, { not
   const { payUrlOf } = await deps.orderLinks.ready()
   for (let tries = 0; tries < triesMax; tries++) {
     const found = await openDraft(deps, shop.id, id, { actor: by.actor.id, expected })
-    const { snapshot, view } = await drawnUp(deps, id, found.snapshot, input)
+    const { snapshot, view } = await updatedDraftCart(deps, id, found.snapshot, input)
     try {
       return await audited(deps, withLocks(deps, by), { action: 'draft_order.changed', subject: id }, async (tx, tell) => {
         await saveDraftCart(tx, deps, snapshot, found.snapshot)
@@ -193,7 +193,7 @@ export async function openDraft(
   const found = await wholeDraft(deps, draft)
   if (found.status !== 'OPEN') throw notOpen(found.status)
   if (found.cart.status !== 'CONVERTED' || !found.order) return found
-  await takeOrderBack(deps, found.order.id, requestDrive(deps, deps.newId('attempt')), actor)
+  await cancelUnpaidOrder(deps, found.order.id, requestSagaContext(deps, deps.newId('attempt')), actor)
   const again = await wholeDraft(deps, draft)
   if (again.cart.status !== 'OPEN') throw notOpen(again.status)
   return again

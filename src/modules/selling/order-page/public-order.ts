@@ -1,13 +1,13 @@
 import { moneyOf } from '../../../lib/money.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { fulfilmentView, type WholeOrder } from '../order/index.ts'
+import { type FullOrder, fulfilmentView } from '../order/index.ts'
 
 /**
  * An order as whoever has its link sees it: a link is passed on. Nothing of where exactly the shopper lives, how they are reached, and who
  * they are at the processor; nothing that the shop wrote for itself, and no link by which money is fetched.
  */
 export function publicOrderView(
-  { order, lines, refunds, fulfilments }: WholeOrder,
+  { order, lines, refunds, fulfilments }: FullOrder,
   { publicUrl, shop }: { publicUrl: string; shop: PublicShop },
 ) {
   const { currency, shippingAddress } = order

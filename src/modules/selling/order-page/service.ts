@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/errors.ts'
 import { lookOfShop, type MailDeps, type WebPage, webPage } from '../../messaging/mail/index.ts'
 import { readShop } from '../../shop/shop/index.ts'
-import { type OrderDeps, type WholeOrder, wholeOrder } from '../order/index.ts'
+import { type FullOrder, type OrderDeps, readFullOrder } from '../order/index.ts'
 import { orderHtml, receiptHtml, type Seller } from './html-pages.ts'
 import { type PublicOrder, publicOrderView } from './public-order.ts'
 
@@ -9,10 +9,10 @@ type Deps = OrderDeps & MailDeps
 
 const notThere = () => new AppError('NOT_FOUND', 'There is no such order')
 
-async function found(deps: Deps, token: string): Promise<{ whole: WholeOrder; publicUrl: string }> {
+async function found(deps: Deps, token: string): Promise<{ whole: FullOrder; publicUrl: string }> {
   const links = await deps.orderLinks.ready()
   const orderId = links.orderIdOf(token)
-  const whole = orderId === undefined ? undefined : await wholeOrder(deps, orderId)
+  const whole = orderId === undefined ? undefined : await readFullOrder(deps, orderId)
   if (!whole) throw notThere()
   return { whole, publicUrl: links.urlOf(whole.order.id) }
 }

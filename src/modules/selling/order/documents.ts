@@ -2,7 +2,7 @@ import type { Database } from '../../../../db/engine.ts'
 import { type Cache, createCache } from '../../../core/cache.ts'
 import type { OrderLinkDeps } from '../order-link/index.ts'
 import type { OrderStore } from './store.ts'
-import { orderView, type WholeOrder } from './view.ts'
+import { type FullOrder, orderView } from './view.ts'
 
 /** An order as its shop sees it, as the text that is sent. */
 export type OrderDocument = { readonly shopId: string; readonly text: string }
@@ -42,7 +42,7 @@ export function createOrderDocuments(
   }
 }
 
-const documentOf = (whole: WholeOrder, publicUrl: string): OrderDocument => ({
+const documentOf = (whole: FullOrder, publicUrl: string): OrderDocument => ({
   shopId: whole.order.shopId,
   text: JSON.stringify(orderView(whole, publicUrl)),
 })

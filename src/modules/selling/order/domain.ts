@@ -7,7 +7,15 @@ import { storedMailAddress } from '../../../lib/mail-address.ts'
 import type { Optional } from '../../../lib/objects.ts'
 import { wordsOf } from '../../../lib/search-terms.ts'
 import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
-import { hasFailed, hasPaid, isLost, isNameless, isNowhere, isUnderWay, type Payment } from '../../payments/payment/domain.ts'
+import {
+  hasFailed,
+  hasNoReferences,
+  isLost,
+  isOpenPayment,
+  isPaidAfterEnding,
+  isUnknownToProcessor,
+  type Payment,
+} from '../../payments/payment/domain.ts'
 
 export type Order = typeof orders.$inferSelect
 export type OrderLine = typeof orderLines.$inferSelect
@@ -92,7 +100,7 @@ export function filterOf({ from, to, q, number, toFulfil, ...rest }: OrderQuery 
     ...(toFulfil === 'true' ? { toFulfil: true } : {}),
     from: since,
     until,
-    ...lookedFor(q?.trim() ?? '', number),
+    ...searchFilterOf(q?.trim() ?? '', number),
   }
 }
 
@@ -129,7 +137,7 @@ export function statusesOf({ status, fulfilmentStatus, toFulfil }: OrderFilter):
 const queryWordsMax = 10
 
 /** A number that is asked for beside is no other order's. */
-function lookedFor(q: string, number: string | undefined): Partial<OrderFilter> {
+function searchFilterOf(q: string, number: string | undefined): Partial<OrderFilter> {
   const [, digits] = /^#0*([1-9]\d{0,8})$/.exec(q) ?? []
   if (digits !== undefined) return number === undefined || number === digits ? { number: Number(digits) } : { number: 0 }
   if (q.startsWith('order_')) return { id: q }
@@ -140,7 +148,7 @@ function lookedFor(q: string, number: string | undefined): Partial<OrderFilter> 
 const wordsMax = 150
 
 /** What an order is found by: its number, e-mail address, the names of its addresses, tracking numbers, SKUs and titles. */
-export function wordingOf(
+export function searchWordsOf(
   order: Pick<Order, 'email' | 'shippingAddress' | 'billingAddress'>,
   lines: readonly Pick<OrderLine, 'title' | 'variantTitle' | 'sku'>[],
   parcels: readonly Pick<Fulfilment, 'trackingNumber'>[],
@@ -168,19 +176,19 @@ export type Saga = { readonly order: Order; readonly payments: readonly Payment[
 
 /** The payment that an order is being paid by, or was; else the one that was begun last. */
 export const paymentOf = ({ payments }: Pick<Saga, 'payments'>): Payment | undefined =>
-  payments.find((payment) => isUnderWay(payment) || payment.status === 'CAPTURED') ?? payments.at(-1)
+  payments.find((payment) => isOpenPayment(payment) || payment.status === 'CAPTURED') ?? payments.at(-1)
 
 /**
  * What an order that ends unpaid shows of its payment: that a part of its money came, which goes back; else that it was given up, where it
  * was; it may have shown until then that it may be paid again.
  */
-export function endedUnpaidAs({ capturedTotal }: Order, payments: readonly Payment[]): Pick<Order, 'paymentStatus'> | undefined {
+export function endedPaymentStatus({ capturedTotal }: Order, payments: readonly Payment[]): Pick<Order, 'paymentStatus'> | undefined {
   if (capturedTotal > 0) return { paymentStatus: 'CAPTURED' }
   return paymentOf({ payments })?.status === 'VOIDED' ? { paymentStatus: 'VOIDED' } : undefined
 }
 
 /** What the saga does next. What an outside party decides is a move of its own; what is ours alone happens in one write. */
-export type Move =
+export type SagaStep =
   /** Nothing, until somebody else does something. */
   | { readonly kind: 'rest' }
   /** Ask the processor: to begin the payment, what became of it, to take the money, to give it up. */
@@ -196,18 +204,18 @@ export type Move =
   /** Everything is undone but the money, which must be back. */
   | { readonly kind: 'endCompensation' }
 
-const rest: Move = { kind: 'rest' }
+const rest: SagaStep = { kind: 'rest' }
 
 /** What comes next. The same state always leads to the same move, so that a saga goes on wherever it broke off, and whoever drives it. */
-export function nextMove({ order, payments }: Saga, now: number): Move {
-  const live = payments.find(isUnderWay)
+export function nextStep({ order, payments }: Saga, now: number): SagaStep {
+  const live = payments.find(isOpenPayment)
   switch (order.status) {
     case 'PENDING_PAYMENT': {
       if (order.amountDue === 0) return { kind: 'confirm' }
-      const paid = payments.find(hasPaid)
+      const paid = payments.find(isPaidAfterEnding)
       // Two of them must not both take money: the one that has not is given up first.
       if (paid) return live ? { kind: 'void', payment: live } : { kind: 'accept', payment: paid }
-      return live && !isLost(live) ? nextPaymentMove(live, order.expiresAt <= now) : rest
+      return live && !isLost(live) ? nextPaymentStep(live, order.expiresAt <= now) : rest
     }
     case 'PAID':
       return { kind: 'confirm' }
@@ -223,7 +231,7 @@ export function nextMove({ order, payments }: Saga, now: number): Move {
       // Nobody decides it any more: from now on it is watched, as those that have ended are.
       if (live && live.status !== 'AUTHORIZED' && live.createdAt + undecidedMs <= now) return { kind: 'abandon', payment: live }
       if (live) return { kind: 'void', payment: live }
-      return order.status === 'COMPENSATING' ? { kind: 'endCompensation' } : lastMove({ order, payments })
+      return order.status === 'COMPENSATING' ? { kind: 'endCompensation' } : finalStep({ order, payments })
     case 'CONFIRMED':
     case 'FULFILLED':
     case 'COMPLETED':
@@ -232,9 +240,9 @@ export function nextMove({ order, payments }: Saga, now: number): Move {
 }
 
 /** What has failed can be tried again on the same page: it is given up as well, before nobody looks at the order any more. */
-function lastMove({ order, payments }: Saga): Move {
+function finalStep({ order, payments }: Saga): SagaStep {
   const last = order.resumeAt === null ? undefined : payments.at(-1)
-  return last && hasFailed(last) && !isNowhere(last) ? { kind: 'void', payment: last } : rest
+  return last && hasFailed(last) && !isUnknownToProcessor(last) ? { kind: 'void', payment: last } : rest
 }
 
 /**
@@ -245,11 +253,11 @@ export const isUnwanted = ({ order, payments }: Saga, { id, status }: Pick<Payme
   status === 'VOIDED' ||
   order.status !== 'PENDING_PAYMENT' ||
   order.expiresAt <= now ||
-  payments.some((one) => one.id !== id && (isUnderWay(one) || hasPaid(one)))
+  payments.some((one) => one.id !== id && (isOpenPayment(one) || isPaidAfterEnding(one)))
 
 /** Once its time is over, an order may turn out to be paid, and is not charged any more. */
-function nextPaymentMove(live: Payment, isOver: boolean): Move {
-  if (isOver) return isNameless(live) ? rest : { kind: 'ask', payment: live }
+function nextPaymentStep(live: Payment, isOver: boolean): SagaStep {
+  if (isOver) return hasNoReferences(live) ? rest : { kind: 'ask', payment: live }
   if (live.status === 'AUTHORIZED') return { kind: 'capture', payment: live }
   return { kind: live.status === 'PENDING' && live.processorReference === null ? 'create' : 'ask', payment: live }
 }
@@ -307,27 +315,27 @@ type GiftCardShare = { readonly giftCardId: string; readonly amount: number }
  * While an order waits for its payment, whatever came may yet be a part of it. Of an order that was paid, its price counts, on the payment
  * that paid it; of one that came to nothing, nothing does.
  */
-export function unawaited(
+export function excessAmount(
   order: Pick<Order, 'status' | 'confirmedAt' | 'amountDue'>,
   payment: Pick<Payment, 'id' | 'status' | 'captured'>,
   refunds: readonly Pick<Refund, 'paymentId' | 'purpose' | 'status' | 'amount'>[],
 ): number {
   // What its shop gave back by itself was of the sale, where there was one.
-  const counted = (purpose: Refund['purpose']) => isOwed({ purpose }) || (purpose === 'ELSEWHERE' && cameToNothing(order))
+  const counted = (purpose: Refund['purpose']) => mustBeReturned({ purpose }) || (purpose === 'ELSEWHERE' && endedWithoutSale(order))
   const back = refunds
     .filter(({ paymentId, purpose, status }) => paymentId === payment.id && counted(purpose) && status !== 'FAILED')
     .reduce((sum, { amount }) => sum + amount, 0)
-  const counts = payment.status === 'CAPTURED' && !cameToNothing(order)
-  const awaited = order.status === 'PENDING_PAYMENT' ? payment.captured : counts ? Math.min(payment.captured, order.amountDue) : 0
-  return Math.max(0, payment.captured - awaited - back)
+  const counts = payment.status === 'CAPTURED' && !endedWithoutSale(order)
+  const expectedAmount = order.status === 'PENDING_PAYMENT' ? payment.captured : counts ? Math.min(payment.captured, order.amountDue) : 0
+  return Math.max(0, payment.captured - expectedAmount - back)
 }
 
 /** Whether an order ended, or is about to, without having been a sale. */
-export const cameToNothing = ({ status, confirmedAt }: Pick<Order, 'status' | 'confirmedAt'>): boolean =>
+export const endedWithoutSale = ({ status, confirmedAt }: Pick<Order, 'status' | 'confirmedAt'>): boolean =>
   confirmedAt === null && (status === 'EXPIRED' || status === 'COMPENSATING' || status === 'CANCELLED')
 
 /** Money that nobody may keep: that of an order which came to nothing, or which came too late. */
-export const isOwed = ({ purpose }: Pick<Refund, 'purpose'>): boolean => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
+export const mustBeReturned = ({ purpose }: Pick<Refund, 'purpose'>): boolean => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
 
 /** Whether the shopper has the money of a refund, or is sure to get it: what goods and gift cards go by. */
 export const stands = ({ status }: Pick<Refund, 'status'>): boolean =>

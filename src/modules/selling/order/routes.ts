@@ -6,13 +6,13 @@ import { errorResponses } from '../../../http/schema.ts'
 import { type PageQuery, sliceOf } from '../../../lib/page.ts'
 import type { OrderQuery, Refund } from './domain.ts'
 import {
+  addOrderNote,
   cancelOrder,
   changeFulfilment,
   createFulfilment,
   fulfilOrder,
   listOrders,
   listRefunds,
-  noteOrder,
   type OrderDeps,
   orderRows,
   readFulfilment,
@@ -248,7 +248,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
     .post(
       '/v2/orders/:orderId/notes',
       ({ params, body, shop, actor, once }) =>
-        once(201, (write) => noteOrder(deps, { shop, actor, write }, params.orderId, body.text), {
+        once(201, (write) => addOrderNote(deps, { shop, actor, write }, params.orderId, body.text), {
           sees: () => readOrder(deps, { shopId: shop.id }, params.orderId),
         }),
       {

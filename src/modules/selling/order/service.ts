@@ -7,25 +7,25 @@ import type { Optional } from '../../../lib/objects.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { enqueueMessage } from '../../messaging/webhook/index.ts'
 import { audit } from '../../operations/audit/index.ts'
-import { isUnderWay } from '../../payments/payment/domain.ts'
+import { isOpenPayment } from '../../payments/payment/domain.ts'
 import { paymentsWithin } from '../../payments/payment/index.ts'
-import { endedUnpaidAs, type Fulfilment, filterOf, type Order, type OrderQuery, refundWindowMs, trackingOf } from './domain.ts'
+import { endedPaymentStatus, type Fulfilment, filterOf, type Order, type OrderQuery, refundWindowMs, trackingOf } from './domain.ts'
 import { appendEvent } from './events.ts'
-import { detailOf, packed, tellFulfilled, toldOf, versioned } from './fulfilment/fulfilments.ts'
-import { type SentLine, unitsOf } from './fulfilment/units.ts'
+import { fulfilmentEventDetail, fulfilmentMessage, notifyFulfilled, packed, versioned } from './fulfilment/fulfilments.ts'
+import { type FulfilledLine, unitsOf } from './fulfilment/units.ts'
 import { mailShipped, shipmentOf } from './mails.ts'
 import type { OrderDeps } from './providers.ts'
-import { tellCancelled } from './refunds/refund-effects.ts'
-import type { Asked, AskedLine } from './refunds/refund-lines.ts'
-import { beginRefund, isCancelling, type RefundRequest } from './refunds/refund-requests.ts'
-import { returnUnawaited, settleRefund } from './refunds/refunds.ts'
+import { notifyCancelled } from './refunds/refund-effects.ts'
+import type { Asked, RefundLineRequest } from './refunds/refund-lines.ts'
+import { isCancelling, type RefundRequest, requestRefund } from './refunds/refund-requests.ts'
+import { refundExcess, settleRefund } from './refunds/refunds.ts'
 import { release } from './saga/confirm-order.ts'
-import { compensate, completeOrder } from './saga/saga.ts'
-import { type Drive, requestDrive } from './saga/saga-context.ts'
+import { compensate, runSaga } from './saga/saga.ts'
+import { requestSagaContext, type SagaContext } from './saga/saga-context.ts'
 import { reindexOrder } from './search/search-index.ts'
 import { findingStore } from './search/search-store.ts'
 import type { RefundFilter } from './store.ts'
-import { type FulfilmentView, type OrderView, orderView, type RefundView, refundView, type WholeOrder, withoutReasons } from './view.ts'
+import { type FulfilmentView, type FullOrder, type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
@@ -88,20 +88,20 @@ export async function refundOrder(
   deps: OrderDeps,
   { amount, lines, all, refundableTotal: seen, ...request }: Omit<RefundRequest, 'asked' | 'seen'> & RefundInput,
 ): Promise<RefundView> {
-  const asked = askedOf({ amount, lines, all })
+  const asked = refundScopeOf({ amount, lines, all })
   const { currency } = await ownOrder(deps, request)
   for (const [name, money] of Object.entries({ amount, refundableTotal: seen }))
     if (money && money.currency !== currency) throw new AppError('INVALID', `${name}.currency (body): not the currency of the order`)
-  const { refund, isNew } = await beginRefund(deps, { ...request, asked, seen: seen?.amount }, 'REFUND')
-  return refundView(await settleRefund(deps, refund.id, requestDrive(deps, request.attemptKey), { isNew }))
+  const { refund, isNew } = await requestRefund(deps, { ...request, asked, seen: seen?.amount }, 'REFUND')
+  return refundView(await settleRefund(deps, refund.id, requestSagaContext(deps, request.attemptKey), { isNew }))
 }
 
 /** What a request says that it wants back: one of the first three. */
-export type RefundInput = Optional<{ amount: Money; lines: Unsure<AskedLine, 'restock'>[]; all: true; refundableTotal: Money }>
+export type RefundInput = Optional<{ amount: Money; lines: Unsure<RefundLineRequest, 'restock'>[]; all: true; refundableTotal: Money }>
 type Unsure<Of, Field extends keyof Of> = Omit<Of, Field> & Optional<Pick<Of, Field>>
 
 /** A word left out, or mistyped, must not give a whole order back. */
-function askedOf({ amount, lines, all }: Omit<RefundInput, 'refundableTotal'>): Asked {
+function refundScopeOf({ amount, lines, all }: Omit<RefundInput, 'refundableTotal'>): Asked {
   const said = [amount, lines, all].filter((one) => one !== undefined)
   if (said.length !== 1) throw new AppError('INVALID', 'body: exactly one of amount, lines and all says what is refunded')
   if (amount) return { amount: amount.amount }
@@ -125,9 +125,9 @@ export type OrderRequest = {
 export async function cancelOrder(deps: OrderDeps, request: CancelRequest): Promise<OrderView> {
   const order = await ownOrder(deps, request)
   const isDone = order.status === 'CANCELLED' || order.status === 'COMPENSATING'
-  const drive = requestDrive(deps, request.attempt.key)
-  if (!(request.attempt.resumed && isDone)) await beginCancel(deps, order, request, drive)
-  await completeOrder(deps, order.id, drive)
+  const context = requestSagaContext(deps, request.attempt.key)
+  if (!(request.attempt.resumed && isDone)) await beginCancel(deps, order, request, context)
+  await runSaga(deps, order.id, context)
   return readOrder(deps, request, order.id)
 }
 
@@ -137,21 +137,21 @@ async function beginCancel(
   deps: OrderDeps,
   order: Order,
   { reason, attempt, shopId, orderId, actor }: CancelRequest,
-  drive: Drive,
+  context: SagaContext,
 ): Promise<void> {
   switch (order.status) {
     case 'PENDING_PAYMENT':
-      await endUnpaid(deps, order, { status: 'CANCELLED', actor, reason: reason ?? null, drive })
+      await endUnpaid(deps, order, { status: 'CANCELLED', actor, reason: reason ?? null, context })
       break
     case 'PAID':
-      if (!(await compensate(deps, order, { actor, reason: reason ?? null, drive }))) throw changedMeanwhile()
+      if (!(await compensate(deps, order, { actor, reason: reason ?? null, context }))) throw orderChangedConflict()
       break
     case 'CONFIRMED': {
       const request = { shopId, orderId, actor, reason, asked: { all: true } as const, attemptKey: attempt.key }
-      const begun = await beginRefund(deps, request, 'CANCEL')
+      const begun = await requestRefund(deps, request, 'CANCEL')
       if (!begun) break
       const { refund, isNew } = begun
-      const { status } = await settleRefund(deps, refund.id, drive, { isNew })
+      const { status } = await settleRefund(deps, refund.id, context, { isNew })
       if (status === 'FAILED') throw new AppError('CONFLICT', 'The payment processor refused to refund the order: it stays as it is')
       break
     }
@@ -160,7 +160,7 @@ async function beginCancel(
   }
 }
 
-const changedMeanwhile = () => new AppError('CONFLICT', 'The order changed meanwhile: look at it again')
+const orderChangedConflict = () => new AppError('CONFLICT', 'The order changed meanwhile: look at it again')
 
 async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<OrderRequest, 'shopId' | 'orderId'>): Promise<Order> {
   const order = await orderStore.find(orderId)
@@ -168,16 +168,16 @@ async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<Ord
   return order
 }
 
-type UnpaidEnd = { status: 'CANCELLED' | 'EXPIRED'; actor: Actor; reason: string | null; drive: Drive }
+type UnpaidEnd = { status: 'CANCELLED' | 'EXPIRED'; actor: Actor; reason: string | null; context: SagaContext }
 
 /**
  * Ends an order that was not paid. What it held goes back with it, unless a payment is still under way: then once that is given up, by its
  * saga. A part that was captured goes back, too.
  * @throws AppError CONFLICT
  */
-export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status, actor, reason, drive }: UnpaidEnd): Promise<void> {
+export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status, actor, reason, context }: UnpaidEnd): Promise<void> {
   const { orderStore: store } = deps
-  const { holder } = drive
+  const { holder } = context
   const refunds = await deps.db.write(async (tx) => {
     const now = deps.clock.now()
     const found = await store.lock(tx, id)
@@ -185,25 +185,25 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
     const order = await store.move(tx, id, ['PENDING_PAYMENT'], status, { attempts: 0, resumeAt: now, updatedAt: now })
     // Nobody asked for it to expire: it was paid or ended meanwhile.
     if (!order && status === 'EXPIRED') return []
-    if (!order) throw changedMeanwhile()
+    if (!order) throw orderChangedConflict()
     await appendEvent(tx, deps, { orderId: id, type: status, detail: reason === null ? {} : { reason }, actor: actor.id })
     const payments = await paymentsWithin(tx, deps, id)
-    const begun = await returnUnawaited(tx, deps, { order, payments }, holder)
-    const shown = endedUnpaidAs(order, payments)
+    const begun = await refundExcess(tx, deps, { order, payments }, holder)
+    const shown = endedPaymentStatus(order, payments)
     if (shown) await store.change(tx, id, [status], { ...shown, updatedAt: now })
-    if (!payments.some(isUnderWay)) await release(tx, deps, order)
+    if (!payments.some(isOpenPayment)) await release(tx, deps, order)
     if (status === 'EXPIRED') return begun
-    await tellCancelled(tx, deps, { order, reason })
+    await notifyCancelled(tx, deps, { order, reason })
     const difference = { before: { status: 'PENDING_PAYMENT' }, after: { status } }
     await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId, ...difference })
     return begun
   }, locking)
-  for (const refund of refunds) await settleRefund(deps, refund.id, drive, { isNew: true })
+  for (const refund of refunds) await settleRefund(deps, refund.id, context, { isNew: true })
 }
 
 /** What is sent together. `lines`: these; undefined: all that is left. */
 export type Parcel = {
-  readonly lines?: readonly SentLine[] | undefined
+  readonly lines?: readonly FulfilledLine[] | undefined
   readonly trackingNumber: string | undefined
   readonly carrier: string | undefined
 }
@@ -260,14 +260,14 @@ async function sendParcel(
     await fulfilmentStore.insert(tx, parcel)
     if (trackingNumber !== null) await reindexOrder(tx, deps, orderId)
     const { fulfilmentStatus } = order
-    await appendEvent(tx, deps, { orderId, type: fulfilmentStatus, detail: detailOf(parcel), actor: actor.id })
-    if (isLast) await tellFulfilled(tx, deps, order, parcel)
+    await appendEvent(tx, deps, { orderId, type: fulfilmentStatus, detail: fulfilmentEventDetail(parcel), actor: actor.id })
+    if (isLast) await notifyFulfilled(tx, deps, order, parcel)
     else
       await enqueueMessage(tx, deps, {
         shopId,
         event: 'order.partially_fulfilled',
         key: `order.partially_fulfilled:${parcel.id}`,
-        data: { orderId, number: order.number, fulfilment: toldOf(parcel) },
+        data: { orderId, number: order.number, fulfilment: fulfilmentMessage(parcel) },
       })
     await mailShipped(tx, deps, order, shipmentOf(parcel, orderLines))
     const difference = {
@@ -309,7 +309,7 @@ export async function completeFulfilled(deps: OrderDeps): Promise<void> {
 export const findOrder = ({ orderStore }: OrderDeps, id: string): Promise<Order | undefined> => orderStore.find(id)
 
 /** An order with all that it is shown with, whosever it is; undefined when there is none. */
-export const wholeOrder = async ({ orderStore }: Pick<OrderDeps, 'orderStore'>, id: string): Promise<WholeOrder | undefined> =>
+export const readFullOrder = async ({ orderStore }: Pick<OrderDeps, 'orderStore'>, id: string): Promise<FullOrder | undefined> =>
   orderStore.whole(id)
 
 /** Of a cart's orders the one that a request has made, or begun a payment of, whatever has become of it since. */

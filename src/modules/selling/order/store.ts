@@ -25,7 +25,7 @@ import {
   refundTransitions,
   type Saga,
 } from './domain.ts'
-import type { WholeOrder } from './view.ts'
+import type { FullOrder } from './view.ts'
 
 export type OrderStore = ReturnType<typeof createOrderStore>
 type Counts = {
@@ -205,7 +205,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       await lockAsKnown(tx, order)
     },
     /** The order with everything that it is shown with. SQLite answers at once, and so as of one moment. */
-    whole(id: string): WholeOrder | undefined | Promise<WholeOrder | undefined> {
+    whole(id: string): FullOrder | undefined | Promise<FullOrder | undefined> {
       const { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed } = prepared
       const parts = read.together(() => {
         const found = read.first(order, { id })
@@ -215,7 +215,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
         return [found, allOf(lines), allOf(giftCards), allOf(events), ...ofMoney, allOf(prepared.parcels), allOf(prepared.notes)] as const
       })
       if (!parts) return undefined
-      return areThere(parts) ? wholeOf(parts) : Promise.all(parts).then(wholeOf)
+      return areAllAvailable(parts) ? fullOrderOf(parts) : Promise.all(parts).then(fullOrderOf)
     },
     lines: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderLine[]> => from.all(prepared.lines, { orderId }),
     giftCards: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderGiftCard[]> =>
@@ -262,7 +262,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     ...orderMoves,
     /** Notes when somebody needs to look at an order again, or that nobody does, unless somebody has changed it since. */
-    async comeToRest(
+    async setResumeAt(
       tx: Writer,
       { id, status, resumeAt: before }: Order,
       resumeAt: number | null,
@@ -273,7 +273,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return order
     },
     /** Has the job look at an order that waits for its payment by `resumeAt`, if nobody would so soon. */
-    async lookSooner(tx: Writer, id: string, resumeAt: number): Promise<void> {
+    async resumeSooner(tx: Writer, id: string, resumeAt: number): Promise<void> {
       await sooner(tx, { resumeAt }, { which: id, latest: resumeAt })
     },
     /** Notes that what comes next has failed as often as `attempts` says; undefined when somebody else has changed the order since. */
@@ -368,11 +368,11 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
 }
 
 /** Whether nothing of it is still to come. */
-const areThere = <Parts extends readonly unknown[]>(
+const areAllAvailable = <Parts extends readonly unknown[]>(
   parts: {
     readonly [At in keyof Parts]: Parts[At] | Promise<Parts[At]>
   },
 ): parts is Parts => !parts.some((part) => part instanceof Promise)
 
-const wholeOf = ([order, lines, giftCards, events, paid, back, disputed, parcels, notes]: Readonly<Parts>): WholeOrder | undefined =>
+const fullOrderOf = ([order, lines, giftCards, events, paid, back, disputed, parcels, notes]: Readonly<Parts>): FullOrder | undefined =>
   order && { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed, fulfilments: parcels, notes }

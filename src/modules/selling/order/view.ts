@@ -16,7 +16,7 @@ import {
 import { unitsOf } from './fulfilment/units.ts'
 
 /** Everything that an order is shown with. */
-export type WholeOrder = {
+export type FullOrder = {
   order: Order
   lines: readonly OrderLine[]
   giftCards: readonly OrderGiftCard[]
@@ -33,7 +33,7 @@ export type WholeOrder = {
  * @param publicUrl of its page
  */
 export function orderView(
-  { order, lines, giftCards, events, payments: all, refunds: back, disputes, fulfilments, notes }: WholeOrder,
+  { order, lines, giftCards, events, payments: all, refunds: back, disputes, fulfilments, notes }: FullOrder,
   publicUrl: string,
 ) {
   const { currency } = order

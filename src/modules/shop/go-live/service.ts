@@ -5,7 +5,7 @@ import { audited } from '../../operations/audit/index.ts'
 import { takeOutTestSales } from '../../operations/kpi/index.ts'
 import { type DiscountDeps, disableDiscounts } from '../../selling/discount/index.ts'
 import { disableGiftCards, type GiftCardDeps } from '../../selling/gift-card/index.ts'
-import { holdFinished, type OrderDeps } from '../../selling/order/index.ts'
+import { assertAllOrdersFinished, type OrderDeps } from '../../selling/order/index.ts'
 import { approvedCohortOf, type KybDeps } from '../kyb/index.ts'
 import type { Shop } from '../shop/domain.ts'
 import { makeLive } from '../shop/index.ts'
@@ -30,7 +30,7 @@ export const goLive = <Answer>(
     const { shop, publishableKey, keys } = await makeLive(tx, deps, id)
     const giftCardsDisabled = await disableGiftCards(tx, deps, id)
     const discountsDisabled = await disableDiscounts(tx, deps, id)
-    await holdFinished(tx, deps, id)
+    await assertAllOrdersFinished(tx, deps, id)
     await takeOutTestSales(tx, id)
     tell({ before: { mode: 'TEST' }, after: { mode: 'LIVE', keys, giftCardsDisabled, discountsDisabled } })
     return answerOf({ shop, publishableKey })

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { orders } from '../../../../db/schema/selling.ts'
-import { joinedAtOnce } from '../../../../src/modules/selling/order/placing/guest-orders.ts'
+import { guestOrdersPerWrite } from '../../../../src/modules/selling/order/placing/guest-orders.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { shopIn } from '../../../support/catalog.ts'
@@ -74,7 +74,7 @@ describe('a customer who proves their address', () => {
     const { id, number } = await shop.bought({ email: customer.email })
     const [row] = (await app.deps.db.read.select().from(orders)).filter((one) => one.id === id)
     if (!row) throw new Error('no order')
-    const copies = Array.from({ length: joinedAtOnce + 5 }, (_, nth) => ({
+    const copies = Array.from({ length: guestOrdersPerWrite + 5 }, (_, nth) => ({
       ...row,
       id: app.deps.newId('order'),
       cartId: `${row.cartId}${nth}`,
@@ -84,12 +84,12 @@ describe('a customer who proves their address', () => {
       for (const copy of copies) await tx.insert(orders).values(copy)
     })
     await verify(customer, await mailedTo(app, server, customer))
-    expect(await spentOf(customer)).toEqual([joinedAtOnce + 6, (joinedAtOnce + 6) * 1_000])
-    expect((await customer.get('/customer/me/orders?limit=1')).body.total).toBe(joinedAtOnce + 6)
+    expect(await spentOf(customer)).toEqual([guestOrdersPerWrite + 6, (guestOrdersPerWrite + 6) * 1_000])
+    expect((await customer.get('/customer/me/orders?limit=1')).body.total).toBe(guestOrdersPerWrite + 6)
     await app.deps.db.write((tx) => tx.insert(orders).values({ ...row, id: app.deps.newId('order'), cartId: 'later', number: 9_999 }))
     const body = { shopName: shop.shop.name, email: customer.email, password: customer.password }
     expect((await app.call('POST', '/customer/login', { body })).status).toBe(200)
-    expect(await spentOf(customer)).toEqual([joinedAtOnce + 7, (joinedAtOnce + 7) * 1_000])
+    expect(await spentOf(customer)).toEqual([guestOrdersPerWrite + 7, (guestOrdersPerWrite + 7) * 1_000])
   })
 
   test('does so by a new password that a mail has brought, also one whom the shop has made; signing up is refused to everybody else', async () => {

@@ -9,7 +9,7 @@ import { webhookEvents } from '../../../../src/modules/messaging/webhook/domain.
 import { messageData } from '../../../../src/modules/messaging/webhook/messages.ts'
 import type { Message } from '../../../../src/modules/messaging/webhook/service.ts'
 import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
-import { noteDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
+import { recordDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { changeProcessor, manualRefundOf } from '../../../support/sandbox.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
@@ -85,7 +85,7 @@ test('every event that orders and stock leave in the outbox, of guests and of cu
   const [payment] = await paymentsOf(app.deps, claimed.id)
   if (!payment) throw new Error('no payment')
   const dispute = { reference: 'dp_1', amount: 1_000, currency: 'USD', state: 'OPEN' } as const
-  await app.deps.db.write((tx) => noteDispute(tx, app.deps, { payment, dispute }), locking)
+  await app.deps.db.write((tx) => recordDispute(tx, app.deps, { payment, dispute }), locking)
   ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt: 1_000 }] }))
   const { id: gone } = ok(await shop.post('/customer', { email: 'gone@example.com' })).body
   ok(await shop.post(`/customer/${gone}/erase`, {}))

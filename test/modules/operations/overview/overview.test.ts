@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { locking } from '../../../../src/core/command-context.ts'
 import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
-import { noteDispute, type ToldDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
+import { type ReportedDispute, recordDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
 import { testApp } from '../../../support/app.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { staffOf } from '../../../support/staff.ts'
@@ -152,12 +152,12 @@ test('open disputes say which orders they are of, the newest first and each once
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const disputed = [await shop.bought(), await shop.bought(), await shop.bought()]
-  const tell = async (orderId: string, dispute: ToldDispute) => {
+  const tell = async (orderId: string, dispute: ReportedDispute) => {
     const [payment] = await paymentsOf(app.deps, orderId)
     if (!payment) throw new Error('no payment')
-    await app.deps.db.write((tx) => noteDispute(tx, app.deps, { payment, dispute }), locking)
+    await app.deps.db.write((tx) => recordDispute(tx, app.deps, { payment, dispute }), locking)
   }
-  const dispute = (reference: string, state: ToldDispute['state'] = 'OPEN'): ToldDispute => ({
+  const dispute = (reference: string, state: ReportedDispute['state'] = 'OPEN'): ReportedDispute => ({
     reference,
     amount: 100,
     currency: 'USD',

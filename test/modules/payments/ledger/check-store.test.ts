@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
 import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
-import { noteAnswer } from '../../../../src/modules/selling/order/saga/order-payments.ts'
+import { recordAnswer } from '../../../../src/modules/selling/order/saga/order-payments.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { changeProcessor } from '../../../support/sandbox.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
@@ -96,13 +96,13 @@ test('an order that gave back what came too late, or more than it is of, adds up
   if (!payment) throw new Error('no payment')
   const answer = { reference: payment.id, state: 'CAPTURED', authorized: 1_200, captured: 1_200 } as const
   changeProcessor(app, () => ({ refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }) }))
-  await noteAnswer(app.deps, payment, answer, { holder: 'a', unsent: new Set() })
+  await recordAnswer(app.deps, payment, answer, { holder: 'a', unsent: new Set() })
   expect(await shop.order(order.id)).toMatchObject({ capturedTotal: shop.usd(1_200), refundedTotal: shop.usd(1_200) })
   expect(await wrong(app)).toEqual({})
   const paid = await shop.bought()
   const [captured] = await paymentsOf(app.deps, paid.id)
   if (!captured) throw new Error('no payment')
-  await noteAnswer(app.deps, captured, { ...answer, reference: captured.id }, { holder: 'a', unsent: new Set() })
+  await recordAnswer(app.deps, captured, { ...answer, reference: captured.id }, { holder: 'a', unsent: new Set() })
   expect(await shop.order(paid.id)).toMatchObject({ capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(0), paymentStatus: 'CAPTURED' })
   expect(await wrong(app)).toEqual({})
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import {
   hasFailed,
-  isUnderWay,
+  isOpenPayment,
   openPaymentStatuses,
   type Payment,
   paymentStatuses,
@@ -13,7 +13,7 @@ import {
 test('a payment is under way until it was captured, has failed or was given up', () => {
   expect(paymentStatuses).toEqual(['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED'])
   expect(openPaymentStatuses).toEqual(['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING'])
-  for (const status of paymentStatuses) expect(isUnderWay({ status })).toBe(openPaymentStatuses.some((one) => one === status))
+  for (const status of paymentStatuses) expect(isOpenPayment({ status })).toBe(openPaymentStatuses.some((one) => one === status))
 })
 
 test('only a payment that ended without money has failed', () => {

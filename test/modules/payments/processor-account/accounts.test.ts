@@ -5,7 +5,7 @@ import { accountSeal, identityOf } from '../../../../src/modules/payments/proces
 import {
   accountById,
   accountFor,
-  accountsHearing,
+  accountsToVerify,
   clientOf,
   everyAccount,
 } from '../../../../src/modules/payments/processor-account/index.ts'
@@ -132,7 +132,7 @@ describe('the account that a payment was bound to', () => {
     const back = await keep(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_4' })
     expect(await accountById(app.deps, first, stripe)).toMatchObject({ id: first, keysId: back, isRetired: false })
     expect(await accountFor(app.deps, { ...stripe, shopId: shop.id })).toMatchObject({ id: first, keysId: back })
-    const hearing = await accountsHearing(app.deps, { shopId: shop.id, processor: 'stripe' })
+    const hearing = await accountsToVerify(app.deps, { shopId: shop.id, processor: 'stripe' })
     expect(hearing.map(({ account: { id, keysId } }) => [id, keysId])).toEqual([
       [first, back],
       [other, other],
@@ -146,7 +146,7 @@ describe('the account that a payment was bound to', () => {
     expect(await accountById(app.deps, 'instance', stripe)).toMatchObject({ id: 'instance', mode: 'TEST' })
     expect(await accountById(app.deps, 'instance', { processor: 'stripe', mode: 'LIVE' })).toBeUndefined()
     expect(
-      (await accountsHearing(app.deps, { shopId: undefined, processor: 'paypal' })).map(({ account: { id, mode } }) => [id, mode]),
+      (await accountsToVerify(app.deps, { shopId: undefined, processor: 'paypal' })).map(({ account: { id, mode } }) => [id, mode]),
     ).toEqual([['instance', 'TEST']])
   })
 })

@@ -7,11 +7,11 @@ import { amountMax, decimalsOf } from '../../../../src/lib/money.ts'
 import {
   type Cart,
   type CartStatus,
+  canAccessCart,
   cartLifeMs,
   cartStatuses,
   cartTransitions,
-  changeAt,
-  isWithin,
+  nextUpdatedAt,
   quantityMax,
   type Reach,
   statusAt,
@@ -276,14 +276,14 @@ test('a cart lives for 30 days after its last change', () => {
 })
 
 test('a change of a cart is made now, or right after the one before where the clock has not moved on', () => {
-  expect([999, 1_000, 1_001].map((at) => changeAt({ updatedAt: 1_000 }, at))).toEqual([1_001, 1_001, 1_001])
-  expect(changeAt({ updatedAt: 1_000 }, 2_000)).toBe(2_000)
+  expect([999, 1_000, 1_001].map((at) => nextUpdatedAt({ updatedAt: 1_000 }, at))).toEqual([1_001, 1_001, 1_001])
+  expect(nextUpdatedAt({ updatedAt: 1_000 }, 2_000)).toBe(2_000)
 })
 
 test('a cart is within reach of its customer and of its shop, and a guest’s of everybody in the shop', () => {
   const reaches: Reach[] = ['all', 'guests', { customerId: 'cus_1' }, { customerId: 'cus_2' }]
-  expect(reaches.map((reach) => isWithin(reach, { customerId: null }))).toEqual([true, true, true, true])
-  expect(reaches.map((reach) => isWithin(reach, { customerId: 'cus_1' }))).toEqual([true, false, true, false])
+  expect(reaches.map((reach) => canAccessCart(reach, { customerId: null }))).toEqual([true, true, true, true])
+  expect(reaches.map((reach) => canAccessCart(reach, { customerId: 'cus_1' }))).toEqual([true, false, true, false])
 })
 
 test('the id of a cart has the layout of a UUIDv4 in base32, and 122 bits of chance', () => {

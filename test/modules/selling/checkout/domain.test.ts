@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
-import { lacking } from '../../../../src/modules/selling/checkout/domain.ts'
+import { missingForCheckout } from '../../../../src/modules/selling/checkout/domain.ts'
 
 const whole = { email: 'a@example.com', shippingAddress: { line1: 'Here 1' }, shippingMethod: 'standard' }
 const bare = { email: null, shippingAddress: null, shippingMethod: null }
 
 test('a cart with lines, an e-mail address, and an address and a method to ship by lacks nothing', () => {
-  expect(lacking(whole, { lines: 1, shipsByMethod: true })).toEqual([])
+  expect(missingForCheckout(whole, { lines: 1, shipsByMethod: true })).toEqual([])
 })
 
 test('a cart hears of everything that it lacks at once', () => {
-  expect(lacking(bare, { lines: 0, shipsByMethod: true })).toEqual([
+  expect(missingForCheckout(bare, { lines: 0, shipsByMethod: true })).toEqual([
     'it is empty',
     'it has no e-mail address',
     'it has no shipping address',
@@ -18,11 +18,11 @@ test('a cart hears of everything that it lacks at once', () => {
 })
 
 test('a cart to where the shop does not ship hears that, and not that it has no method', () => {
-  expect(lacking({ ...whole, shippingMethod: null }, { lines: 1, shipsByMethod: true, isReached: false })).toEqual([
+  expect(missingForCheckout({ ...whole, shippingMethod: null }, { lines: 1, shipsByMethod: true, isReached: false })).toEqual([
     'no shipping method of the shop goes to its shipping address',
   ])
 })
 
 test('where nothing is shipped by a method, neither an address nor a method is asked for', () => {
-  expect(lacking(bare, { lines: 1, shipsByMethod: false })).toEqual(['it has no e-mail address'])
+  expect(missingForCheckout(bare, { lines: 1, shipsByMethod: false })).toEqual(['it has no e-mail address'])
 })

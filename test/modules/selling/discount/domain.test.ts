@@ -14,7 +14,7 @@ import {
   offerOf,
   reductionOf,
 } from '../../../../src/modules/selling/discount/domain.ts'
-import { linesBack, paidFor } from '../../../../src/modules/selling/order/refunds/refund-lines.ts'
+import { amountPaidFor, linesToRefund } from '../../../../src/modules/selling/order/refunds/refund-lines.ts'
 
 const blank: Discount = {
   id: 'disc_1',
@@ -221,11 +221,11 @@ describe('a purchase with a discount', () => {
         const { totals: all, lines: taxed } = totalsOf({ lines: given, shippingOf: () => 0 }, () => [])
         const rows = taxed.map((line, at) => ({ ...line, id: `line_${at}`, quantity: lines[at]?.quantity ?? 0 }))
         const left = new Map(rows.map(({ id, quantity }) => [id, quantity]))
-        const refunds: { status: 'SUCCEEDED'; lines: ReturnType<typeof linesBack> }[] = []
+        const refunds: { status: 'SUCCEEDED'; lines: ReturnType<typeof linesToRefund> }[] = []
         while (left.size > 0) {
           const [id, most] = [...left][chance.next().value % left.size] as [string, number]
           const quantity = 1 + (chance.next().value % most)
-          const back = linesBack(rows as never, refunds, [{ lineId: id, quantity, restock: false }])
+          const back = linesToRefund(rows as never, refunds, [{ lineId: id, quantity, restock: false }])
           expect(back.every(({ amount }) => amount >= 0)).toBe(true)
           refunds.push({ status: 'SUCCEEDED', lines: back })
           if (quantity === most) left.delete(id)
@@ -234,7 +234,7 @@ describe('a purchase with a discount', () => {
         const back = refunds.flatMap((refund) => refund.lines)
         for (const row of rows) {
           const ofLine = back.filter(({ lineId }) => lineId === row.id).reduce((whole, { amount }) => whole + BigInt(amount), 0n)
-          expect(ofLine).toBe(BigInt(paidFor(row)))
+          expect(ofLine).toBe(BigInt(amountPaidFor(row)))
         }
         expect(back.reduce((whole, { amount }) => whole + BigInt(amount), 0n)).toBe(BigInt(all.total))
       }),

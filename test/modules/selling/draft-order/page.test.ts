@@ -1,7 +1,7 @@
 /** What a pay page does with what nobody should send it, how it looks while a payment is under way, and the mail that leads there. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { linkIn } from '../../../../src/modules/payments/payment/index.ts'
+import { hostedPageUrl } from '../../../../src/modules/payments/payment/index.ts'
 import { draftFindings } from '../../../../src/modules/selling/draft-order/index.ts'
 import { testApp } from '../../../support/app.ts'
 import { browserOn, draftsOf, formOf, sent } from '../../../support/drafts.ts'
@@ -248,10 +248,10 @@ test('the link of a draft is mailed, in the words of the shop, twenty times at m
 })
 
 test('only an address of the web is where a payment goes on', () => {
-  expect(linkIn({ redirectUrl: 'https://pay.example/a b' })).toBe('https://pay.example/a%20b')
-  expect(linkIn({ approveUrl: 'https://pay.example/1', orderId: 'x' })).toBe('https://pay.example/1')
+  expect(hostedPageUrl({ redirectUrl: 'https://pay.example/a b' })).toBe('https://pay.example/a%20b')
+  expect(hostedPageUrl({ approveUrl: 'https://pay.example/1', orderId: 'x' })).toBe('https://pay.example/1')
   for (const wrong of ['javascript:alert(1)', 'data:text/html,x', 'no address', 7, null])
-    expect(linkIn({ redirectUrl: wrong })).toBeUndefined()
+    expect(hostedPageUrl({ redirectUrl: wrong })).toBeUndefined()
 })
 
 test('souk check names a draft and a cart that do not know each other', async () => {

@@ -6,7 +6,7 @@ import type { ProcessorMessage } from '../../../../src/clients/processors/proces
 import { locking } from '../../../../src/core/command-context.ts'
 import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
 import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
-import { noteDispute, type ToldDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
+import { type ReportedDispute, recordDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
@@ -15,12 +15,12 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const opened: ToldDispute = { reference: 'dp_1', amount: 1_000, currency: 'USD', state: 'OPEN' }
+const opened: ReportedDispute = { reference: 'dp_1', amount: 1_000, currency: 'USD', state: 'OPEN' }
 
-async function tell(app: TestApp, orderId: string, dispute: ToldDispute): Promise<void> {
+async function tell(app: TestApp, orderId: string, dispute: ReportedDispute): Promise<void> {
   const [payment] = await paymentsOf(app.deps, orderId)
   if (!payment) throw new Error('no payment')
-  await app.deps.db.write((tx) => noteDispute(tx, app.deps, { payment, dispute }), locking)
+  await app.deps.db.write((tx) => recordDispute(tx, app.deps, { payment, dispute }), locking)
 }
 
 /** What disputes took, as the books have it. */
@@ -146,7 +146,7 @@ test('of a payment that its processor has taken no money of, a dispute takes non
     readMessage: async () => message,
   })
   const { order } = ok(await shop.buy()).body
-  const send = async (id: string, dispute: ToldDispute) => {
+  const send = async (id: string, dispute: ReportedDispute) => {
     message = { id, payment: { paymentId: order.payments[0].id, reference: undefined }, dispute }
     ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
     await app.jobs.messages()

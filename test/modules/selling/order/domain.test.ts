@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
-  isUnderWay,
+  isOpenPayment,
   type Payment,
   type PaymentStatus,
   paymentStatuses,
@@ -9,9 +9,9 @@ import {
 } from '../../../../src/modules/payments/payment/domain.ts'
 import {
   backoffMs,
+  excessAmount,
   isUnwanted,
-  type Move,
-  nextMove,
+  nextStep,
   type Order,
   type OrderGiftCard,
   type OrderStatus,
@@ -23,7 +23,7 @@ import {
   refundable,
   refundParts,
   refundWindowMs,
-  unawaited,
+  type SagaStep,
 } from '../../../../src/modules/selling/order/domain.ts'
 
 test('an order waits an hour for its payment, one begun late has a quarter of an hour, and goods may come back for two weeks', () => {
@@ -54,7 +54,7 @@ describe('the states of an order', () => {
     const final = paymentStatuses.filter((status) => paymentTransitions[status].length === 0)
     expect(final).toEqual(['CAPTURED'])
     const over = ['CAPTURED', 'FAILED', 'VOIDED']
-    for (const status of paymentStatuses) expect(isUnderWay({ status })).toBe(!over.includes(status))
+    for (const status of paymentStatuses) expect(isOpenPayment({ status })).toBe(!over.includes(status))
     // A shopper may try again on the processor's page.
     expect(paymentTransitions.FAILED).toEqual(['AUTHORIZED', 'PROCESSING', 'CAPTURED'])
     expect(paymentTransitions.VOIDED).toEqual(['CAPTURED'])
@@ -65,8 +65,8 @@ const order = (status: OrderStatus, more: Partial<Order> = {}) =>
   ({ status, amountDue: 100, confirmedAt: null, holds: 'HELD', resumeAt: null, attempts: 0, ...more }) as Order
 const payment = (status: PaymentStatus, more: Partial<Payment> = {}) =>
   ({ id: `pay_${status}`, status, amount: 100, captured: 0, processorReference: null, references: {}, ...more }) as Payment
-const kindOf = (order: Order, payments: Payment[], now = 0) => nextMove({ order, payments }, now).kind
-const isLive = isUnderWay
+const kindOf = (order: Order, payments: Payment[], now = 0) => nextStep({ order, payments }, now).kind
+const isLive = isOpenPayment
 
 describe('the next move of a saga', () => {
   test('the next move of a saga of an unpaid order depends on its payments alone', () => {
@@ -90,7 +90,7 @@ describe('the next move of a saga', () => {
       [[payment('FAILED', { captured: 99 })], 'rest'],
     ]
     for (const [given, expected] of moves)
-      expect(kindOf(order('PENDING_PAYMENT'), given), JSON.stringify(given)).toBe(expected as Move['kind'])
+      expect(kindOf(order('PENDING_PAYMENT'), given), JSON.stringify(given)).toBe(expected as SagaStep['kind'])
     expect(kindOf(order('PENDING_PAYMENT', { amountDue: 0 }), [])).toBe('confirm')
   })
 
@@ -103,7 +103,7 @@ describe('the next move of a saga', () => {
       [payment('AUTHORIZED', known), 'ask'],
     ]
     for (const [given, expected] of moves)
-      expect(kindOf(order('PENDING_PAYMENT', { expiresAt: 5 }), [given], 5), given.status).toBe(expected as Move['kind'])
+      expect(kindOf(order('PENDING_PAYMENT', { expiresAt: 5 }), [given], 5), given.status).toBe(expected as SagaStep['kind'])
   })
 
   test('the next move of a saga of a paid order is to make a sale of it', () => {
@@ -167,33 +167,33 @@ describe('money that nobody waits for', () => {
     ({ paymentId: 'pay_CAPTURED', purpose: 'LATE_CAPTURE', status: 'PENDING', amount, ...more }) as Refund
 
   test('of an order that waits for its payment nothing goes back, since it may be a part of it', () => {
-    for (const status of ['FAILED', 'AUTHORIZED'] as const) expect(unawaited(order('PENDING_PAYMENT'), captured(status, 60), [])).toBe(0)
+    for (const status of ['FAILED', 'AUTHORIZED'] as const) expect(excessAmount(order('PENDING_PAYMENT'), captured(status, 60), [])).toBe(0)
   })
 
   test('of a paid order only what is more than its price goes back, and all of what came on another payment', () => {
     for (const status of ['PAID', 'CONFIRMED', 'FULFILLED', 'COMPLETED'] as const) {
       const paid = order(status, { confirmedAt: status === 'PAID' ? null : 1 })
-      expect(unawaited(paid, captured('CAPTURED', 100), [])).toBe(0)
-      expect(unawaited(paid, captured('CAPTURED', 130), [])).toBe(30)
-      expect(unawaited(paid, captured('CAPTURED', 130), [back(30)])).toBe(0)
-      expect(unawaited(paid, captured('FAILED', 100), [])).toBe(100)
+      expect(excessAmount(paid, captured('CAPTURED', 100), [])).toBe(0)
+      expect(excessAmount(paid, captured('CAPTURED', 130), [])).toBe(30)
+      expect(excessAmount(paid, captured('CAPTURED', 130), [back(30)])).toBe(0)
+      expect(excessAmount(paid, captured('FAILED', 100), [])).toBe(100)
     }
   })
 
   test('what a shop refunds by itself does not count against it, and a refund that failed does not either', () => {
     const paid = order('CONFIRMED', { confirmedAt: 1 })
-    expect(unawaited(paid, captured('CAPTURED', 130), [back(50, { purpose: 'REFUND' })])).toBe(30)
-    expect(unawaited(paid, captured('CAPTURED', 130), [back(30, { status: 'FAILED' })])).toBe(30)
-    expect(unawaited(paid, captured('CAPTURED', 130), [back(30, { paymentId: 'pay_other' })])).toBe(30)
+    expect(excessAmount(paid, captured('CAPTURED', 130), [back(50, { purpose: 'REFUND' })])).toBe(30)
+    expect(excessAmount(paid, captured('CAPTURED', 130), [back(30, { status: 'FAILED' })])).toBe(30)
+    expect(excessAmount(paid, captured('CAPTURED', 130), [back(30, { paymentId: 'pay_other' })])).toBe(30)
   })
 
   test('of an order that came to nothing all goes back, also what grew', () => {
     for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
-      expect(unawaited(order(status), captured('CAPTURED', 40), [])).toBe(40)
-      expect(unawaited(order(status), captured('CAPTURED', 100), [back(40, { purpose: 'COMPENSATE', status: 'SUCCEEDED' })])).toBe(60)
+      expect(excessAmount(order(status), captured('CAPTURED', 40), [])).toBe(40)
+      expect(excessAmount(order(status), captured('CAPTURED', 100), [back(40, { purpose: 'COMPENSATE', status: 'SUCCEEDED' })])).toBe(60)
     }
     // A sale that was cancelled is refunded by whoever cancelled it.
-    expect(unawaited(order('CANCELLED', { confirmedAt: 1 }), captured('CAPTURED', 100), [])).toBe(0)
+    expect(excessAmount(order('CANCELLED', { confirmedAt: 1 }), captured('CAPTURED', 100), [])).toBe(0)
   })
 })
 

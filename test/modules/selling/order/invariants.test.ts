@@ -9,8 +9,8 @@ import { engine } from '../../../../db/columns.ts'
 import type { Processor } from '../../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
 import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
-import type { ToldDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
-import { takeUpPayment } from '../../../../src/modules/selling/order/saga/resume-orders.ts'
+import type { ReportedDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
+import { refreshPayment } from '../../../../src/modules/selling/order/saga/resume-orders.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { type Books, booksOf, violationsOf } from '../../../support/books.ts'
 import { type Promises, promises, type Simulated, signed, simulated, untruths } from '../../../support/random-processor.ts'
@@ -29,7 +29,7 @@ type Action =
   | { do: 'buy' | 'again' | 'return' | 'takeBack' | 'message' | 'refund' | 'refundPart' | 'cancel'; nth: number }
   | { do: 'pay'; nth: number; share: number }
   | { do: 'wait'; minutes: number }
-  | { do: 'dispute'; nth: number; state: ToldDispute['state']; share: number }
+  | { do: 'dispute'; nth: number; state: ReportedDispute['state']; share: number }
   | { do: 'payAll' | 'settle' | 'claim' | 'bounce' | 'jobs' }
 type Story = { promises: Promises; steps: { faults: Fault[]; actions: Action[] }[] }
 
@@ -137,7 +137,7 @@ function undisputed({ disputes }: Books, told: ToldDisputes): string[] {
   })
 }
 
-type ToldDisputes = Map<string, Set<ToldDispute['state']>>
+type ToldDisputes = Map<string, Set<ReportedDispute['state']>>
 type SoFar = { carts: string[]; told: ToldDisputes; drawn: Promises }
 async function act(app: TestApp, shop: Selling, at: Simulated, { carts, told, drawn }: SoFar, one: Action): Promise<number | undefined> {
   const key = shop.publishableKey
@@ -167,7 +167,7 @@ async function act(app: TestApp, shop: Selling, at: Simulated, { carts, told, dr
       const found = await order()
       const [payment] = found ? (await paymentsOf(app.deps, found.id)).slice(-1) : []
       // One that finds the processor away comes again.
-      if (payment) await takeUpPayment(app.deps, payment).catch(() => undefined)
+      if (payment) await refreshPayment(app.deps, payment).catch(() => undefined)
       return undefined
     }
     case 'refund':

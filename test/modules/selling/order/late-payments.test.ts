@@ -3,10 +3,10 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { payments as paymentRows } from '../../../../db/schema/payments.ts'
 import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
 import type { PaymentChoice } from '../../../../src/modules/payments/payment/domain.ts'
-import { payAgain } from '../../../../src/modules/selling/order/placing/place-order.ts'
+import { startNewPayment } from '../../../../src/modules/selling/order/placing/place-order.ts'
 import { sweepPayments } from '../../../../src/modules/selling/order/saga/late-payments.ts'
-import { completeOrder } from '../../../../src/modules/selling/order/saga/saga.ts'
-import { requestDrive } from '../../../../src/modules/selling/order/saga/saga-context.ts'
+import { runSaga } from '../../../../src/modules/selling/order/saga/saga.ts'
+import { requestSagaContext } from '../../../../src/modules/selling/order/saga/saga-context.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf } from '../../../support/books.ts'
 import { ok } from '../../../support/selling.ts'
@@ -166,9 +166,9 @@ describe('a create that is not answered where there is another way to pay', () =
       returnUrl: undefined,
       attemptKey: `by ${processor}`,
     })
-    const drive = { ...requestDrive(app.deps, 'request'), fallbacks: token === undefined ? [choiceOf('second')] : [] }
-    await payAgain(app.deps, order, choiceOf('first'), drive)
-    const done = completeOrder(app.deps, id, drive)
+    const context = { ...requestSagaContext(app.deps, 'request'), fallbacks: token === undefined ? [choiceOf('second')] : [] }
+    await startNewPayment(app.deps, order, choiceOf('first'), context)
+    const done = runSaga(app.deps, id, context)
     return {
       shop,
       id: id as string,

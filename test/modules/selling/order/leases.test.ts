@@ -5,7 +5,7 @@ import { jobs } from '../../../../jobs/index.ts'
 import { type ProcessorPayment, ProcessorUnavailable, type RefundAnswer } from '../../../../src/clients/processors/processor.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { isFree, leaseMs } from '../../../../src/core/leases.ts'
-import { beginRefund } from '../../../../src/modules/selling/order/refunds/refund-requests.ts'
+import { requestRefund } from '../../../../src/modules/selling/order/refunds/refund-requests.ts'
 import { settleRefund } from '../../../../src/modules/selling/order/refunds/refunds.ts'
 import { resumeOrders } from '../../../../src/modules/selling/order/saga/resume-orders.ts'
 import { testApp } from '../../../support/app.ts'
@@ -168,7 +168,7 @@ test('a refund whose sender stood still past its lease is not sent blindly, and 
   })
   const { order } = ok(await shop.buy()).body
   const attempt = { shopId: shop.shop.id, orderId: order.id, asked: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
-  const { refund } = await beginRefund(app.deps, attempt, 'REFUND')
+  const { refund } = await requestRefund(app.deps, attempt, 'REFUND')
   // The process stood still, and the job of another one took the refund over.
   app.clock.advance(minute)
   const job = settleRefund(app.deps, refund.id, { holder: 'job' })
@@ -206,7 +206,7 @@ test.skipIf(engine === 'sqlite')(
     })
     const { order } = ok(await shop.buy()).body
     const attempt = { shopId: shop.shop.id, orderId: order.id, asked: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
-    const { refund } = await beginRefund(app.deps, attempt, 'REFUND')
+    const { refund } = await requestRefund(app.deps, attempt, 'REFUND')
     app.clock.advance(minute)
     const job = settleRefund(app.deps, refund.id, { holder: 'job' })
     await entered.promise

@@ -5,8 +5,8 @@ import { engine } from '../../../../db/columns.ts'
 import { ProcessorRefused, ProcessorUnavailable, type RefundAnswer } from '../../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
 import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
-import { takeAnswer } from '../../../../src/modules/selling/order/saga/order-payments.ts'
-import { newDrive } from '../../../../src/modules/selling/order/saga/saga-context.ts'
+import { handleAnswer } from '../../../../src/modules/selling/order/saga/order-payments.ts'
+import { newSagaContext } from '../../../../src/modules/selling/order/saga/saga-context.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { ok } from '../../../support/selling.ts'
@@ -90,7 +90,7 @@ test('every rule holds after every doing, and at the end all of the money has go
             captured,
             [...made.values()].reduce((sum, amount) => sum + amount, elsewhere),
           )
-          return takeAnswer(app.deps, payment, said('CAPTURED', { authorized: captured, captured, refunded }), newDrive(app.deps))
+          return handleAnswer(app.deps, payment, said('CAPTURED', { authorized: captured, captured, refunded }), newSagaContext(app.deps))
         }
         case 'settle': {
           const { data } = (await shop.get('/v2/refunds?status=MANUAL')).body

@@ -11,8 +11,8 @@ import {
 } from '../../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
 import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
-import { takeAnswer } from '../../../../src/modules/selling/order/saga/order-payments.ts'
-import { newDrive } from '../../../../src/modules/selling/order/saga/saga-context.ts'
+import { handleAnswer } from '../../../../src/modules/selling/order/saga/order-payments.ts'
+import { newSagaContext } from '../../../../src/modules/selling/order/saga/saga-context.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { forceOrder } from '../../../support/order-rows.ts'
@@ -62,7 +62,7 @@ async function messaged(app: TestApp, orderId: string, answer: ProcessorPayment)
   const [payment] = await paymentsOf(app.deps, orderId)
   if (!payment) throw new Error('no payment')
   const reference = payment.processorReference ?? answer.reference
-  await takeAnswer(app.deps, payment, { ...answer, reference }, newDrive(app.deps))
+  await handleAnswer(app.deps, payment, { ...answer, reference }, newSagaContext(app.deps))
 }
 
 test('a refund that the shopper has to fetch gives gift cards and goods back at once, and money counts when it was fetched', async () => {

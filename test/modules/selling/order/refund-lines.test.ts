@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import type { OrderLine, Refund } from '../../../../src/modules/selling/order/domain.ts'
 import { refundable, refundParts } from '../../../../src/modules/selling/order/domain.ts'
 import {
-  amountAsked,
+  amountPaidFor,
   isOf,
-  leftOf,
-  linesBack,
-  paidFor,
+  linesToRefund,
   type RefundedLine,
-  shelvedBy,
+  requestedAmount,
+  unitsToRestock,
+  unrefundedUnits,
 } from '../../../../src/modules/selling/order/refunds/refund-lines.ts'
 
 type Before = Pick<Refund, 'status' | 'lines'>
@@ -50,24 +50,26 @@ test('line refunds add up to what was paid for the line, however it is split and
       const before: Before[] = []
       let gone = 0
       for (const [wanted, fails] of [...split, ...Array.from({ length: fields.quantity }, () => [1, false] as const)]) {
-        const back = refused(() => linesBack([one], before, [units(wanted)]))
+        const back = refused(() => linesToRefund([one], before, [units(wanted)]))
         expect(back === 'CONFLICT').toBe(gone + wanted > fields.quantity)
         if (back === 'CONFLICT') continue
         const lines = back as RefundedLine[]
         expect(sum(lines)).toBeGreaterThanOrEqual(0)
         before.push({ status: fails ? 'FAILED' : gone % 2 === 0 ? 'PENDING' : 'SUCCEEDED', lines })
         if (!fails) gone += wanted
-        expect(sum(before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines))).toBeLessThanOrEqual(paidFor(one))
+        expect(sum(before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines))).toBeLessThanOrEqual(
+          amountPaidFor(one),
+        )
       }
       expect(gone).toBe(fields.quantity)
-      expect(sum(before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines))).toBe(paidFor(one))
+      expect(sum(before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines))).toBe(amountPaidFor(one))
     }),
   )
 })
 
 test('line refunds are half-even, exclusive tax comes back with them, and included tax is in them already', () => {
   const amountOf = (fields: Partial<OrderLine>, quantity = 1, before: Before[] = []) =>
-    linesBack([line(fields)], before, [units(quantity)])[0]?.amount
+    linesToRefund([line(fields)], before, [units(quantity)])[0]?.amount
   expect(amountOf({ quantity: 2, total: 5 })).toBe(2)
   expect(amountOf({ quantity: 2, total: 7 })).toBe(4)
   expect(amountOf({ quantity: 2, total: 7 }, 2)).toBe(7)
@@ -86,25 +88,25 @@ test('units that went back while others were promised and failed leave nothing b
   const lines = (quantity: number, amount: number): Before => ({ status: 'SUCCEEDED', lines: [{ ...units(quantity), amount }] })
   // Of the second, third and sixth unit, which were rounded up.
   const before = [lines(2, 2), lines(1, 1)]
-  expect(linesBack([three], before, [units(1)])[0]?.amount).toBe(0)
-  expect(linesBack([three], before, [units(3)])[0]?.amount).toBe(0)
+  expect(linesToRefund([three], before, [units(1)])[0]?.amount).toBe(0)
+  expect(linesToRefund([three], before, [units(3)])[0]?.amount).toBe(0)
 })
 
 test('line refunds of a line that is not there, that stands twice, or of more than is left are refused', () => {
   const lines = [line({ quantity: 2, total: 10 }), line({ id: 'line_2', quantity: 1, total: 5 })]
-  expect(refused(() => linesBack(lines, [], [units(1, false, 'line_3')]))).toBe('INVALID')
-  expect(refused(() => linesBack(lines, [], [units(1), units(1)]))).toBe('INVALID')
-  expect(refused(() => linesBack(lines, [], [units(3)]))).toBe('CONFLICT')
-  expect(() => linesBack(lines, [], [units(3)])).toThrow('lines.0.quantity (body): more of a line than is left of it to refund')
-  expect(() => linesBack(lines, [], [units(1), units(1)])).toThrow('lines.1.lineId (body): each line may stand once only')
-  expect(() => linesBack(lines, [], [units(1), units(1, false, 'line_3')])).toThrow('lines.1.lineId (body): no line of the order')
+  expect(refused(() => linesToRefund(lines, [], [units(1, false, 'line_3')]))).toBe('INVALID')
+  expect(refused(() => linesToRefund(lines, [], [units(1), units(1)]))).toBe('INVALID')
+  expect(refused(() => linesToRefund(lines, [], [units(3)]))).toBe('CONFLICT')
+  expect(() => linesToRefund(lines, [], [units(3)])).toThrow('lines.0.quantity (body): more of a line than is left of it to refund')
+  expect(() => linesToRefund(lines, [], [units(1), units(1)])).toThrow('lines.1.lineId (body): each line may stand once only')
+  expect(() => linesToRefund(lines, [], [units(1), units(1, false, 'line_3')])).toThrow('lines.1.lineId (body): no line of the order')
   const before: Before[] = [{ status: 'PENDING', lines: [{ ...units(1), amount: 5 }] }]
-  expect(refused(() => linesBack(lines, before, [units(2)]))).toBe('CONFLICT')
-  expect(linesBack(lines, before, [units(1), units(1, true, 'line_2')])).toEqual([
+  expect(refused(() => linesToRefund(lines, before, [units(2)]))).toBe('CONFLICT')
+  expect(linesToRefund(lines, before, [units(1), units(1, true, 'line_2')])).toEqual([
     { lineId: 'line_1', quantity: 1, amount: 5, restock: false },
     { lineId: 'line_2', quantity: 1, amount: 5, restock: true },
   ])
-  expect(linesBack(lines, [{ ...(before[0] as Before), status: 'FAILED' }], [units(2)])[0]?.amount).toBe(10)
+  expect(linesToRefund(lines, [{ ...(before[0] as Before), status: 'FAILED' }], [units(2)])[0]?.amount).toBe(10)
 })
 
 test('line refunds of all lines, amounts and the rest together never give back more than came in', () => {
@@ -117,15 +119,15 @@ test('line refunds of all lines, amounts and the rest together never give back m
   fc.assert(
     fc.property(fc.array(bought, { minLength: 3, maxLength: 3 }), fc.nat(500), fc.nat(2_000), asked, (items, shipping, card, doings) => {
       const lines = items.map((fields, at) => line({ ...fields, id: `line_${at}` }))
-      const total = lines.reduce((all, one) => all + paidFor(one), shipping)
+      const total = lines.reduce((all, one) => all + amountPaidFor(one), shipping)
       const cards = [{ giftCardId: 'gift_1', amount: Math.min(card, total) }]
       const order = { capturedTotal: total - Math.min(card, total) }
       const done: Pick<Refund, 'status' | 'purpose' | 'amount' | 'giftCards' | 'lines'>[] = []
       for (const [what, first, second] of doings) {
         const ask = what === 'lines' ? { lines: [units(Number(second), false, `line_${first}`)] } : { amount: Number(first) }
-        const back = refused(() => ('lines' in ask ? linesBack(lines, done, ask.lines) : []))
+        const back = refused(() => ('lines' in ask ? linesToRefund(lines, done, ask.lines) : []))
         if (!Array.isArray(back)) continue
-        const parts = refundParts(refundable(order, cards as never, done), amountAsked(ask, back))
+        const parts = refundParts(refundable(order, cards as never, done), requestedAmount(ask, back))
         if (parts) done.push({ status: 'SUCCEEDED', purpose: 'REFUND', lines: back, amount: parts.amount, giftCards: parts.giftCards })
       }
       const rest = refundParts(refundable(order, cards as never, done), undefined)
@@ -137,9 +139,9 @@ test('line refunds of all lines, amounts and the rest together never give back m
 
 test('what is asked for is the amount, that of the lines together, or all that is left', () => {
   const lines = [5, 7].map((amount) => ({ ...units(1), amount }))
-  expect(amountAsked({ amount: 3 }, [])).toBe(3)
-  expect(amountAsked({ lines: [] }, lines)).toBe(12)
-  expect(amountAsked({ all: true }, [])).toBeUndefined()
+  expect(requestedAmount({ amount: 3 }, [])).toBe(3)
+  expect(requestedAmount({ lines: [] }, lines)).toBe(12)
+  expect(requestedAmount({ all: true }, [])).toBeUndefined()
 })
 
 test('a refund is that of a request that asks for the same, in the same order', () => {
@@ -173,9 +175,9 @@ test('back on the shelf goes what is counted and was asked to, and a cancelled o
     line({ id: 'line_3', variantId: 'var_3', quantity: 2 }),
   ]
   const refunded = [units(1, true), units(1, true, 'line_2'), units(2, false, 'line_3')].map((one) => ({ ...one, amount: 1 }))
-  expect(shelvedBy({ lines: refunded }, lines)).toEqual([{ variantId: 'var_1', quantity: 1 }])
-  expect(leftOf(lines, [{ status: 'SUCCEEDED', lines: refunded }])).toEqual([{ variantId: 'var_1', quantity: 2 }])
-  expect(leftOf(lines, [{ status: 'FAILED', lines: refunded }])).toEqual([
+  expect(unitsToRestock({ lines: refunded }, lines)).toEqual([{ variantId: 'var_1', quantity: 1 }])
+  expect(unrefundedUnits(lines, [{ status: 'SUCCEEDED', lines: refunded }])).toEqual([{ variantId: 'var_1', quantity: 2 }])
+  expect(unrefundedUnits(lines, [{ status: 'FAILED', lines: refunded }])).toEqual([
     { variantId: 'var_1', quantity: 3 },
     { variantId: 'var_3', quantity: 2 },
   ])

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { type Refund, refundTransitions } from '../../../../src/modules/selling/order/domain.ts'
 import {
   bankFailuresMax,
-  claimAskedAt,
-  outcomeOf,
+  decideOutcome,
+  nextClaimQueryAt,
+  nextWatchAt,
   refusalsMax,
   type Said,
-  unaccounted,
+  unaccountedAmount,
   unheardMs,
-  waitingAs,
-  watchAt,
+  waitingFields,
 } from '../../../../src/modules/selling/order/refunds/refund-responses.ts'
 
 const hourMs = 60 * 60_000
@@ -19,9 +19,9 @@ const dayMs = 24 * hourMs
 const now = 100 * dayMs
 const purposes = ['REFUND', 'CANCEL', 'COMPENSATE', 'LATE_CAPTURE', 'ELSEWHERE'] as const satisfies readonly Refund['purpose'][]
 const statuses = ['PENDING', 'CLAIMABLE', 'SUCCEEDED', 'MANUAL', 'FAILED'] as const satisfies readonly Refund['status'][]
-const isOwed = (purpose: Refund['purpose']) => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
+const mustBeReturned = (purpose: Refund['purpose']) => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
 
-type Asked = Parameters<typeof outcomeOf>[0]
+type Asked = Parameters<typeof decideOutcome>[0]
 const refundOf = (fields: Partial<Asked>): Asked & { updatedAt: number } => ({
   status: 'PENDING',
   purpose: 'REFUND',
@@ -33,7 +33,7 @@ const refundOf = (fields: Partial<Asked>): Asked & { updatedAt: number } => ({
   updatedAt: now,
   ...fields,
 })
-const outcome = (refund: Asked, said: Said, failedBefore = 0) => outcomeOf(refund, said, { now, failedBefore })
+const outcome = (refund: Asked, said: Said, failedBefore = 0) => decideOutcome(refund, said, { now, failedBefore })
 const failed = { reference: 're_1', state: 'FAILED', failureCode: 'closed_account' } as const
 const refused = { reference: undefined, state: 'FAILED', failureCode: 'too_early' } as const
 const unable = { reference: undefined, state: 'FAILED', failureCode: 'refund_not_supported' } as const
@@ -75,7 +75,7 @@ describe.each(purposes)('a refund for %s', (purpose) => {
   })
 
   test('a refund that is refused, or fails at a bank, stays failed; what is owed is asked for again, and in the end paid by hand', () => {
-    if (!isOwed(purpose)) {
+    if (!mustBeReturned(purpose)) {
       expect(outcome(of({}), refused)).toEqual({ kind: 'FAILED', code: 'too_early' })
       expect(outcome(of({}), failed)).toEqual({ kind: 'FAILED', code: 'closed_account' })
       return
@@ -114,29 +114,29 @@ describe.each(purposes)('a refund for %s', (purpose) => {
 })
 
 test('refusals in a row are counted, silence in between is not, and any other answer ends the row', () => {
-  const first = waitingAs(refundOf({ attempts: 7 }), { said: refused, refused: 'too_early', now })
+  const first = waitingFields(refundOf({ attempts: 7 }), { said: refused, refused: 'too_early', now })
   expect(first).toMatchObject({ attempts: 1, failureCode: 'too_early' })
-  const second = waitingAs(refundOf(first), { said: undefined, now })
+  const second = waitingFields(refundOf(first), { said: undefined, now })
   expect(second).toMatchObject({ attempts: 1, failureCode: 'too_early' })
-  expect(waitingAs(refundOf(second), { said: refused, refused: 'too_early', now })).toMatchObject({ attempts: 2 })
-  expect(waitingAs(refundOf(second), { said: { reference: 're_1', state: 'PENDING' }, now })).toMatchObject({
+  expect(waitingFields(refundOf(second), { said: refused, refused: 'too_early', now })).toMatchObject({ attempts: 2 })
+  expect(waitingFields(refundOf(second), { said: { reference: 're_1', state: 'PENDING' }, now })).toMatchObject({
     attempts: 2,
     failureCode: null,
   })
 })
 
 test('a claim is asked about ever more rarely, and once a day at least; a refund that may fail once a day for a week', () => {
-  const pauses = [0, 2, 7, 24, 240].map((hours) => (claimAskedAt(now - hours * hourMs, now) - now) / hourMs)
+  const pauses = [0, 2, 7, 24, 240].map((hours) => (nextClaimQueryAt(now - hours * hourMs, now) - now) / hourMs)
   expect(pauses).toEqual([1, 2, 7, 24, 24])
-  let [at, looks]: [number | null, number] = [watchAt(now, now), 0]
-  for (; at !== null; at = watchAt(now, at)) looks++
+  let [at, looks]: [number | null, number] = [nextWatchAt(now, now), 0]
+  for (; at !== null; at = nextWatchAt(now, at)) looks++
   expect(looks).toBe(7)
 })
 
 test('of what a processor says went back, what is not sure to be of somebody else is not counted', () => {
   const one: Pick<Refund, 'paymentId' | 'amount' | 'processorReference'> = { paymentId: 'pay_1', amount: 300, processorReference: 're_1' }
   const left = (...refunds: (Pick<Refund, 'status'> & Partial<typeof one>)[]) =>
-    unaccounted(
+    unaccountedAmount(
       { id: 'pay_1' },
       refunds.map((refund) => ({ ...one, ...refund })),
       1_000,

@@ -9,7 +9,7 @@ import {
   type RefundAnswer,
 } from '../../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
-import { completeOrder } from '../../../../src/modules/selling/order/index.ts'
+import { runSaga } from '../../../../src/modules/selling/order/index.ts'
 import { settleRefund } from '../../../../src/modules/selling/order/refunds/refunds.ts'
 import { testApp } from '../../../support/app.ts'
 import { booksOf } from '../../../support/books.ts'
@@ -354,7 +354,7 @@ test('an order whose money is on its way back does not end over a refund that wa
     if (others++ === 0) for (const { id } of found) await settleRefund(app.deps, id, { holder: 'somebody else' })
     return found
   }
-  await completeOrder(app.deps, order.id)
+  await runSaga(app.deps, order.id)
   expect(await shop.order(order.id)).toMatchObject({ status: 'COMPENSATING', refunds: [{ status: 'FAILED' }, { status: 'PENDING' }] })
 })
 

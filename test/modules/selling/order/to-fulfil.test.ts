@@ -141,12 +141,12 @@ describe('an order becomes FULFILLED by the refund that leaves nothing to send',
       readMessage: async () => ({ payment: { reference: 'ref' } }) as never,
     })
     const { order } = ok(await shop.buy()).body
-    const { followRefunds } = await import('../../../../src/modules/selling/order/refunds/external-refunds.ts')
+    const { syncRefunds } = await import('../../../../src/modules/selling/order/refunds/external-refunds.ts')
     const { paymentsOf } = await import('../../../../src/modules/payments/payment/index.ts')
     const seen = async (sum: number) => {
       refunded = sum
       const [payment] = await paymentsOf(app.deps, order.id)
-      if (payment) await followRefunds(app.deps, payment, { refunded: sum })
+      if (payment) await syncRefunds(app.deps, payment, { refunded: sum })
     }
     await seen(999)
     await expectLeft(shop, order.id, true)

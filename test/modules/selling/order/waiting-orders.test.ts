@@ -1,7 +1,7 @@
 /** Payments that wait for their shopper, are being decided, or of which nobody knows whether they were begun: against a processor of the test's own. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
-import { completeOrder } from '../../../../src/modules/selling/order/index.ts'
+import { runSaga } from '../../../../src/modules/selling/order/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { ok } from '../../../support/selling.ts'
 import { capabilities, said, scripted, sellingBy } from '../../../support/test-processor.ts'
@@ -425,7 +425,7 @@ describe('a payment that may not be begun twice, at a processor that answers lat
     await asked.promise
     // Another process, or a request beside the job, once the lease is over.
     app.clock.advance(31_000)
-    await completeOrder(app.deps, order.id)
+    await runSaga(app.deps, order.id)
     expect(made).toBe(2)
     answered.resolve()
     await first

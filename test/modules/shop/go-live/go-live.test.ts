@@ -4,7 +4,7 @@ import { and, eq, ne } from 'drizzle-orm'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { orders } from '../../../../db/schema/selling.ts'
 import { apiKeys } from '../../../../db/schema/shop.ts'
-import { priced, wholeCart } from '../../../../src/modules/selling/cart/index.ts'
+import { loadCart, priced } from '../../../../src/modules/selling/cart/index.ts'
 import { placeOrder } from '../../../../src/modules/selling/order/index.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
 import { approved } from '../../../support/kyb.ts'
@@ -204,7 +204,7 @@ describe('going live', () => {
     const { deps } = app
     const cartId = await shop.cart()
     const caller = { shop: shop.shop, principal: { kind: 'merchant', id: shop.id, sessionId: '' } } as const
-    const { cart, snapshot } = await wholeCart(deps, caller, cartId)
+    const { cart, snapshot } = await loadCart(deps, caller, cartId)
     await app.deps.db.write((tx) => deps.shopStore.update(tx, shop.shop.id, { mode: 'LIVE' }))
     const purchase = {
       snapshot,

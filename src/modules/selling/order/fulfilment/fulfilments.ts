@@ -10,7 +10,7 @@ import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
 import { reindexOrder } from '../search/search-index.ts'
 import { type FulfilmentView, fulfilmentView, type NoteView, noteView } from '../view.ts'
-import { type SentLine, type Units, unitsOf } from './units.ts'
+import { type FulfilledLine, type Units, unitsOf } from './units.ts'
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
@@ -21,7 +21,7 @@ const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
  * @throws AppError INVALID for a line that the order does not have, or that stands twice; CONFLICT for more than is left of one, when
  *   nothing is left, and for one parcel too many
  */
-export function packed(units: readonly Units[], asked: readonly SentLine[] | undefined, sentBefore: number): SentLine[] {
+export function packed(units: readonly Units[], asked: readonly FulfilledLine[] | undefined, sentBefore: number): FulfilledLine[] {
   const twice = asked?.findIndex(({ lineId }, at) => asked.findIndex((one) => one.lineId === lineId) < at) ?? -1
   if (twice >= 0) throw new AppError('INVALID', `lines.${twice}.lineId (body): each line may stand once only`)
   asked?.forEach(({ lineId, quantity }, at) => {
@@ -39,14 +39,14 @@ export function packed(units: readonly Units[], asked: readonly SentLine[] | und
 }
 
 /** How a message tells of a parcel. */
-export const toldOf = (fulfilment: Fulfilment) => pick(fulfilment, 'id', 'lines', 'trackingNumber', 'carrier')
+export const fulfilmentMessage = (fulfilment: Fulfilment) => pick(fulfilment, 'id', 'lines', 'trackingNumber', 'carrier')
 
 /** What an event of a parcel holds: what is not known is left out. */
-export const detailOf = ({ id, trackingNumber, carrier }: Fulfilment): Record<string, string> =>
+export const fulfilmentEventDetail = ({ id, trackingNumber, carrier }: Fulfilment): Record<string, string> =>
   defined({ fulfilment: id, trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined })
 
 /** Tells the shop's endpoints that all of an order was sent. @param last its last parcel; undefined where a refund took the rest */
-export const tellFulfilled = (
+export const notifyFulfilled = (
   tx: Writer,
   deps: OrderDeps,
   { id: orderId, shopId, number, trackingNumber, carrier }: Order,
@@ -60,7 +60,7 @@ export const tellFulfilled = (
       orderId,
       number,
       ...(last ? pick(last, 'trackingNumber', 'carrier') : { trackingNumber, carrier }),
-      fulfilment: last ? toldOf(last) : null,
+      fulfilment: last ? fulfilmentMessage(last) : null,
     },
   })
 
@@ -82,7 +82,7 @@ export async function fulfilByRefund(tx: Writer, deps: OrderDeps, { order, actor
   const after = await store.move(tx, order.id, ['CONFIRMED'], 'FULFILLED', fulfilled)
   if (!after) return
   await appendEvent(tx, deps, { orderId: order.id, type: 'FULFILLED', actor })
-  await tellFulfilled(tx, deps, after, undefined)
+  await notifyFulfilled(tx, deps, after, undefined)
 }
 
 /**
@@ -117,7 +117,7 @@ export async function changeFulfilment(
 ): Promise<FulfilmentView & { version: number }> {
   const { orderStore, fulfilmentStore: store } = deps
   return write(async (tx) => {
-    const order = await ownLocked(tx, deps, shop.id, orderId)
+    const order = await lockOwnOrder(tx, deps, shop.id, orderId)
     const parcels = await orderStore.parcelsOf(tx, orderId)
     const before = parcels.find(({ id }) => id === fulfilmentId)
     if (!before) throw new AppError('NOT_FOUND', 'No such fulfilment')
@@ -131,12 +131,12 @@ export async function changeFulfilment(
     if (trackingNumber !== before.trackingNumber) await reindexOrder(tx, deps, orderId)
     const tracking = trackingOf(parcels.map((one) => (one.id === after.id ? after : one)))
     await orderStore.change(tx, orderId, [order.status], { ...tracking, updatedAt: now })
-    await appendEvent(tx, deps, { orderId, type: 'FULFILMENT_UPDATED', detail: detailOf(after), actor: actor.id })
+    await appendEvent(tx, deps, { orderId, type: 'FULFILMENT_UPDATED', detail: fulfilmentEventDetail(after), actor: actor.id })
     await enqueueMessage(tx, deps, {
       shopId: shop.id,
       event: 'order.fulfilment_updated',
       key: `order.fulfilment_updated:${after.id}:${after.version}`,
-      data: { orderId, number: order.number, fulfilment: toldOf(after) },
+      data: { orderId, number: order.number, fulfilment: fulfilmentMessage(after) },
     })
     await audit(tx, deps, { actor, action: 'order.fulfilment_updated', subject: orderId, shopId: shop.id, after: { fulfilment: after.id } })
     return versioned(after)
@@ -153,7 +153,7 @@ export const versioned = (fulfilment: Fulfilment): FulfilmentView & { version: n
  * Notes something down of an order, for the shop's people; whatever has become of the order.
  * @throws AppError NOT_FOUND; CONFLICT for one note too many
  */
-export async function noteOrder(
+export async function addOrderNote(
   deps: OrderDeps,
   { shop, actor, write = deps.db.write }: Change,
   orderId: string,
@@ -161,7 +161,7 @@ export async function noteOrder(
 ): Promise<NoteView> {
   const { orderStore, fulfilmentStore } = deps
   return write(async (tx) => {
-    await ownLocked(tx, deps, shop.id, orderId)
+    await lockOwnOrder(tx, deps, shop.id, orderId)
     if ((await orderStore.notesOf(tx, orderId)).length >= notesMax) throw new AppError('CONFLICT', `An order has ${notesMax} notes at most`)
     const note = { id: deps.newId('note'), orderId, text, actor: actor.id, at: deps.clock.now() }
     await fulfilmentStore.insertNote(tx, note)
@@ -170,7 +170,7 @@ export async function noteOrder(
   }, locking)
 }
 
-async function ownLocked(tx: Writer, deps: OrderDeps, shopId: string, orderId: string): Promise<Order> {
+async function lockOwnOrder(tx: Writer, deps: OrderDeps, shopId: string, orderId: string): Promise<Order> {
   const order = await deps.orderStore.lock(tx, orderId)
   if (order?.shopId !== shopId) throw noSuchOrder()
   return order

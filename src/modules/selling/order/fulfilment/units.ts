@@ -1,7 +1,7 @@
 /** Counts the units of an order's lines that are sent, refunded, or left to send. */
 import { type Fulfilment, type Order, type OrderLine, type Refund, stands } from '../domain.ts'
 
-export type SentLine = Fulfilment['lines'][number]
+export type FulfilledLine = Fulfilment['lines'][number]
 /** Units of a line: `sent`, `left` (can be sent now), `open` (neither sent nor finally refunded). */
 export type Units = { readonly lineId: string; readonly sent: number; readonly left: number; readonly open: number }
 
@@ -30,7 +30,7 @@ export function unitsOf(
   parcels: readonly Pick<Fulfilment, 'lines'>[],
   refunds: readonly CountedRefund[],
 ): Units[] {
-  const countOf = (all: readonly { readonly lines: readonly SentLine[] }[], id: string) =>
+  const countOf = (all: readonly { readonly lines: readonly FulfilledLine[] }[], id: string) =>
     all.reduce((sum, one) => one.lines.reduce((more, { lineId, quantity }) => more + (lineId === id ? quantity : 0), sum), 0)
   const notFailed = refunds.filter(({ status, purpose }) => status !== 'FAILED' && purpose !== 'LATE_CAPTURE')
   const standing = notFailed.filter(stands)

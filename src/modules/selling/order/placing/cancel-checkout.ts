@@ -3,14 +3,14 @@ import { AppError } from '../../../../core/errors.ts'
 import { hasFailed } from '../../../payments/payment/domain.ts'
 import { paymentsWithin } from '../../../payments/payment/index.ts'
 import { lockCart, reopenCart } from '../../cart/index.ts'
-import { cameToNothing, endedUnpaidAs, type Order } from '../domain.ts'
+import { endedPaymentStatus, endedWithoutSale, type Order } from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
-import { tellCancelled } from '../refunds/refund-effects.ts'
-import { returnUnawaited, settleRefund } from '../refunds/refunds.ts'
+import { notifyCancelled } from '../refunds/refund-effects.ts'
+import { refundExcess, settleRefund } from '../refunds/refunds.ts'
 import { release } from '../saga/confirm-order.ts'
-import { giveUpPayment, returnToSaga } from '../saga/saga.ts'
-import type { Drive } from '../saga/saga-context.ts'
+import { refreshSaga, voidOpenPayment } from '../saga/saga.ts'
+import type { SagaContext } from '../saga/saga-context.ts'
 
 const stillPayable = () => new AppError('CONFLICT', 'A payment for this order may still succeed: look again in a moment')
 const isBought = () => new AppError('CONFLICT', 'The cart was bought')
@@ -22,9 +22,9 @@ const isCheckedOutAgain = () => new AppError('CONFLICT', 'The cart was checked o
  * @param actor of the shopper, for the order's trail
  * @throws AppError CONFLICT while a payment may still succeed, or when one has
  */
-export async function takeOrderBack(deps: OrderDeps, orderId: string, drive: Drive, actor: string): Promise<void> {
+export async function cancelUnpaidOrder(deps: OrderDeps, orderId: string, context: SagaContext, actor: string): Promise<void> {
   // It may be paid by now, and nobody has told us.
-  const saga = await giveUpPayment(deps, await returnToSaga(deps, orderId, drive), drive)
+  const saga = await voidOpenPayment(deps, await refreshSaga(deps, orderId, context), context)
   if (typeof saga === 'string') throw stillPayable()
   assertUnpaid(saga.order)
   const refunds = await deps.db.write(async (tx) => {
@@ -39,19 +39,19 @@ export async function takeOrderBack(deps: OrderDeps, orderId: string, drive: Dri
     const payments = await paymentsWithin(tx, deps, orderId)
     if (!payments.every(hasFailed)) throw stillPayable()
     if (order.status === 'PENDING_PAYMENT') {
-      const ended = { ...endedUnpaidAs(order, payments), attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
+      const ended = { ...endedPaymentStatus(order, payments), attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
       order = await deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'CANCELLED', ended)
       if (!order) throw stillPayable()
       await appendEvent(tx, deps, { orderId, type: 'CANCELLED', actor })
-      await tellCancelled(tx, deps, { order, reason: null })
+      await notifyCancelled(tx, deps, { order, reason: null })
     }
-    return returnUnawaited(tx, deps, { order: await release(tx, deps, order), payments }, drive.holder)
+    return refundExcess(tx, deps, { order: await release(tx, deps, order), payments }, context.holder)
   }, locking)
-  for (const { id } of refunds) await settleRefund(deps, id, drive, { isNew: true })
+  for (const { id } of refunds) await settleRefund(deps, id, context, { isNew: true })
 }
 
 /** @throws AppError unless an order waits for its payment, or came to nothing */
 function assertUnpaid(order: Order): void {
-  const isUnpaid = order.status === 'PENDING_PAYMENT' || (cameToNothing(order) && order.status !== 'COMPENSATING')
+  const isUnpaid = order.status === 'PENDING_PAYMENT' || (endedWithoutSale(order) && order.status !== 'COMPENSATING')
   if (!isUnpaid) throw isBought()
 }

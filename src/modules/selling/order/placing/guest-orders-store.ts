@@ -7,7 +7,7 @@ import type { Order } from '../domain.ts'
 const lockedOrders = lockedRowsIn(orders, 'id')
 
 /** Orders of a shop that were bought as a guest, with an e-mail address. */
-export const guestsStore = {
+export const guestOrdersStore = {
   /** The first of them, by id. */
   async idsOf(from: Pick<Reader, 'select'>, shopId: string, email: string, limit: number): Promise<string[]> {
     const rows = await from

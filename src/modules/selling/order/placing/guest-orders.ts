@@ -3,13 +3,13 @@ import type { Deps } from '../../../../core/deps.ts'
 import { countJoined, type GuestOrders } from '../../../customers/customer/index.ts'
 import { audit } from '../../../operations/audit/index.ts'
 import type { Order } from '../domain.ts'
-import { guestsStore as store } from './guest-orders-store.ts'
+import { guestOrdersStore as store } from './guest-orders-store.ts'
 
 /** In one write. */
-export const joinedAtOnce = 200
+export const guestOrdersPerWrite = 200
 
 /** What a customer has spent by an order: nothing before it is a sale. */
-export const spentBy = ({ confirmedAt, total, refundedTotal, giftCardRefundedTotal }: Order): number =>
+export const netSpending = ({ confirmedAt, total, refundedTotal, giftCardRefundedTotal }: Order): number =>
   confirmedAt === null ? 0 : total - refundedTotal - giftCardRefundedTotal
 
 type Needed = Pick<Deps, 'clock' | 'newId' | 'db'> & { readonly orderChanged: (tx: Writer, orderId: string) => void }
@@ -21,7 +21,7 @@ type Needed = Pick<Deps, 'clock' | 'newId' | 'db'> & { readonly orderChanged: (t
 export const guestOrdersOf = (deps: Needed): GuestOrders => ({
   areThere: async (read, { shopId, email }) => (await store.idsOf(read, shopId, email, 1)).length > 0,
   async join(tx, { id: customerId, shopId, email }, actor) {
-    const ids = await store.idsOf(tx, shopId, email, joinedAtOnce)
+    const ids = await store.idsOf(tx, shopId, email, guestOrdersPerWrite)
     if (ids.length === 0) return false
     const joined = await store.give(tx, ids, customerId, deps.clock.now())
     const counts = Map.groupBy(joined, ({ currency, mode }) => `${currency} ${mode}`)
@@ -29,12 +29,12 @@ export const guestOrdersOf = (deps: Needed): GuestOrders => ({
       if (!first) continue
       const { currency, mode } = first
       const own = [first, ...rest]
-      const amount = own.reduce((sum, order) => sum + spentBy(order), 0)
+      const amount = own.reduce((sum, order) => sum + netSpending(order), 0)
       await countJoined(tx, { customerId, currency, mode, orders: own.length, amount })
     }
     for (const { id } of joined) deps.orderChanged(tx, id)
     if (joined.length > 0)
       await audit(tx, deps, { actor, action: 'customer.orders_joined', subject: customerId, shopId, after: { orders: joined.length } })
-    return ids.length === joinedAtOnce
+    return ids.length === guestOrdersPerWrite
   },
 })

@@ -19,7 +19,7 @@ const more = {
 }
 const once = sql`(select 1 as one) as once`
 const areMoreThan = prepare((queries) => queries.select(more).from(once))
-const areNoMore = prepareSureRead((queries) =>
+const assertNoMoreThan = prepareSureRead((queries) =>
   queries
     .select({ one: sql`1`.as('one') })
     .from(once)
@@ -27,7 +27,7 @@ const areNoMore = prepareSureRead((queries) =>
 )
 
 /** Orders of a shop and from an address that wait for their payment, and all that came of a cart. */
-export const boundsStore = {
+export const openOrderLimitsStore = {
   /** Whether there are more than so many. */
   async areMoreThan(
     tx: Writer,
@@ -39,7 +39,7 @@ export const boundsStore = {
     return found
   },
   /** Where there are more of any, the write throws NothingChanged. */
-  async areNoMore(tx: Writer, { shopId, cartId, placedFrom }: Holding, max: Bounds): Promise<void> {
-    await tx.run(areNoMore, { shopId, cartId, placedFrom, ...max })
+  async assertNoMoreThan(tx: Writer, { shopId, cartId, placedFrom }: Holding, max: Bounds): Promise<void> {
+    await tx.run(assertNoMoreThan, { shopId, cartId, placedFrom, ...max })
   },
 }

@@ -4,8 +4,8 @@ import { AppError } from '../../../../core/errors.ts'
 import { pick } from '../../../../lib/objects.ts'
 import { reserveKnownStock, reserveStock } from '../../../catalog/products/index.ts'
 import { countOrder } from '../../../customers/customer/index.ts'
-import { isUnderWay, type PaymentChoice } from '../../../payments/payment/domain.ts'
-import { beginPayment, paymentsWithin } from '../../../payments/payment/index.ts'
+import { isOpenPayment, type PaymentChoice } from '../../../payments/payment/domain.ts'
+import { createPayment, paymentsWithin } from '../../../payments/payment/index.ts'
 import { type CartSnapshot, convertCart, convertCartSurely, type Priced } from '../../cart/index.ts'
 import { orderDiscount } from '../../discount/domain.ts'
 import { takeDiscounts, userOf } from '../../discount/index.ts'
@@ -21,13 +21,13 @@ import {
   pendingPaymentMs,
   resumeAfterMs,
   type Saga,
-  wordingOf,
+  searchWordsOf,
 } from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
-import type { Drive } from '../saga/saga-context.ts'
+import type { SagaContext } from '../saga/saga-context.ts'
 import { findingStore } from '../search/search-store.ts'
-import { boundsStore, type Holding } from './open-order-limits-store.ts'
+import { type Holding, openOrderLimitsStore } from './open-order-limits-store.ts'
 
 /** Some of them will be paid, or over, by then. */
 const unpaidRetrySeconds = 60
@@ -46,7 +46,7 @@ export type Purchase = {
 /**
  * Makes an order of a cart, in one write: its stock is reserved, its gift cards are held and its number is drawn with it, so that
  * of two who want the last one only one has an order, and no number is lost.
- * @param drive the run that goes on to tell the processor
+ * @param context the run that goes on to tell the processor
  * @returns the order and its payment
  * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone, a gift card is used up or the shop has
  *   gone live
@@ -55,7 +55,7 @@ export async function placeOrder(
   deps: OrderDeps,
   { snapshot, mode, priced, email, placedFrom }: Purchase,
   choice: PaymentChoice,
-  drive: Drive,
+  context: SagaContext,
 ): Promise<Saga> {
   const { customerId, shopId } = snapshot.cart
   // Counts and limits of discounts are looked at in every case, too.
@@ -66,12 +66,12 @@ export async function placeOrder(
       async (tx) => {
         const draft = orderOf(deps.newId('order'), purchase, choice, deps.clock.now())
         const { id, total, currency } = draft
-        const reserved = await (isKnown ? takeAsKnown : takeAsFound)(tx, deps, purchase, draft)
+        const reserved = await (isKnown ? takeOptimistically : takeChecked)(tx, deps, purchase, draft)
         const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
         const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards)
-        await findingStore.add(tx, draft, wordingOf(draft, lines, []))
-        if (isKnown) await assertWithinBounds(tx, deps, draft)
-        const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder: drive.holder })] : []
+        await findingStore.add(tx, draft, searchWordsOf(draft, lines, []))
+        if (isKnown) await assertWithinLimits(tx, deps, draft)
+        const payments = draft.amountDue > 0 ? [await createPayment(tx, deps, { order: draft, choice, holder: context.holder })] : []
         const events: OrderEvent[] = []
         await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } }, events)
         return { draft, payments, inserted, lines, giftCards, events }
@@ -88,9 +88,9 @@ export async function placeOrder(
           return place(false)
         })
   const { draft, inserted, payments, ...parts } = await placing.catch(refuseGoneLive)
-  for (const { id: unsent } of payments) drive.unsent.add(unsent)
+  for (const { id: unsent } of payments) context.unsent.add(unsent)
   const order = { ...draft, number: await inserted.number }
-  drive.made = { order, payments, ...parts }
+  context.made = { order, payments, ...parts }
   return { order, payments }
 }
 
@@ -107,12 +107,12 @@ type Take = (
 ) => Promise<Set<string>>
 
 /** Looks at what it finds before it goes on, and says what is in the way. */
-const takeAsFound: Take = async (tx, deps, { snapshot: { cart, items }, priced, customer }, draft) => {
+const takeChecked: Take = async (tx, deps, { snapshot: { cart, items }, priced, customer }, draft) => {
   const { id, currency, mode } = draft
   const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
   const converted = convertCart(tx, deps, cart)
   const reserving = reserveStock(tx, deps, wanted)
-  const isClose = isCloseToBound(tx, deps, draft)
+  const isClose = isNearLimit(tx, deps, draft)
   isClose.catch(() => undefined)
   // Whatever else there is to say, the cart comes first.
   reserving.catch(() => undefined)
@@ -121,7 +121,7 @@ const takeAsFound: Take = async (tx, deps, { snapshot: { cart, items }, priced, 
   await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
   if (customer !== undefined) await takeDiscounts(tx, deps, { orderId: id, mode, counted: priced.discounts, customer })
   if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency, mode })
-  if (await isClose) await assertMayHold(tx, deps, draft)
+  if (await isClose) await assertBelowLimits(tx, deps, draft)
   return reserved
 }
 
@@ -129,7 +129,7 @@ const takeAsFound: Take = async (tx, deps, { snapshot: { cart, items }, priced, 
  * The same where all is as it was read just now: nothing is waited for, so that on Postgres the order is placed in one round trip, and its
  * shop's number is held for as long as the server itself takes. Else the write throws NothingChanged.
  */
-const takeAsKnown: Take = async (tx, deps, { snapshot: { cart, items } }, { currency, mode }) => {
+const takeOptimistically: Take = async (tx, deps, { snapshot: { cart, items } }, { currency, mode }) => {
   const wanted = items.map(({ line: { variantId, quantity }, sellable }) => ({
     variantId,
     quantity,
@@ -153,7 +153,7 @@ function refuseGoneLive(error: unknown): never {
  * Begins another payment for an order whose last one failed.
  * @throws AppError CONFLICT when the order is not waiting for one
  */
-export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentChoice, drive: Drive): Promise<void> {
+export async function startNewPayment(deps: OrderDeps, order: Order, choice: PaymentChoice, context: SagaContext): Promise<void> {
   const { orderStore: store } = deps
   await deps.db.write(async (tx) => {
     const now = deps.clock.now()
@@ -171,17 +171,17 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
       resumeAt: now + resumeAfterMs,
       updatedAt: now,
     } as const
-    const anyLive = begun.some((payment) => isUnderWay(payment) || payment.status === 'CAPTURED')
+    const anyLive = begun.some((payment) => isOpenPayment(payment) || payment.status === 'CAPTURED')
     if (anyLive || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
-    const { id, processor } = await beginPayment(tx, deps, { order, choice, holder: drive.holder })
-    drive.unsent.add(id)
+    const { id, processor } = await createPayment(tx, deps, { order, choice, holder: context.holder })
+    context.unsent.add(id)
     await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_STARTED', detail: { payment: id, processor } })
   }, locking)
 }
 
 /** Orders that are placed at the same moment do not see each other. This close to a bound they are counted one after the other. */
-const closeToBound = 64
+const limitMargin = 64
 
 /** Of how many there may be at most, so many less: of orders by the shop's shoppers, from an address, of a cart. */
 const boundsOf = ({ config }: OrderDeps, room: number) => ({
@@ -191,25 +191,25 @@ const boundsOf = ({ config }: OrderDeps, room: number) => ({
 })
 
 /** Whether so few more may be placed, or none. The cart's row is locked. */
-const isFull = (tx: Writer, deps: OrderDeps, order: Holding, room: number) => {
+const exceedsLimits = (tx: Writer, deps: OrderDeps, order: Holding, room: number) => {
   const { shopMax, addressMax, cartMax } = boundsOf(deps, room + 1)
-  return boundsStore.areMoreThan(tx, order, { shopMax, addressMax, cartMax: cartMax - 1 })
+  return openOrderLimitsStore.areMoreThan(tx, order, { shopMax, addressMax, cartMax: cartMax - 1 })
 }
 
 /** That an order which has its number already, and so nobody else of its shop's is being placed, is none too many: else NothingChanged. */
-const assertWithinBounds = (tx: Writer, deps: OrderDeps, order: Holding): Promise<void> =>
-  boundsStore.areNoMore(tx, order.placedFrom === null ? { ...order, shopId: null } : order, boundsOf(deps, 0))
+const assertWithinLimits = (tx: Writer, deps: OrderDeps, order: Holding): Promise<void> =>
+  openOrderLimitsStore.assertNoMoreThan(tx, order.placedFrom === null ? { ...order, shopId: null } : order, boundsOf(deps, 0))
 
 /**
- * Whether `assertMayHold` has to look closer.
+ * Whether `assertBelowLimits` has to look closer.
  * @throws AppError CONFLICT for a cart that was checked out too often
  */
-async function isCloseToBound(tx: Writer, deps: OrderDeps, order: Holding): Promise<boolean> {
+async function isNearLimit(tx: Writer, deps: OrderDeps, order: Holding): Promise<boolean> {
   const { unpaidOrdersPerShop: perShop, unpaidOrdersPerAddress: perAddress } = deps.config
-  const { ofShop, fromAddress, ofCart } = await isFull(tx, deps, order, closeToBound)
+  const { ofShop, fromAddress, ofCart } = await exceedsLimits(tx, deps, order, limitMargin)
   if (ofCart) throw new AppError('CONFLICT', `The cart was checked out ${ordersPerCartMax} times: begin another cart`)
   // The shop's own server is not to be shut out by strangers.
-  return order.placedFrom !== null && (ofShop || fromAddress || Math.min(perShop, perAddress) <= closeToBound)
+  return order.placedFrom !== null && (ofShop || fromAddress || Math.min(perShop, perAddress) <= limitMargin)
 }
 
 /**
@@ -217,9 +217,9 @@ async function isCloseToBound(tx: Writer, deps: OrderDeps, order: Holding): Prom
  * orders that it places in several shops at the same moment may pass it by as many.
  * @throws AppError RATE_LIMITED for an address or a shop that has too many
  */
-async function assertMayHold(tx: Writer, deps: OrderDeps, order: Holding & Pick<Order, 'shopId'>): Promise<void> {
+async function assertBelowLimits(tx: Writer, deps: OrderDeps, order: Holding & Pick<Order, 'shopId'>): Promise<void> {
   await deps.orderStore.holdNumbers(tx, order.shopId)
-  const { ofShop, fromAddress } = await isFull(tx, deps, order, 0)
+  const { ofShop, fromAddress } = await exceedsLimits(tx, deps, order, 0)
   const retry = { retryAfterSeconds: unpaidRetrySeconds }
   if (fromAddress)
     throw new AppError(

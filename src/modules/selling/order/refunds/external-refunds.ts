@@ -3,11 +3,11 @@ import { locking } from '../../../../core/command-context.ts'
 import { noLease } from '../../../../core/leases.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
 import { type PaymentAnswer, paymentsWithin } from '../../../payments/payment/index.ts'
-import { cameToNothing, type Order, type Refund } from '../domain.ts'
+import { endedWithoutSale, type Order, type Refund } from '../domain.ts'
 import type { OrderDeps } from '../providers.ts'
-import { noteMoved } from './refund-effects.ts'
-import { unaccounted } from './refund-responses.ts'
-import { askedStatuses, beginMoneyBack } from './refunds.ts'
+import { applyRefundEffects } from './refund-effects.ts'
+import { unaccountedAmount } from './refund-responses.ts'
+import { createRefund, openRefundStatuses } from './refunds.ts'
 
 // What a processor tells of refunds when it is asked about their payment, and what the shop has done at the processor's own page.
 
@@ -15,11 +15,11 @@ import { askedStatuses, beginMoneyBack } from './refunds.ts'
  * Something was said of a payment that was captured: money that its shop gave back at the processor's own page is noted, and the refunds
  * that its processor may have news of are asked about by the job at once.
  */
-export async function followRefunds(deps: OrderDeps, payment: Payment, { refunded }: Pick<PaymentAnswer, 'refunded'>): Promise<void> {
+export async function syncRefunds(deps: OrderDeps, payment: Payment, { refunded }: Pick<PaymentAnswer, 'refunded'>): Promise<void> {
   if (payment.captured === 0) return
   const { orderStore: store, db, clock } = deps
   const known = await store.refundsOf(db.read, payment.orderId)
-  if (refunded !== undefined && unaccounted(payment, known, refunded) > 0) await noteElsewhere(deps, payment, refunded)
+  if (refunded !== undefined && unaccountedAmount(payment, known, refunded) > 0) await recordExternalRefund(deps, payment, refunded)
   const now = clock.now()
   const news = known.filter(
     (refund) => refund.paymentId === payment.id && (refund.resumeAt ?? 0) > now && refund.processorReference !== null,
@@ -28,7 +28,7 @@ export async function followRefunds(deps: OrderDeps, payment: Payment, { refunde
   await db.write(async (tx) => {
     for (const { id } of news) {
       const refund = await store.lockRefund(tx, id)
-      if (refund && refund.resumeAt !== null) await store.changeRefund(tx, id, askedStatuses, { resumeAt: now })
+      if (refund && refund.resumeAt !== null) await store.changeRefund(tx, id, openRefundStatuses, { resumeAt: now })
     }
   }, locking)
 }
@@ -37,16 +37,16 @@ export async function followRefunds(deps: OrderDeps, payment: Payment, { refunde
  * Notes money that went back through a processor, and that nobody here has asked for: first what had to be paid by hand, then the rest as a
  * refund of its own. Seen twice, by whoever it is, it is noted once. While a refund of the payment is under way, nobody knows whose it is.
  */
-async function noteElsewhere(deps: OrderDeps, { id, orderId }: Payment, refunded: number): Promise<void> {
+async function recordExternalRefund(deps: OrderDeps, { id, orderId }: Payment, refunded: number): Promise<void> {
   const { orderStore: store } = deps
   await deps.db.write(async (tx) => {
     const [order, payments] = await Promise.all([store.lock(tx, orderId), paymentsWithin(tx, deps, orderId)])
     const payment = payments.find((one) => one.id === id)
-    if (!order || !payment || (order.confirmedAt === null && !cameToNothing(order))) return
+    if (!order || !payment || (order.confirmedAt === null && !endedWithoutSale(order))) return
     const refunds = await store.refundsOf(tx, orderId)
     const own = refunds.filter(({ paymentId }) => paymentId === id)
     if (own.some(({ status }) => status === 'PENDING')) return
-    const found = unaccounted(payment, own, refunded)
+    const found = unaccountedAmount(payment, own, refunded)
     const rest = await settleManual(tx, deps, { order, payment, own, found })
     const open = payment.captured - own.filter(({ status }) => status !== 'FAILED').reduce((sum, { amount }) => sum + amount, 0)
     const amount = Math.min(rest, open)
@@ -54,12 +54,12 @@ async function noteElsewhere(deps: OrderDeps, { id, orderId }: Payment, refunded
     if (amount <= 0 || refunds.some((refund) => refund.attemptKey === attemptKey)) return
     const parts = { amount, giftCardAmount: 0, giftCards: [] }
     const begun = { order, purpose: 'ELSEWHERE', attemptKey, payment, parts, holder: attemptKey } as const
-    const { id: refundId } = await beginMoneyBack(tx, deps, begun)
+    const { id: refundId } = await createRefund(tx, deps, begun)
     const change = { resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
     const refund = await store.moveRefund(tx, refundId, ['PENDING'], 'SUCCEEDED', change)
     // What was settled before it has changed the order.
     const current = await store.lock(tx, orderId)
-    if (refund && current) await noteMoved(tx, deps, { order: current, from: 'PENDING', refund })
+    if (refund && current) await applyRefundEffects(tx, deps, { order: current, from: 'PENDING', refund })
   }, locking)
 }
 
@@ -76,7 +76,7 @@ async function settleManual(tx: Writer, deps: OrderDeps, { order, payment, own, 
     const refund = await store.moveRefund(tx, id, ['MANUAL'], 'SUCCEEDED', { settledReference, updatedAt: deps.clock.now() })
     const current = await store.lock(tx, order.id)
     if (!refund || !current) continue
-    await noteMoved(tx, deps, { order: current, from: 'MANUAL', refund })
+    await applyRefundEffects(tx, deps, { order: current, from: 'MANUAL', refund })
     rest -= amount
   }
   return rest

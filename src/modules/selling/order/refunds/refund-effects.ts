@@ -7,15 +7,15 @@ import { enqueueMessage } from '../../../messaging/webhook/index.ts'
 import { audit } from '../../../operations/audit/index.ts'
 import { isCounted } from '../../../operations/kpi/index.ts'
 import { recordMovements } from '../../../payments/ledger/index.ts'
-import { noteRefunded } from '../../../payments/payment/index.ts'
+import { recordRefunded } from '../../../payments/payment/index.ts'
 import { reverseCommission } from '../../affiliate/index.ts'
 import { refundGiftCards } from '../../gift-card/index.ts'
-import { isOwed, type Order, type Refund } from '../domain.ts'
+import { mustBeReturned, type Order, type Refund } from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import { fulfilByRefund } from '../fulfilment/fulfilments.ts'
 import { mailClaim, mailRefunded } from '../mails.ts'
 import type { OrderDeps } from '../providers.ts'
-import { type Booked, goodsRefunded, leftOf, movementsOf, shelvedBy } from './refund-lines.ts'
+import { type Booked, goodsRefunded, movementsOf, unitsToRestock, unrefundedUnits } from './refund-lines.ts'
 
 // What follows from a refund, inside the write that moves it. Goods, gift cards and the end of the sale follow once it stands, whoever
 // pays it in the end; whatever is said of money follows the money: when it has gone back, and when it came back.
@@ -29,27 +29,27 @@ type Moved = {
 }
 
 /** Does all that follows from what a refund has become: once, since a refund is moved once. The order's row is this write's. */
-export async function noteMoved(tx: Writer, deps: OrderDeps, moved: Moved): Promise<void> {
+export async function applyRefundEffects(tx: Writer, deps: OrderDeps, moved: Moved): Promise<void> {
   const { order, from, refund } = moved
   const { id, purpose, paymentId, status } = refund
   const isNew = from === 'PENDING'
   const money = status === 'SUCCEEDED' ? 'back' : from === 'SUCCEEDED' ? 'reversed' : undefined
   const amount = money === undefined ? 0 : money === 'back' ? refund.amount : -refund.amount
-  if (paymentId !== null && money !== undefined) await noteRefunded(tx, deps, { paymentId, amount })
+  if (paymentId !== null && money !== undefined) await recordRefunded(tx, deps, { paymentId, amount })
   await tell(tx, deps, moved)
   const movements = movementsOf(refund, order, { money, cards: isNew } satisfies Booked, deps.clock.now())
   const counts = movements.some(({ confirmed }) => confirmed) && (await isCounted(tx, order))
   await recordMovements(tx, deps, movements, { isCounted: counts, mode: order.mode })
   if (purpose === 'LATE_CAPTURE') return
-  const after = await noteOnOrder(tx, deps, { order, amount, onCards: isNew ? refund.giftCardAmount : 0 })
+  const after = await addToOrderTotals(tx, deps, { order, amount, onCards: isNew ? refund.giftCardAmount : 0 })
   // In the order in which everybody locks: variants, gift cards, the customer's numbers.
   if (isNew) {
-    await putBack(tx, deps, { order, refund })
+    await restockRefund(tx, deps, { order, refund })
     await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
     for (const share of refund.giftCards) await deps.orderStore.refundGiftCard(tx, order.id, share.giftCardId, share.amount)
   }
   if (isNew && purpose !== 'CANCEL') await fulfilByRefund(tx, deps, { order, actor: refund.actor })
-  if (!isOwed(refund) && order.confirmedAt !== null) await followSale(tx, deps, { before: order, after, ...moved })
+  if (!mustBeReturned(refund) && order.confirmedAt !== null) await updateSale(tx, deps, { before: order, after, ...moved })
   if (isNew && purpose === 'CANCEL') await cancelSale(tx, deps, { order, reason: refund.reason, actor: refund.actor })
 }
 
@@ -94,19 +94,19 @@ async function tell(tx: Writer, deps: OrderDeps, { order, from, refund }: Moved)
 type Placed = { order: Order; refund: Refund }
 
 /** What goes back on the shelf with a refund: the units that it says, or all that is left of an order that is cancelled with it. */
-async function putBack(tx: Writer, deps: OrderDeps, { order, refund }: Placed): Promise<void> {
+async function restockRefund(tx: Writer, deps: OrderDeps, { order, refund }: Placed): Promise<void> {
   const { orderStore: store } = deps
   const isCancelled = refund.purpose === 'CANCEL' && order.status === 'CONFIRMED'
   if (!isCancelled && !refund.lines.some((line) => line.restock)) return
   const lines = await store.lines(order.id, tx)
   await tellStockOf(tx, deps, order)
-  await restock(tx, deps, isCancelled ? leftOf(lines, await store.refundsOf(tx, order.id)) : shelvedBy(refund, lines))
+  await restock(tx, deps, isCancelled ? unrefundedUnits(lines, await store.refundsOf(tx, order.id)) : unitsToRestock(refund, lines))
 }
 
-const backOf = ({ refundedTotal, giftCardRefundedTotal }: Order): number => refundedTotal + giftCardRefundedTotal
+const totalRefunded = ({ refundedTotal, giftCardRefundedTotal }: Order): number => refundedTotal + giftCardRefundedTotal
 
 /** What follows of money that belonged to a sale: the shop's endpoints, the customer and the partner learn of it. */
-async function followSale(
+async function updateSale(
   tx: Writer,
   deps: OrderDeps,
   { before, after, from, refund }: Moved & { before: Order; after: Order },
@@ -120,7 +120,7 @@ async function followSale(
       key: `order.refunded:${id}${settledReference === null ? '' : ':settled'}`,
       data: { orderId: after.id, number: after.number, refund: { id, amount: { amount: total, currency }, reason } },
     })
-  const spent = backOf(before) - backOf(after)
+  const spent = totalRefunded(before) - totalRefunded(after)
   if (after.customerId !== null && spent !== 0)
     await addSpending(tx, { customerId: after.customerId, currency, mode: after.mode, amount: spent })
   // Of a sale that is cancelled nobody earns, also while its money waits to be fetched.
@@ -129,7 +129,7 @@ async function followSale(
   else if (status === 'SUCCEEDED' && after.affiliateId !== null)
     await reverseCommission(tx, deps, {
       orderId: after.id,
-      refunded: backOf(after),
+      refunded: totalRefunded(after),
       of: after.total,
       goods: await goodsOf(tx, deps, after.id),
     })
@@ -143,19 +143,19 @@ async function goodsOf(tx: Writer, { orderStore: store }: OrderDeps, id: string)
 
 type Noted = { order: Order; amount: number; onCards: number }
 
-async function noteOnOrder(tx: Writer, { orderStore: store, clock }: OrderDeps, { order, amount, onCards }: Noted): Promise<Order> {
+async function addToOrderTotals(tx: Writer, { orderStore: store, clock }: OrderDeps, { order, amount, onCards }: Noted): Promise<Order> {
   const totals = {
     refundedTotal: order.refundedTotal + amount,
     giftCardRefundedTotal: order.giftCardRefundedTotal + onCards,
   }
-  const shown = amount === 0 && onCards === 0 ? {} : { paymentStatus: refundedAs({ ...order, ...totals }) }
+  const shown = amount === 0 && onCards === 0 ? {} : { paymentStatus: paymentStatusAfterRefund({ ...order, ...totals }) }
   return (await store.change(tx, order.id, [order.status], { ...totals, ...shown, updatedAt: clock.now() })) ?? order
 }
 
 type Totals = Pick<Order, 'confirmedAt' | 'capturedTotal' | 'refundedTotal' | 'giftCardTotal' | 'giftCardRefundedTotal'>
 
 /** What an order shows of its money, some of which has gone back or come back. What gift cards were to pay of one that came to nothing, they never did. */
-export function refundedAs({
+export function paymentStatusAfterRefund({
   confirmedAt,
   capturedTotal,
   refundedTotal,
@@ -174,11 +174,11 @@ async function cancelSale(tx: Writer, deps: OrderDeps, { order, reason, actor }:
   const { orderStore: store } = deps
   if (!(await store.move(tx, order.id, ['CONFIRMED'], 'CANCELLED', { updatedAt: deps.clock.now() }))) return
   await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED', detail: reason === null ? {} : { reason }, actor })
-  await tellCancelled(tx, deps, { order, reason })
+  await notifyCancelled(tx, deps, { order, reason })
 }
 
 /** Cancels a sale whose money went back before, or that cost nothing: a refund of nothing would say that there was one. */
-export async function cancelAtOnce(
+export async function cancelWithoutRefund(
   tx: Writer,
   deps: OrderDeps,
   order: Order,
@@ -186,7 +186,7 @@ export async function cancelAtOnce(
 ): Promise<void> {
   const { id, shopId, total } = order
   await tellStockOf(tx, deps, order)
-  await restock(tx, deps, leftOf(await deps.orderStore.lines(id, tx), await deps.orderStore.refundsOf(tx, id)))
+  await restock(tx, deps, unrefundedUnits(await deps.orderStore.lines(id, tx), await deps.orderStore.refundsOf(tx, id)))
   await reverseCommission(tx, deps, { orderId: id, refunded: total, of: total })
   await cancelSale(tx, deps, { order, reason: reason ?? null, actor: actor.id })
   const difference = { before: { status: order.status }, after: { status: 'CANCELLED' } }
@@ -194,7 +194,7 @@ export async function cancelAtOnce(
 }
 
 /** Tells the shop's endpoints that an order was cancelled. */
-export const tellCancelled = (tx: Writer, deps: OrderDeps, { order, reason }: { order: Order; reason: string | null }): Promise<void> =>
+export const notifyCancelled = (tx: Writer, deps: OrderDeps, { order, reason }: { order: Order; reason: string | null }): Promise<void> =>
   enqueueMessage(tx, deps, {
     shopId: order.shopId,
     event: 'order.cancelled',
@@ -203,5 +203,5 @@ export const tellCancelled = (tx: Writer, deps: OrderDeps, { order, reason }: { 
   })
 
 /** Of the lines, those whose stock is counted. */
-export const trackedLines = (lines: readonly { variantId: string; quantity: number; tracked: boolean }[]) =>
+export const stockTrackedLines = (lines: readonly { variantId: string; quantity: number; tracked: boolean }[]) =>
   lines.filter(({ tracked }) => tracked).map(({ variantId, quantity }) => ({ variantId, quantity }))

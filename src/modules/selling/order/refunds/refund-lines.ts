@@ -5,13 +5,13 @@ import type { Movement } from '../../../payments/ledger/index.ts'
 import { type Order, type OrderLine, type Refund, stands } from '../domain.ts'
 
 /** So many of a line; `restock`: they go back on the shelf. */
-export type AskedLine = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
+export type RefundLineRequest = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
 /** What somebody wants back: an amount in minor units, some of the lines, or all that is left. */
-export type Asked = { readonly amount: number } | { readonly lines: readonly AskedLine[] } | { readonly all: true }
+export type Asked = { readonly amount: number } | { readonly lines: readonly RefundLineRequest[] } | { readonly all: true }
 export type RefundedLine = Refund['lines'][number]
 
 /** What was paid for a line, in minor units: its total less discounts, and the tax that came on top of that. Shipping is of no line. */
-export const paidFor = ({
+export const amountPaidFor = ({
   total,
   discount,
   taxInclusive,
@@ -19,7 +19,7 @@ export const paidFor = ({
 }: Pick<OrderLine, 'total' | 'discount' | 'taxInclusive' | 'taxAmount'>): number => total - discount + (taxInclusive ? 0 : taxAmount)
 
 /** What a line's goods were worth without tax, in minor units: what a partner earns by. */
-const worthOf = ({
+const netAmountOf = ({
   total,
   discount,
   taxInclusive,
@@ -38,8 +38,8 @@ export function goodsRefunded(lines: readonly OrderLine[], refunds: readonly Pic
       'quantity',
     )
   return {
-    back: lines.reduce((sum, line) => sum + shareOf(worthOf(line), units(line.id), line.quantity), 0),
-    of: lines.reduce((sum, line) => sum + worthOf(line), 0),
+    back: lines.reduce((sum, line) => sum + shareOf(netAmountOf(line), units(line.id), line.quantity), 0),
+    of: lines.reduce((sum, line) => sum + netAmountOf(line), 0),
     refunded: sumOf(gone, 'amount'),
   }
 }
@@ -50,10 +50,10 @@ export function goodsRefunded(lines: readonly OrderLine[], refunds: readonly Pic
  * @param before the order's refunds: one that failed gave its units back, one under way has them
  * @throws AppError INVALID for a line that the order does not have, or that stands twice; CONFLICT for more than is left of one
  */
-export function linesBack(
+export function linesToRefund(
   lines: readonly OrderLine[],
   before: readonly Pick<Refund, 'status' | 'lines'>[],
-  asked: readonly AskedLine[],
+  asked: readonly RefundLineRequest[],
 ): RefundedLine[] {
   const twice = asked.findIndex(({ lineId }, at) => asked.findIndex((one) => one.lineId === lineId) < at)
   if (twice >= 0) throw new AppError('INVALID', `lines.${twice}.lineId (body): each line may stand once only`)
@@ -64,13 +64,13 @@ export function linesBack(
     const ofLine = gone.filter((one) => one.lineId === lineId)
     const units = sumOf(ofLine, 'quantity') + quantity
     if (units > line.quantity) throw new AppError('CONFLICT', `lines.${at}.quantity (body): more of a line than is left of it to refund`)
-    const due = shareOf(paidFor(line), units, line.quantity) - sumOf(ofLine, 'amount')
+    const due = shareOf(amountPaidFor(line), units, line.quantity) - sumOf(ofLine, 'amount')
     return { lineId, quantity, amount: Math.max(0, due), restock }
   })
 }
 
 /** How much is asked for, in minor units; undefined: all that is left. */
-export function amountAsked(asked: Asked, lines: readonly RefundedLine[]): number | undefined {
+export function requestedAmount(asked: Asked, lines: readonly RefundedLine[]): number | undefined {
   if ('amount' in asked) return asked.amount
   return 'lines' in asked ? sumOf(lines, 'amount') : undefined
 }
@@ -91,14 +91,14 @@ export function isOf(asked: Asked, { amount, giftCardAmount, lines }: Pick<Refun
 type StockOf = Pick<OrderLine, 'id' | 'variantId' | 'quantity' | 'tracked'>
 
 /** What a refund puts back on the shelf: of the lines whose stock is counted. */
-export const shelvedBy = ({ lines: refunded }: Pick<Refund, 'lines'>, lines: readonly StockOf[]) =>
+export const unitsToRestock = ({ lines: refunded }: Pick<Refund, 'lines'>, lines: readonly StockOf[]) =>
   refunded.flatMap(({ lineId, quantity, restock }) => {
     const line = restock ? lines.find(({ id, tracked }) => id === lineId && tracked) : undefined
     return line ? [{ variantId: line.variantId, quantity }] : []
   })
 
 /** What is left to put back of an order that is cancelled: where units went back before, it was said then whether to the shelf. */
-export const leftOf = (lines: readonly StockOf[], before: readonly Pick<Refund, 'status' | 'lines'>[]) => {
+export const unrefundedUnits = (lines: readonly StockOf[], before: readonly Pick<Refund, 'status' | 'lines'>[]) => {
   const gone = before.filter(stands).flatMap((refund) => refund.lines)
   return lines
     .filter(({ tracked }) => tracked)

@@ -3,14 +3,14 @@ import { AppError } from '../../../../core/errors.ts'
 import { isFree, noLease } from '../../../../core/leases.ts'
 import { dayMs } from '../../../../lib/day.ts'
 import { audit, audited } from '../../../operations/audit/index.ts'
-import { canBeAsked, capturedPayment } from '../../../payments/payment/index.ts'
+import { canQueryPayment, capturedPayment } from '../../../payments/payment/index.ts'
 import { isRefundable, type Refund, refundable, refundableTotal, refundParts } from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
 import { type RefundView, refundView } from '../view.ts'
-import { cancelAtOnce, noteMoved } from './refund-effects.ts'
-import { type Asked, amountAsked, isOf, linesBack } from './refund-lines.ts'
-import { beginMoneyBack } from './refunds.ts'
+import { applyRefundEffects, cancelWithoutRefund } from './refund-effects.ts'
+import { type Asked, isOf, linesToRefund, requestedAmount } from './refund-lines.ts'
+import { createRefund } from './refunds.ts'
 
 export type RefundRequest = {
   shopId: string
@@ -32,9 +32,9 @@ type Begun = { refund: Refund; isNew: boolean }
  * @returns the refund, and whether this call made it; undefined where nothing was left to give back, and the sale is cancelled by that write
  * @throws AppError NOT_FOUND, CONFLICT; INVALID for lines that the order does not have
  */
-export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND'): Promise<Begun>
-export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'CANCEL'): Promise<Begun | undefined>
-export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND' | 'CANCEL'): Promise<Begun | undefined> {
+export async function requestRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND'): Promise<Begun>
+export async function requestRefund(deps: OrderDeps, request: RefundRequest, purpose: 'CANCEL'): Promise<Begun | undefined>
+export async function requestRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND' | 'CANCEL'): Promise<Begun | undefined> {
   const { orderStore: store } = deps
   return deps.db.write(async (tx) => {
     const order = await store.lock(tx, request.orderId)
@@ -59,19 +59,19 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
     const total = request.seen === undefined ? undefined : refundableTotal(order, cards, before)
     if (request.seen !== total)
       throw new AppError('CONFLICT', `refundableTotal (body): ${total} by now, in minor units, and not ${request.seen}`)
-    const lines = 'lines' in asked ? linesBack(await store.lines(order.id, tx), before, asked.lines) : []
-    const parts = refundParts(refundable(order, cards, before), amountAsked(asked, lines))
+    const lines = 'lines' in asked ? linesToRefund(await store.lines(order.id, tx), before, asked.lines) : []
+    const parts = refundParts(refundable(order, cards, before), requestedAmount(asked, lines))
     const isEmpty = parts !== undefined && parts.amount + parts.giftCardAmount === 0
     // Of a line that cost nothing, or of the first unit of many for a cent, nothing goes back but the goods.
     if (!parts || (isEmpty && purpose === 'REFUND' && lines.length === 0))
       throw new AppError('CONFLICT', 'There is not that much left to refund')
     if (isEmpty && purpose === 'CANCEL') {
-      await cancelAtOnce(tx, deps, order, request)
+      await cancelWithoutRefund(tx, deps, order, request)
       return undefined
     }
     const payment = parts.amount > 0 ? await capturedPayment(tx, deps, order.id) : undefined
     const { attemptKey, reason, actor, shopId } = request
-    const refund = await beginMoneyBack(tx, deps, {
+    const refund = await createRefund(tx, deps, {
       order,
       purpose,
       attemptKey,
@@ -106,7 +106,7 @@ const silentMs = 3 * dayMs
  * Whether nobody but the shop's own people is going to pay a refund that is PENDING, so that it is not paid twice: its processor has said
  * nothing for days; or was tried, and certainly has not been told yet; or cannot be asked at all, since the account is not there any more.
  */
-function isLeftToHands(refund: Refund, isAskable: boolean, now: number): boolean {
+function isPayableByHand(refund: Refund, isAskable: boolean, now: number): boolean {
   if (refund.status !== 'PENDING' || !isFree(refund, '', now)) return false
   const isUnsent = refund.sentAt === null && refund.attempts > 0
   return isUnsent || !isAskable || now - refund.createdAt >= silentMs
@@ -124,14 +124,14 @@ export async function settleByHand(
 ): Promise<RefundView> {
   const { orderStore: store } = deps
   const paymentId = (await store.findRefund(deps.db.read, refundId))?.paymentId
-  const isAskable = !paymentId || (await canBeAsked(deps, paymentId))
+  const isAskable = !paymentId || (await canQueryPayment(deps, paymentId))
   return audited(deps, by, { action: 'order.refund_settled', subject: orderId }, async (tx, tell) => {
     const order = await store.lock(tx, orderId)
     if (order?.shopId !== by.shop.id) throw new AppError('NOT_FOUND', 'No such order')
     const before = await store.lockRefund(tx, refundId)
     if (before?.orderId !== orderId) throw new AppError('NOT_FOUND', 'No such refund')
     const now = deps.clock.now()
-    const isSilent = isLeftToHands(before, isAskable, now)
+    const isSilent = isPayableByHand(before, isAskable, now)
     const change = { settledReference: reference, resumeAt: null, ...noLease, updatedAt: now }
     const refund = await store.moveRefund(tx, refundId, isSilent ? ['MANUAL', 'PENDING'] : ['MANUAL'], 'SUCCEEDED', change)
     if (!refund)
@@ -139,7 +139,7 @@ export async function settleByHand(
         'CONFLICT',
         `Only a refund that is MANUAL, or PENDING for three days or at a processor that cannot be asked, is paid by hand: this one is ${before.status}`,
       )
-    await noteMoved(tx, deps, { order, from: isSilent ? 'PENDING' : 'MANUAL', refund })
+    await applyRefundEffects(tx, deps, { order, from: isSilent ? 'PENDING' : 'MANUAL', refund })
     const { status, amount } = refund
     tell({ before: { refund: refundId, status: before.status }, after: { refund: refundId, status, amount } })
     return refundView(refund)

@@ -1,6 +1,6 @@
 import type { RefundAnswer } from '../../../../clients/processors/processor.ts'
 import { dayMs } from '../../../../lib/day.ts'
-import { backoffMs, isOwed, type Refund } from '../domain.ts'
+import { backoffMs, mustBeReturned, type Refund } from '../domain.ts'
 
 // What comes of what a processor says of a refund, or does not say: decided here, and done elsewhere.
 
@@ -30,14 +30,14 @@ type Asked = Pick<Refund, 'status' | 'purpose' | 'processorReference' | 'attempt
  * What becomes of a refund by what its processor says.
  * @param failedBefore how many refunds of the same money have failed at a bank before it
  */
-export function outcomeOf(refund: Asked, said: Said, { now, failedBefore }: { now: number; failedBefore: number }): Outcome {
+export function decideOutcome(refund: Asked, said: Said, { now, failedBefore }: { now: number; failedBefore: number }): Outcome {
   if (said === undefined) return { kind: 'wait' }
   if (said === 'unheard') return unheard(refund, now)
   const code = said.failureCode ?? 'refused'
   switch (refund.status) {
     case 'PENDING':
       if (said.state === 'PENDING') return { kind: 'wait' }
-      return said.state === 'FAILED' ? refusedOr(refund, said, { code, failedBefore }) : { kind: said.state }
+      return said.state === 'FAILED' ? outcomeOfFailure(refund, said, { code, failedBefore }) : { kind: said.state }
     case 'CLAIMABLE':
       if (said.state === 'SUCCEEDED') return { kind: 'SUCCEEDED' }
       // Nobody can redeem it any more, and the money is still to be paid.
@@ -52,45 +52,45 @@ export function outcomeOf(refund: Asked, said: Said, { now, failedBefore }: { no
 }
 
 /** Whether it was made there, and failed at a bank, is told by its name: a processor that refuses makes none. */
-function refusedOr(
+function outcomeOfFailure(
   refund: Asked,
   { reference }: RefundAnswer,
   { code, failedBefore }: { code: string; failedBefore: number },
 ): Exclude<Outcome, { kind: 'SUCCEEDED' | 'CLAIMABLE' }> {
   if (reference === undefined && isNotSupported(code)) return { kind: 'MANUAL', code }
-  if (!isOwed(refund)) return { kind: 'FAILED', code }
-  if (reference === undefined) return refusedAgain(refund, code)
+  if (!mustBeReturned(refund)) return { kind: 'FAILED', code }
+  if (reference === undefined) return outcomeOfRefusal(refund, code)
   return failedBefore + 1 < bankFailuresMax ? { kind: 'again', code } : { kind: 'MANUAL', code }
 }
 
 function unheard(refund: Asked, now: number): Outcome {
   if (refund.status !== 'PENDING' && refund.status !== 'CLAIMABLE') return { kind: 'wait' }
   // It had a name there: it is not forgotten by one answer.
-  if (refund.processorReference !== null) return refusedAgain(refund, 'not_found')
+  if (refund.processorReference !== null) return outcomeOfRefusal(refund, 'not_found')
   return refund.status === 'PENDING' && now - (refund.sentAt ?? refund.createdAt) >= unheardMs
     ? { kind: 'MANUAL', code: 'not_found' }
     : { kind: 'wait' }
 }
 
-const refusedAgain = (refund: Asked, code: string): Exclude<Outcome, { kind: 'SUCCEEDED' | 'CLAIMABLE' }> =>
+const outcomeOfRefusal = (refund: Asked, code: string): Exclude<Outcome, { kind: 'SUCCEEDED' | 'CLAIMABLE' }> =>
   refusalsOf(refund) + 1 < refusalsMax ? { kind: 'wait', refused: code } : { kind: 'MANUAL', code }
 
 /** How often in a row it was refused: silence in between does not count, and any other answer ends the row. */
 const refusalsOf = ({ failureCode, attempts }: Pick<Refund, 'failureCode' | 'attempts'>): number => (failureCode === null ? 0 : attempts)
 
 /** What is noted of a refund that is asked about again, and when that is. */
-export function waitingAs(
+export function waitingFields(
   refund: Asked & Pick<Refund, 'updatedAt'>,
   { said, refused, now }: { said: Said; refused?: string | undefined; now: number },
 ): Pick<Refund, 'attempts' | 'failureCode' | 'resumeAt'> {
   const { status, attempts, failureCode } = refund
-  if (status === 'SUCCEEDED') return { attempts, failureCode, resumeAt: watchAt(refund.updatedAt, now) }
-  const counted = countedOf(refund, said, refused)
-  const resumeAt = status === 'CLAIMABLE' ? claimAskedAt(refund.createdAt, now) : now + backoffMs(counted.attempts)
+  if (status === 'SUCCEEDED') return { attempts, failureCode, resumeAt: nextWatchAt(refund.updatedAt, now) }
+  const counted = countAttempt(refund, said, refused)
+  const resumeAt = status === 'CLAIMABLE' ? nextClaimQueryAt(refund.createdAt, now) : now + backoffMs(counted.attempts)
   return { ...counted, resumeAt }
 }
 
-function countedOf(refund: Asked, said: Said, refused: string | undefined): Pick<Refund, 'attempts' | 'failureCode'> {
+function countAttempt(refund: Asked, said: Said, refused: string | undefined): Pick<Refund, 'attempts' | 'failureCode'> {
   if (refused !== undefined) return { attempts: refusalsOf(refund) + 1, failureCode: refused }
   const isSilent = said === undefined || said === 'unheard'
   if (isSilent && refund.failureCode !== null) return { attempts: refund.attempts, failureCode: refund.failureCode }
@@ -100,18 +100,18 @@ function countedOf(refund: Asked, said: Said, refused: string | undefined): Pick
 const hourMs = 60 * 60_000
 
 /** When a claim is asked about again: after an hour at first, then ever more rarely, and once a day at least. */
-export const claimAskedAt = (createdAt: number, now: number): number => now + Math.min(dayMs, Math.max(hourMs, now - createdAt))
+export const nextClaimQueryAt = (createdAt: number, now: number): number => now + Math.min(dayMs, Math.max(hourMs, now - createdAt))
 
 const watchMs = 7 * dayMs
 
 /** When a refund that came through at `since` is asked about again where it may still fail: once a day for a week; null: no more. */
-export const watchAt = (since: number, now: number): number | null => (now + dayMs <= since + watchMs ? now + dayMs : null)
+export const nextWatchAt = (since: number, now: number): number | null => (now + dayMs <= since + watchMs ? now + dayMs : null)
 
 /**
  * What of the money that a processor says went back of a payment none of its refunds here accounts for. What was made there and failed may
  * still be in it, and what was paid by hand may be, too: what is not sure is not counted twice.
  */
-export function unaccounted(
+export function unaccountedAmount(
   { id }: { readonly id: string },
   refunds: readonly Pick<Refund, 'paymentId' | 'status' | 'amount' | 'processorReference'>[],
   refunded: number,

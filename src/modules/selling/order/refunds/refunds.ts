@@ -4,14 +4,23 @@ import { AppError } from '../../../../core/errors.ts'
 import { isFree, leaseMs, leaseOf, noLease } from '../../../../core/leases.ts'
 import { dayMs } from '../../../../lib/day.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
-import { askRefund, paymentsOf, paymentsWithin, whatBecameOf } from '../../../payments/payment/index.ts'
-import { cameToNothing, isOwed, type Order, type Refund, type RefundParts, resumeAfterMs, type Saga, unawaited } from '../domain.ts'
+import { fetchPaymentStatus, paymentsOf, paymentsWithin, sendRefund } from '../../../payments/payment/index.ts'
+import {
+  endedWithoutSale,
+  excessAmount,
+  mustBeReturned,
+  type Order,
+  type Refund,
+  type RefundParts,
+  resumeAfterMs,
+  type Saga,
+} from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
-import type { Drive } from '../saga/saga-context.ts'
-import { noteMoved } from './refund-effects.ts'
+import type { SagaContext } from '../saga/saga-context.ts'
+import { applyRefundEffects } from './refund-effects.ts'
 import type { RefundedLine } from './refund-lines.ts'
-import { type Outcome, outcomeOf, type Said, unaccounted, waitingAs, watchAt } from './refund-responses.ts'
+import { decideOutcome, nextWatchAt, type Outcome, type Said, unaccountedAmount, waitingFields } from './refund-responses.ts'
 
 type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
   order: Order
@@ -25,7 +34,7 @@ type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
 }
 
 /** Writes down that money is to go back, before its processor is asked: `settleRefund` does that. */
-export async function beginMoneyBack(
+export async function createRefund(
   tx: Writer,
   { orderStore, newId, clock }: OrderDeps,
   { order, purpose, attemptKey, payment, parts, lines = [], reason, actor = 'system', holder }: NewRefund,
@@ -66,7 +75,7 @@ export async function beginMoneyBack(
  * @param saga the order and its payments as this write leaves them
  * @returns the refunds, which `settleRefund` asks for
  */
-export async function returnUnawaited(
+export async function refundExcess(
   tx: Writer,
   deps: OrderDeps,
   { order, payments }: Saga,
@@ -74,28 +83,28 @@ export async function returnUnawaited(
   { reason, actor }: { reason: string | null; actor: string } = { reason: null, actor: 'system' },
 ): Promise<Refund[]> {
   // What is captured and counts is the rule: then nothing was refunded yet that matters here.
-  if (payments.every((payment) => unawaited(order, payment, []) === 0)) return []
+  if (payments.every((payment) => excessAmount(order, payment, []) === 0)) return []
   const before = await deps.orderStore.refundsOf(tx, order.id)
-  const purpose = cameToNothing(order) ? 'COMPENSATE' : 'LATE_CAPTURE'
+  const purpose = endedWithoutSale(order) ? 'COMPENSATE' : 'LATE_CAPTURE'
   const begun: Refund[] = []
   for (const payment of payments) {
-    const amount = unawaited(order, payment, before)
+    const amount = excessAmount(order, payment, before)
     if (amount === 0) continue
     const failed = before.filter((refund) => refund.paymentId === payment.id && refund.purpose === purpose && refund.status === 'FAILED')
     const attemptKey = [purpose, payment.id, payment.captured, ...(failed.length > 0 ? [failed.length] : [])].join(':')
     const parts = { amount, giftCardAmount: 0, giftCards: [] }
-    begun.push(await beginMoneyBack(tx, deps, { order, purpose, attemptKey, payment, parts, reason, actor, holder }))
+    begun.push(await createRefund(tx, deps, { order, purpose, attemptKey, payment, parts, reason, actor, holder }))
   }
   return begun
 }
 
 /** What its processor is still asked about: all but those that have come to an end. */
-export const askedStatuses = ['PENDING', 'CLAIMABLE', 'SUCCEEDED'] as const satisfies readonly Refund['status'][]
-type AskedStatus = (typeof askedStatuses)[number]
-type AskedRefund = Refund & { status: AskedStatus }
+export const openRefundStatuses = ['PENDING', 'CLAIMABLE', 'SUCCEEDED'] as const satisfies readonly Refund['status'][]
+type OpenRefundStatus = (typeof openRefundStatuses)[number]
+type OpenRefund = Refund & { status: OpenRefundStatus }
 
 /** Whether there is anything to ask: of one that came through only where it may still fail. */
-const isAsked = (refund: Refund): refund is AskedRefund =>
+const isAsked = (refund: Refund): refund is OpenRefund =>
   refund.status === 'PENDING' || refund.status === 'CLAIMABLE' || (refund.status === 'SUCCEEDED' && refund.resumeAt !== null)
 
 /**
@@ -107,7 +116,7 @@ const isAsked = (refund: Refund): refund is AskedRefund =>
 export async function settleRefund(
   deps: OrderDeps,
   refundId: string,
-  { holder, until }: Pick<Drive, 'holder' | 'until'>,
+  { holder, until }: Pick<SagaContext, 'holder' | 'until'>,
   { isNew = false }: { isNew?: boolean } = {},
 ): Promise<Refund> {
   const found = await deps.orderStore.findRefund(deps.db.read, refundId)
@@ -117,14 +126,14 @@ export async function settleRefund(
   const isUnsent = isNew && found.leaseHolder === holder && (found.leaseUntil ?? 0) - deps.clock.now() > leaseMs / 2
   const refund = isUnsent ? found : await leased(deps, found, holder)
   if (!refund || !isAsked(refund)) return refund ?? found
-  const { said, mayFail, wasSent } = await askProcessor(deps, refund, {
+  const { said, mayFail, wasSent } = await requestRefundStatus(deps, refund, {
     mayBeSent: !isUnsent && found.sentAt !== null,
     // Whoever waits for an answer of ours hears how it stands; the job asks on.
     patienceMs: until === undefined ? undefined : deps.failOver.patienceMs,
   })
   const failedBefore = said !== undefined && said !== 'unheard' && said.state === 'FAILED' ? await bankFailuresOf(deps, refund) : 0
-  const outcome = outcomeOf(refund, said, { now: deps.clock.now(), failedBefore })
-  const settledReference = isOwed(refund) && isRefused(said) ? await backElsewhere(deps, refund) : undefined
+  const outcome = decideOutcome(refund, said, { now: deps.clock.now(), failedBefore })
+  const settledReference = mustBeReturned(refund) && isRefused(said) ? await findExternalRefund(deps, refund) : undefined
   if (settledReference !== undefined) return move(deps, refund, 'SUCCEEDED', { settledReference, failureCode: null, resumeAt: null })
   return follow(deps, refund, outcome, { said, mayFail, wasSent, holder })
 }
@@ -133,13 +142,13 @@ const isRefused = (said: Said): boolean =>
   said !== undefined && said !== 'unheard' && said.state === 'FAILED' && said.reference === undefined
 
 /** What is refused may be back already: its shop gave it back at the processor's own page. Returns the payment's name there if so. */
-async function backElsewhere(deps: OrderDeps, { id, orderId, paymentId, amount }: Refund): Promise<string | undefined> {
+async function findExternalRefund(deps: OrderDeps, { id, orderId, paymentId, amount }: Refund): Promise<string | undefined> {
   const payment = (await paymentsOf(deps, orderId)).find((one) => one.id === paymentId)
-  const there = payment && (await whatBecameOf(deps, payment))
+  const there = payment && (await fetchPaymentStatus(deps, payment))
   if (!payment || there === undefined || there === 'unheard' || there.refunded === undefined) return undefined
   const others = (await deps.orderStore.refundsOf(deps.db.read, orderId)).filter((one) => one.id !== id && one.paymentId === paymentId)
   if (others.some(({ status }) => status === 'PENDING')) return undefined
-  return unaccounted(payment, others, there.refunded) >= amount ? there.reference : undefined
+  return unaccountedAmount(payment, others, there.refunded) >= amount ? there.reference : undefined
 }
 
 /** How often money of the same kind of the same payment has failed at a bank. */
@@ -150,7 +159,7 @@ async function bankFailuresOf({ db, orderStore }: OrderDeps, { orderId, paymentI
 
 type Answered = { said: Said; mayFail: boolean; wasSent: boolean; holder: string }
 
-async function follow(deps: OrderDeps, refund: AskedRefund, outcome: Outcome, answered: Answered): Promise<Refund> {
+async function follow(deps: OrderDeps, refund: OpenRefund, outcome: Outcome, answered: Answered): Promise<Refund> {
   const { said, mayFail, holder } = answered
   const answer = said === 'unheard' ? undefined : said
   const processorReference = answer?.reference ?? refund.processorReference
@@ -162,11 +171,11 @@ async function follow(deps: OrderDeps, refund: AskedRefund, outcome: Outcome, an
   }
   switch (outcome.kind) {
     case 'SUCCEEDED': {
-      const resumeAt = mayFail && refund.amount > 0 ? watchAt(now, now) : null
+      const resumeAt = mayFail && refund.amount > 0 ? nextWatchAt(now, now) : null
       return move(deps, refund, 'SUCCEEDED', { processorReference, failureCode: null, resumeAt })
     }
     case 'CLAIMABLE': {
-      const { resumeAt } = waitingAs({ ...refund, status: 'CLAIMABLE', createdAt: now }, { said, now })
+      const { resumeAt } = waitingFields({ ...refund, status: 'CLAIMABLE', createdAt: now }, { said, now })
       const claimUrl = answer?.claimUrl ?? null
       return move(deps, refund, 'CLAIMABLE', { processorReference, claimUrl, failureCode: null, attempts: 0, resumeAt })
     }
@@ -175,7 +184,7 @@ async function follow(deps: OrderDeps, refund: AskedRefund, outcome: Outcome, an
     case 'FAILED':
       return fail(deps, refund, { failureCode: outcome.code, processorReference })
     case 'again':
-      return beginAgain(deps, refund, { code: outcome.code, processorReference, holder })
+      return retryRefund(deps, refund, { code: outcome.code, processorReference, holder })
     case 'wait':
       return postpone(deps, refund, { ...answered, refused: outcome.refused })
   }
@@ -191,7 +200,8 @@ async function leased({ db, clock, orderStore: store }: OrderDeps, refund: Refun
     const current = await store.lockRefund(tx, refund.id)
     if (!current || !isAsked(current)) return current
     const isDue = current.resumeAt !== null && current.resumeAt <= now
-    if (isDue && !isFree(current, holder, now)) await store.changeRefund(tx, refund.id, askedStatuses, { resumeAt: current.leaseUntil })
+    if (isDue && !isFree(current, holder, now))
+      await store.changeRefund(tx, refund.id, openRefundStatuses, { resumeAt: current.leaseUntil })
     return undefined
   }, locking)
 }
@@ -202,7 +212,7 @@ const owedAgainMs = dayMs
 type Failed = { code: string; processorReference: string | null; holder: string }
 
 /** Ends a refund that has failed, and begins another one of the same money in the same write, which is sent a day later. Returns that one. */
-async function beginAgain(deps: OrderDeps, refund: Refund, { code, processorReference, holder }: Failed): Promise<Refund> {
+async function retryRefund(deps: OrderDeps, refund: Refund, { code, processorReference, holder }: Failed): Promise<Refund> {
   const { orderStore: store } = deps
   const { id, orderId, reason, actor } = refund
   const begun = await deps.db.write(async (tx) => {
@@ -212,14 +222,14 @@ async function beginAgain(deps: OrderDeps, refund: Refund, { code, processorRefe
     if (!order || !(await store.moveRefund(tx, id, ['PENDING'], 'FAILED', change))) return undefined
     await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code } })
     const payments = await paymentsWithin(tx, deps, orderId)
-    const [next] = await returnUnawaited(tx, deps, { order, payments }, holder, { reason, actor })
+    const [next] = await refundExcess(tx, deps, { order, payments }, holder, { reason, actor })
     const later = { sentAt: null, resumeAt: updatedAt + owedAgainMs, ...noLease }
     return next && store.changeRefund(tx, next.id, ['PENDING'], later)
   }, locking)
   return begun ?? (await store.findRefund(deps.db.read, id)) ?? refund
 }
 
-async function askProcessor(
+async function requestRefundStatus(
   deps: OrderDeps,
   refund: Refund,
   { mayBeSent, patienceMs }: { mayBeSent: boolean; patienceMs: number | undefined },
@@ -229,7 +239,7 @@ async function askProcessor(
   if (paymentId === null) return { said: { reference: id, state: 'SUCCEEDED' }, mayFail: false, wasSent: false }
   const refundReference = processorReference ?? undefined
   const sent = mayBeSent ? (sentAt ?? 0) : undefined
-  return askRefund(deps, {
+  return sendRefund(deps, {
     refundId: id,
     orderId,
     paymentId,
@@ -245,7 +255,7 @@ async function askProcessor(
 /** Notes what the processor calls a refund, and when it is asked about it again: unless somebody else is asking by now, who does. */
 async function postpone(
   { db, clock, orderStore: store }: OrderDeps,
-  refund: AskedRefund,
+  refund: OpenRefund,
   { said, wasSent, refused, holder }: Answered & { refused: string | undefined },
 ): Promise<Refund> {
   const changed = await db.write(async (tx) => {
@@ -256,7 +266,7 @@ async function postpone(
     const processorReference = answer?.reference ?? current.processorReference
     const claimUrl = current.status === 'CLAIMABLE' ? (answer?.claimUrl ?? current.claimUrl) : null
     const sent = wasSent ? {} : { sentAt: null }
-    const next = isFree(current, holder, now) ? { ...waitingAs(current, { said, refused, now }), ...sent, ...noLease } : {}
+    const next = isFree(current, holder, now) ? { ...waitingFields(current, { said, refused, now }), ...sent, ...noLease } : {}
     // Of one that came through, its last change is when it did.
     const updatedAt = current.status === 'SUCCEEDED' ? current.updatedAt : now
     return store.changeRefund(tx, refund.id, [refund.status], { processorReference, claimUrl, ...next, updatedAt })
@@ -282,21 +292,21 @@ type To = 'SUCCEEDED' | 'CLAIMABLE' | 'MANUAL'
 type Fields = Partial<Pick<Refund, 'processorReference' | 'claimUrl' | 'settledReference' | 'failureCode' | 'attempts' | 'resumeAt'>>
 
 /** Moves a refund on, and does everything that follows from it, in one write: once, whoever else is at it. */
-async function move(deps: OrderDeps, refund: AskedRefund, to: To, fields: Fields): Promise<Refund> {
+async function move(deps: OrderDeps, refund: OpenRefund, to: To, fields: Fields): Promise<Refund> {
   const { orderStore: store } = deps
   const done = await deps.db.write(async (tx) => {
     const order = await store.lock(tx, refund.orderId)
     if (!order) throw new Error('a refund without its order')
     const change = { ...fields, ...noLease, updatedAt: deps.clock.now() }
     const moved = await moveFrom(tx, deps, refund, to, change)
-    if (moved) await noteMoved(tx, deps, { order, from: refund.status, refund: moved })
+    if (moved) await applyRefundEffects(tx, deps, { order, from: refund.status, refund: moved })
     return moved
   }, locking)
   return done ?? (await store.findRefund(deps.db.read, refund.id)) ?? refund
 }
 
 /** As the table of transitions has it: what came through, or can be claimed, does not become what it is. */
-function moveFrom(tx: Writer, { orderStore: store }: OrderDeps, { id, status }: AskedRefund, to: To, change: Fields) {
+function moveFrom(tx: Writer, { orderStore: store }: OrderDeps, { id, status }: OpenRefund, to: To, change: Fields) {
   if (to === 'MANUAL') return store.moveRefund(tx, id, [status], to, change)
   if (to === 'CLAIMABLE') return status === 'PENDING' ? store.moveRefund(tx, id, [status], to, change) : undefined
   return status === 'SUCCEEDED' ? undefined : store.moveRefund(tx, id, [status], to, change)

@@ -13,23 +13,23 @@ import { type Order, type OrderEvent, type OrderGiftCard, type OrderLine, paymen
 import { appendEvents, type Told } from '../events.ts'
 import { mailConfirmed } from '../mails.ts'
 import type { OrderDeps } from '../providers.ts'
-import { trackedLines } from '../refunds/refund-effects.ts'
-import type { Drive, SoldParts } from './saga-context.ts'
+import { stockTrackedLines } from '../refunds/refund-effects.ts'
+import type { OrderContents, SagaContext } from './saga-context.ts'
 
 // What is ours alone: a paid order becomes a sale, or one that came to nothing gives back what it held, in one write each.
 
 /** They are read with the order's lock, not after it: the server answers both at once. */
-export async function soldParts(tx: Writer, { orderStore }: OrderDeps, orderId: string): Promise<SoldParts> {
+export async function readOrderContents(tx: Writer, { orderStore }: OrderDeps, orderId: string): Promise<OrderContents> {
   const [lines, giftCards] = await Promise.all([orderStore.lines(orderId, tx), orderStore.giftCards(orderId, tx)])
   return { lines, giftCards }
 }
 
 /** What an order shows of its money once it is paid. */
-export const paidAs = (capturedTotal: number) => ({ paymentStatus: 'CAPTURED', capturedTotal }) as const
+export const paidOrderFields = (capturedTotal: number) => ({ paymentStatus: 'CAPTURED', capturedTotal }) as const
 
 /** What is to be made a sale: the order as its write has found it, and its payments. */
 type Sale = Saga & {
-  readonly parts: SoldParts
+  readonly parts: OrderContents
   /** What is captured by now, of an order that waits for its payment: it becomes PAID on the way. */
   readonly capturedTotal?: number | undefined
   /** What has happened just before, and is written with it. */
@@ -42,13 +42,13 @@ type Sale = Saga & {
  * Makes a sale of an order that is PAID, or becomes it, inside the write that found it so: its stock leaves the shelf, its gift cards are
  * spent, its partner earns, the shop is told and the books have it, at the exchange rate of this day. Nothing but that rate and the partner
  * is waited for before all of it is sent.
- * @param drive whose request is answered with it, if any
+ * @param context whose request is answered with it, if any
  */
 export async function confirm(
   tx: Writer,
   deps: OrderDeps,
   { order, payments, parts, capturedTotal, told = [], trail }: Sale,
-  drive?: Drive,
+  context?: SagaContext,
 ): Promise<Saga> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
@@ -56,7 +56,7 @@ export async function confirm(
   const { lines, giftCards } = parts
   const [affiliateId, rate] = await Promise.all([attributeOrder(tx, deps, order), rateFor(tx, currency, dayOf(now))])
   const sold = {
-    ...(capturedTotal === undefined ? {} : paidAs(capturedTotal)),
+    ...(capturedTotal === undefined ? {} : paidOrderFields(capturedTotal)),
     affiliateId: affiliateId ?? null,
     holds: 'COMMITTED',
     confirmedAt: now,
@@ -70,23 +70,23 @@ export async function confirm(
       ? store.moveThrough(tx, order, ['PENDING_PAYMENT'], 'PAID', 'CONFIRMED', sold)
       : store.move(tx, order, ['PAID'], 'CONFIRMED', sold),
     appendEvents(tx, deps, id, [...told, { type: 'CONFIRMED' }], trail),
-    order.holds === 'HELD' ? (trail ? commitPromisedStock : commitStock)(tx, deps, trackedLines(lines)) : undefined,
+    order.holds === 'HELD' ? (trail ? commitPromisedStock : commitStock)(tx, deps, stockTrackedLines(lines)) : undefined,
     giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,
     customerId === null ? undefined : addSpending(tx, { customerId, currency, mode: order.mode, amount: total }),
-    tellConfirmed(tx, deps, order, lines),
+    notifyConfirmed(tx, deps, order, lines),
     mailConfirmed(tx, deps, order, lines),
     book(tx, deps, { order: { ...order, ...sold }, payments }, parts),
-    drive?.keep && (trail ?? store.eventsOf(tx, id)),
-    drive?.keep && (trail ? [] : store.refundsOf(tx, id)),
+    context?.keep && (trail ?? store.eventsOf(tx, id)),
+    context?.keep && (trail ? [] : store.refundsOf(tx, id)),
   ])
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
   const whole = events &&
     refunds && { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [], fulfilments: [], notes: [] }
-  if (whole) await drive?.keep?.(tx, whole, trail !== undefined)
+  if (whole) await context?.keep?.(tx, whole, trail !== undefined)
   return { order: confirmed, payments }
 }
 
-const tellConfirmed = (
+const notifyConfirmed = (
   tx: Writer,
   deps: OrderDeps,
   { id, shopId, number, currency, total, customerId, email }: Order,
@@ -111,10 +111,10 @@ function book(
   tx: Writer,
   deps: OrderDeps,
   saga: Saga & { order: { confirmedAt: number } },
-  { lines, giftCards }: SoldParts,
+  { lines, giftCards }: OrderContents,
 ): Promise<void> {
   const { id, shopId, mode, currency, affiliateId, confirmedAt: at } = saga.order
-  const movements = saleOf(saga, giftCards, at)
+  const movements = saleMovements(saga, giftCards, at)
   const processor = movements[0]?.processor ?? 'none'
   return recordMovements(tx, deps, movements, {
     isCounted: true,
@@ -124,7 +124,7 @@ function book(
 }
 
 /** What the books have of a sale: what was captured for it, and what each gift card paid. */
-function saleOf(saga: Saga, giftCards: readonly OrderGiftCard[], now: number): Movement[] {
+function saleMovements(saga: Saga, giftCards: readonly OrderGiftCard[], now: number): Movement[] {
   const { id: orderId, shopId, affiliateId, currency, capturedTotal } = saga.order
   const common = { shopId, orderId, affiliateId, currency, at: now, rateDay: dayOf(now), confirmed: true }
   const payment = capturedTotal > 0 ? paymentOf(saga) : undefined
@@ -150,7 +150,7 @@ export async function release(tx: Writer, deps: OrderDeps, order: Order): Promis
   const { orderStore: store } = deps
   const { id } = order
   if (order.holds === 'RELEASED' || order.confirmedAt !== null) return order
-  const lines = trackedLines(await store.lines(id, tx))
+  const lines = stockTrackedLines(await store.lines(id, tx))
   // A sale that did not come about in the versions that made it in several writes.
   if (lines.length > 0) await tellStockOf(tx, deps, order)
   if (order.holds === 'COMMITTED') {

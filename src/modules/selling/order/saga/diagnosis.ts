@@ -7,7 +7,7 @@ import { isoTimes, pick } from '../../../../lib/objects.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
 import type { OrderEvent, Refund } from '../domain.ts'
 import { createOrderStore } from '../store.ts'
-import type { WholeOrder } from '../view.ts'
+import type { FullOrder } from '../view.ts'
 import { diagnosisStore } from './diagnosis-store.ts'
 import { reasonOf, type Step, stepsOf } from './saga-explanation.ts'
 
@@ -125,7 +125,7 @@ function eventLook({ type, at, actor, detail }: OrderEvent, currency: string) {
 }
 
 /** Under which the outbox has what shops' endpoints are told of an order. */
-function keysOf({ order: { id }, refunds, disputes, fulfilments }: WholeOrder): string[] {
+function keysOf({ order: { id }, refunds, disputes, fulfilments }: FullOrder): string[] {
   const ofOrder = ['confirmed', 'cancelled', 'fulfilled'].map((event) => `order.${event}:${id}`)
   const ofRefunds = refunds.flatMap((refund) => [
     `order.refunded:${refund.id}`,

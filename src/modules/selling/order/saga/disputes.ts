@@ -12,7 +12,7 @@ import { commonOf } from '../refunds/refund-lines.ts'
 // Money that the shopper's bank took back, as messages tell of it: no refund, and nothing of the order changes but what is told of it.
 
 /** A dispute as a processor's message has it; amounts in minor units. */
-export type ToldDispute = NonNullable<ProcessorMessage['dispute']>
+export type ReportedDispute = NonNullable<ProcessorMessage['dispute']>
 
 /**
  * Notes what a message says of a dispute about a payment, inside the write that works the message. Told twice, late or in another order, it
@@ -20,10 +20,10 @@ export type ToldDispute = NonNullable<ProcessorMessage['dispute']>
  * other dispute has taken, whatever is told. One in another currency than its payment's is noted, told, and not booked: what the shop's
  * account lost in its own money is not known.
  */
-export async function noteDispute(
+export async function recordDispute(
   tx: Writer,
   deps: OrderDeps,
-  { payment: about, dispute: told }: { payment: Pick<Payment, 'id' | 'orderId'>; dispute: ToldDispute },
+  { payment: about, dispute: told }: { payment: Pick<Payment, 'id' | 'orderId'>; dispute: ReportedDispute },
 ): Promise<void> {
   const { orderStore: store } = deps
   const [order, payments] = await Promise.all([store.lock(tx, about.orderId), paymentsWithin(tx, deps, about.orderId)])
@@ -31,8 +31,10 @@ export async function noteDispute(
   if (!order || !payment) throw new Error('a payment without its order')
   const all = await store.disputesOf(tx, order.id)
   const known = all.find(({ paymentId, reference: name }) => paymentId === payment.id && name === told.reference)
-  const left = leftToDispute(payment, all, known)
-  const dispute = known ? await moveOn(tx, deps, known, { to: told.state, left }) : await open(tx, deps, order, { payment, told, left })
+  const left = disputableAmount(payment, all, known)
+  const dispute = known
+    ? await advanceDispute(tx, deps, known, { to: told.state, left })
+    : await open(tx, deps, order, { payment, told, left })
   if (!dispute) return
   const { id, reference, amount, currency, status } = dispute
   const isBooked = currency === payment.currency
@@ -59,12 +61,12 @@ export async function noteDispute(
 }
 
 /** What of a payment no other dispute of it has taken, in minor units: what one can take at most. */
-function leftToDispute({ id, captured, currency }: Payment, all: readonly Dispute[], known: Dispute | undefined): number {
+function disputableAmount({ id, captured, currency }: Payment, all: readonly Dispute[], known: Dispute | undefined): number {
   const others = all.filter((one) => one.paymentId === id && one.id !== known?.id && one.status !== 'WON' && one.currency === currency)
   return Math.max(0, captured - others.reduce((sum, { amount }) => sum + amount, 0))
 }
 
-type Opened = { payment: Pick<Payment, 'id' | 'currency'>; told: ToldDispute; left: number }
+type Opened = { payment: Pick<Payment, 'id' | 'currency'>; told: ReportedDispute; left: number }
 
 async function open(tx: Writer, { orderStore, newId, clock }: OrderDeps, order: Order, { payment, told, left }: Opened): Promise<Dispute> {
   const { reference, currency, state: status } = told
@@ -77,7 +79,7 @@ async function open(tx: Writer, { orderStore, newId, clock }: OrderDeps, order: 
 }
 
 /** Undefined where a dispute is that already, or has gone beyond it. */
-async function moveOn(
+async function advanceDispute(
   tx: Writer,
   { orderStore: store, clock }: OrderDeps,
   { id, status, amount }: Dispute,

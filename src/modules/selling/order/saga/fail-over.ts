@@ -1,37 +1,37 @@
 import { locking } from '../../../../core/command-context.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
-import { abandonPayment, beginPayment, paymentsWithin, promisesOf } from '../../../payments/payment/index.ts'
+import { abandonPayment, createPayment, failOverCapabilities, paymentsWithin } from '../../../payments/payment/index.ts'
 import { resumeAfterMs, type Saga } from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
-import { mayFallBack } from './order-payments.ts'
-import type { Drive } from './saga-context.ts'
+import { hasFallback } from './order-payments.ts'
+import type { SagaContext } from './saga-context.ts'
 
 /**
  * Begins the payment at the next processor, once the one before did not say whether it has begun it. Only where that one can take no money
  * without the shopper's page, which has heard nothing of it (contract, section 5): the abandoned payment is watched, and given up where it turns up.
  * @returns the order with its new payment; undefined when there is no other way, or somebody else has gone on
  */
-export async function payElsewhere(deps: OrderDeps, saga: Saga, { id }: Payment, drive: Drive): Promise<Saga | undefined> {
+export async function failOverPayment(deps: OrderDeps, saga: Saga, { id }: Payment, context: SagaContext): Promise<Saga | undefined> {
   const { orderStore: store } = deps
   const known = saga.payments.find((one) => one.id === id)
-  if (!known || !mayFallBack(drive)) return undefined
-  if (drive.until !== undefined && deps.clock.now() >= drive.until) return undefined
-  const { takesItself, isFindable: isWatched } = await promisesOf(deps, known)
+  if (!known || !hasFallback(context)) return undefined
+  if (context.until !== undefined && deps.clock.now() >= context.until) return undefined
+  const { takesItself, isFindable: isWatched } = await failOverCapabilities(deps, known)
   if (takesItself) return undefined
-  const choice = drive.fallbacks?.shift()
+  const choice = context.fallbacks?.shift()
   if (!choice) return undefined
   const after = await deps.db.write(async (tx): Promise<Saga | undefined> => {
     const now = deps.clock.now()
     const [order, payments] = await Promise.all([store.lock(tx, saga.order.id), paymentsWithin(tx, deps, saga.order.id)])
     const before = payments.find((one) => one.id === id)
-    const isUnheard = before?.status === 'PENDING' && before.processorReference === null && before.leaseHolder === drive.holder
+    const isUnheard = before?.status === 'PENDING' && before.processorReference === null && before.leaseHolder === context.holder
     if (order?.status !== 'PENDING_PAYMENT' || !isUnheard) return undefined
     const abandoned = await abandonPayment(tx, deps, before, { isWatched })
     if (!abandoned) return undefined
-    const payment = await beginPayment(tx, deps, { order, choice, holder: drive.holder })
-    drive.unsent.add(payment.id)
-    drive.hasFallenBack = true
+    const payment = await createPayment(tx, deps, { order, choice, holder: context.holder })
+    context.unsent.add(payment.id)
+    context.hasFallenBack = true
     const change = { processor: choice.processor, attempts: 0, resumeAt: now + resumeAfterMs, updatedAt: now }
     const changed = await store.change(tx, order.id, ['PENDING_PAYMENT'], change)
     const detail = { payment: payment.id, processor: choice.processor, instead: before.processor }

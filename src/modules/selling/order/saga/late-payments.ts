@@ -1,7 +1,7 @@
 import { inLanes } from '../../../../core/partitioned-queue.ts'
-import { endSweepTurn, paymentsToAsk, takeSweepTurn } from '../../../payments/payment/index.ts'
+import { endSweepTurn, paymentsDueForQuery, takeSweepTurn } from '../../../payments/payment/index.ts'
 import type { OrderDeps } from '../providers.ts'
-import { takeUpPayment } from './resume-orders.ts'
+import { refreshPayment } from './resume-orders.ts'
 
 /** Of one run and one lane. */
 const laneBatch = 100
@@ -14,7 +14,7 @@ const batchesMax = 100
  */
 export async function sweepPayments(deps: OrderDeps): Promise<void> {
   for (let batch = 0; batch < batchesMax; batch++) {
-    const due = await paymentsToAsk(deps, deps.clock.now(), laneBatch)
+    const due = await paymentsDueForQuery(deps, deps.clock.now(), laneBatch)
     const begun = await inLanes(deps, 'sweep', due, (id) =>
       sweepPayment(deps, id).catch((error: unknown) => deps.log.error('payment.not_swept', { payment: id, error })),
     )
@@ -27,6 +27,6 @@ export async function sweepPayments(deps: OrderDeps): Promise<void> {
 async function sweepPayment(deps: OrderDeps, id: string): Promise<void> {
   const payment = await takeSweepTurn(deps, id)
   if (!payment) return
-  const came = await takeUpPayment(deps, payment)
+  const came = await refreshPayment(deps, payment)
   await endSweepTurn(deps, payment, came === 'silent' ? 'silent' : 'said')
 }

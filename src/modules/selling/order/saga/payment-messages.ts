@@ -3,24 +3,24 @@ import { isDatabaseAway } from '../../../../../db/engine.ts'
 import { locking } from '../../../../core/command-context.ts'
 import { inLanes } from '../../../../core/partitioned-queue.ts'
 import { dayMs } from '../../../../lib/day.ts'
-import { askPauseMs, isLost, isNameless, isUnderWay, type Payment } from '../../../payments/payment/domain.ts'
+import { hasNoReferences, isLost, isOpenPayment, type Payment, queryPauseMs } from '../../../payments/payment/domain.ts'
 import {
   dueMessages,
-  keepNames,
-  keepPaidName,
-  leaveMessage,
-  markToAsk,
+  fetchPaymentStatus,
   paymentOfCallback,
   paymentOfMessage,
   receiveMessage,
+  rescheduleMessage,
   type Sent,
-  takeAskingTurn,
+  scheduleQuery,
+  storePaidReference,
+  storeReferences,
   takeMessage,
-  whatBecameOf,
+  takeQueryTurn,
 } from '../../../payments/payment/index.ts'
 import type { OrderDeps } from '../providers.ts'
-import { noteDispute } from './disputes.ts'
-import { takeUpAnswer, takeUpPayment } from './resume-orders.ts'
+import { recordDispute } from './disputes.ts'
+import { continueWithAnswer, refreshPayment } from './resume-orders.ts'
 
 type Message = NonNullable<Awaited<ReturnType<typeof takeMessage>>>
 
@@ -39,7 +39,7 @@ const silentMs = 3 * dayMs
  * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is none of its accounts'; UNAVAILABLE when that
  *   cannot be checked now; RATE_LIMITED
  */
-export async function heedMessage(deps: OrderDeps, sent: Sent): Promise<void> {
+export async function handleWebhook(deps: OrderDeps, sent: Sent): Promise<void> {
   for (const { id, processor } of await receiveMessage(deps, sent))
     deps.errands.placeIn(`message ${processor}`)?.begin(() => workMessage(deps, id, deps.clock.now()))
 }
@@ -65,17 +65,17 @@ async function workMessage(deps: OrderDeps, id: string, dueBy: number): Promise<
     deps.log.error('payment_message.not_worked', { id, error })
     return 'silent' as const
   })
-  await leaveMessage(deps, message, nextTry(deps, message, came))
+  await rescheduleMessage(deps, message, nextAttemptAt(deps, message, came))
 }
 
 /** What came of a message: `unknown` when there is no such payment, `silent` when its processor does not say what became of it. */
-type Came = 'done' | 'unknown' | 'silent'
+type MessageResult = 'done' | 'unknown' | 'silent'
 
 /** When a message is worked again; null: it is done, or given up. */
-function nextTry(
+function nextAttemptAt(
   { clock, log }: OrderDeps,
   { id, processor, shopId, accountId, receivedAt, attempts, dispute }: Message,
-  came: Came,
+  came: MessageResult,
 ): number | null {
   if (came === 'done') return null
   const now = clock.now()
@@ -88,29 +88,29 @@ function nextTry(
   return isOver ? null : now + Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.min(20, attempts - 1))
 }
 
-async function heed(deps: OrderDeps, message: Message): Promise<Came> {
+async function heed(deps: OrderDeps, message: Message): Promise<MessageResult> {
   const found = await paymentOfMessage(deps, message)
   if (!found) return 'unknown'
-  const came = await askAbout(deps, found, message)
+  const came = await queryPaymentOf(deps, found, message)
   const { dispute } = message
   // It takes no more than came in: what its processor says of that is noted first, where it says anything.
   const isKnown = came === 'done' || found.captured > 0
-  if (dispute && isKnown) await deps.db.write((tx) => noteDispute(tx, deps, { payment: found, dispute }), locking)
+  if (dispute && isKnown) await deps.db.write((tx) => recordDispute(tx, deps, { payment: found, dispute }), locking)
   return came
 }
 
 /** Has a processor asked about the payment of a message, and its order taken on. */
-async function askAbout(deps: OrderDeps, found: Payment, message: Message): Promise<'done' | 'silent'> {
-  const answer = await whatBecameOf(deps, calledAs(found, message))
+async function queryPaymentOf(deps: OrderDeps, found: Payment, message: Message): Promise<'done' | 'silent'> {
+  const answer = await fetchPaymentStatus(deps, withNamesOfMessage(found, message))
   if (answer === undefined || answer === 'unheard') return 'silent'
-  const payment = found.processorReference === null ? await keepNames(deps, found, answer) : found
+  const payment = found.processorReference === null ? await storeReferences(deps, found, answer) : found
   // Its name is another payment's, or has come by another way just now.
   if (!payment) return 'silent'
-  return (await takeUpAnswer(deps, payment, answer)) === 'silent' ? 'silent' : 'done'
+  return (await continueWithAnswer(deps, payment, answer)) === 'silent' ? 'silent' : 'done'
 }
 
 /** A payment of which no name is known, by the names that the message has for it: that is how one is found whose creation nobody heard of. */
-const calledAs = (payment: Payment, { reference, references }: Message): Payment =>
+const withNamesOfMessage = (payment: Payment, { reference, references }: Message): Payment =>
   payment.processorReference === null && reference !== null
     ? { ...payment, processorReference: reference, references: { ...payment.references, ...references } }
     : payment
@@ -121,18 +121,18 @@ const calledAs = (payment: Payment, { reference, references }: Message): Payment
  * @param paid what the processor calls what was paid, for a payment of which it has told no name
  * @throws AppError NOT_FOUND for an address that is none
  */
-export async function heedCallback(deps: OrderDeps, token: string, paid: string | undefined): Promise<void> {
+export async function handleCallback(deps: OrderDeps, token: string, paid: string | undefined): Promise<void> {
   const called = await paymentOfCallback(deps, token)
-  const payment = (paid !== undefined && isNameless(called) ? await keepPaidName(deps, called, paid) : called) ?? called
+  const payment = (paid !== undefined && hasNoReferences(called) ? await storePaidReference(deps, called, paid) : called) ?? called
   if (isLost(payment)) {
     // It cannot be asked about without a name, and it is there.
     deps.log.error('payment.called_back_without_name', { order: payment.orderId, payment: payment.id, processor: payment.processor })
     return
   }
-  const isTurn = await takeAskingTurn(deps, payment)
-  const at = deps.clock.now() + (isTurn ? 0 : askPauseMs)
+  const isTurn = await takeQueryTurn(deps, payment)
+  const at = deps.clock.now() + (isTurn ? 0 : queryPauseMs)
   await deps.db.write((tx) =>
-    isUnderWay(payment) ? deps.orderStore.lookSooner(tx, payment.orderId, at) : markToAsk(tx, deps, payment, at),
+    isOpenPayment(payment) ? deps.orderStore.resumeSooner(tx, payment.orderId, at) : scheduleQuery(tx, deps, payment, at),
   )
-  if (isTurn) deps.errands.placeIn(`callback ${payment.processor}`)?.begin(() => takeUpPayment(deps, payment))
+  if (isTurn) deps.errands.placeIn(`callback ${payment.processor}`)?.begin(() => refreshPayment(deps, payment))
 }

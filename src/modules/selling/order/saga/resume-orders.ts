@@ -2,14 +2,14 @@ import { isDatabaseAway, type Writer } from '../../../../../db/engine.ts'
 import { system } from '../../../../core/command-context.ts'
 import { inLanes } from '../../../../core/partitioned-queue.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
-import { type PaymentAnswer, whatBecameOf } from '../../../payments/payment/index.ts'
+import { fetchPaymentStatus, type PaymentAnswer } from '../../../payments/payment/index.ts'
 import { orderStatuses, paymentOf } from '../domain.ts'
 import type { OrderDeps } from '../providers.ts'
-import { askedStatuses, settleRefund } from '../refunds/refunds.ts'
+import { openRefundStatuses, settleRefund } from '../refunds/refunds.ts'
 import { endUnpaid } from '../service.ts'
-import { takeAnswer } from './order-payments.ts'
-import { completeOrder, returnToSaga } from './saga.ts'
-import { newDrive } from './saga-context.ts'
+import { handleAnswer } from './order-payments.ts'
+import { refreshSaga, runSaga } from './saga.ts'
+import { newSagaContext } from './saga-context.ts'
 
 /** Of one run and one lane. */
 const laneBatch = 100
@@ -22,21 +22,21 @@ const afterFailureMs = 5 * 60 * 1000
  * Something may have become of a payment: its processor is asked what, and the order goes on from there.
  * @returns `silent` when it does not say, or does not give up what nobody waits for; `unheard` when it knows of no such payment
  */
-export async function takeUpPayment(deps: OrderDeps, payment: Payment): Promise<'told' | 'unheard' | 'silent'> {
-  const answer = await whatBecameOf(deps, payment)
+export async function refreshPayment(deps: OrderDeps, payment: Payment): Promise<'told' | 'unheard' | 'silent'> {
+  const answer = await fetchPaymentStatus(deps, payment)
   if (answer === undefined) return 'silent'
-  if (answer !== 'unheard') return takeUpAnswer(deps, payment, answer)
-  await completeOrder(deps, payment.orderId)
+  if (answer !== 'unheard') return continueWithAnswer(deps, payment, answer)
+  await runSaga(deps, payment.orderId)
   return 'unheard'
 }
 
 /** The same of what a processor has said of a payment. */
-export async function takeUpAnswer(deps: OrderDeps, payment: Payment, answer: PaymentAnswer): Promise<'told' | 'silent'> {
-  const drive = newDrive(deps)
-  const after = await takeAnswer(deps, payment, answer, drive)
+export async function continueWithAnswer(deps: OrderDeps, payment: Payment, answer: PaymentAnswer): Promise<'told' | 'silent'> {
+  const context = newSagaContext(deps)
+  const after = await handleAnswer(deps, payment, answer, context)
   if (after === 'silent') return 'silent'
   const isSaid = paymentOf(after)?.id === payment.id && answer.state !== 'PENDING'
-  await completeOrder(deps, payment.orderId, drive, after, isSaid)
+  await runSaga(deps, payment.orderId, context, after, isSaid)
   return 'told'
 }
 
@@ -50,18 +50,18 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
   const [refunds, orders] = await Promise.all([store.refundsToResume(dueBy, laneBatch), store.toResume(dueBy, laneBatch)])
   const resumed = [
     inLanes(deps, 'refund', refunds, async (id) => {
-      const drive = newDrive(deps)
+      const context = newSagaContext(deps)
       const resumeRefund = async () => {
-        const { orderId } = await settleRefund(deps, id, drive)
-        await completeOrder(deps, orderId, drive)
+        const { orderId } = await settleRefund(deps, id, context)
+        await runSaga(deps, orderId, context)
       }
-      await guarded(deps, id, resumeRefund, (tx, resumeAt) => store.changeRefund(tx, id, askedStatuses, { resumeAt }))
+      await guarded(deps, id, resumeRefund, (tx, resumeAt) => store.changeRefund(tx, id, openRefundStatuses, { resumeAt }))
     }),
     inLanes(deps, 'order', orders, (id) =>
       guarded(
         deps,
         id,
-        () => completeOrder(deps, id),
+        () => runSaga(deps, id),
         (tx, resumeAt) => store.change(tx, id, orderStatuses, { resumeAt }),
       ),
     ),
@@ -76,7 +76,7 @@ export async function expireOrders(deps: OrderDeps): Promise<void> {
     const due = await deps.orderStore.toExpire(deps.clock.now(), laneBatch)
     const begun = await inLanes(deps, 'expiry', due, async (id) => {
       // The money may be there already, and nobody has told us. Whatever comes of it, the order's time is over.
-      await guarded(deps, id, () => returnToSaga(deps, id, newDrive(deps)))
+      await guarded(deps, id, () => refreshSaga(deps, id, newSagaContext(deps)))
       await guarded(deps, id, () => expireOrder(deps, id))
     })
     // What is left is in lanes that are at work already.
@@ -88,8 +88,8 @@ async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
   const order = await deps.orderStore.find(id)
   // It may have got more time meanwhile: a payment that is being decided, or another one.
   if (order?.status !== 'PENDING_PAYMENT' || order.expiresAt > deps.clock.now()) return
-  await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null, drive: newDrive(deps) })
-  await completeOrder(deps, id)
+  await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null, context: newSagaContext(deps) })
+  await runSaga(deps, id)
 }
 
 /** One that fails must not hold up the others, now or at the next run. */

@@ -2,19 +2,19 @@ import type { Writer } from '../../../../../db/engine.ts'
 import type { PaymentChoice } from '../../../payments/payment/domain.ts'
 import type { OrderEvent, OrderGiftCard, OrderLine, Saga } from '../domain.ts'
 import type { OrderDeps } from '../providers.ts'
-import type { WholeOrder } from '../view.ts'
+import type { FullOrder } from '../view.ts'
 
 /** What of an order stays as it was placed, and a sale needs. */
-export type SoldParts = { readonly lines: readonly OrderLine[]; readonly giftCards: readonly OrderGiftCard[] }
+export type OrderContents = { readonly lines: readonly OrderLine[]; readonly giftCards: readonly OrderGiftCard[] }
 
 /**
  * An order that a run has made itself, with all that it has written of it. As long as nobody else has changed its rows, which a write finds out
  * by `lockAsKnown`, nothing of it needs to be read.
  */
-export type Made = Saga & SoldParts & { readonly events: readonly OrderEvent[] }
+export type Made = Saga & OrderContents & { readonly events: readonly OrderEvent[] }
 
 /** One run of somebody who takes an order on: a request, a processor's message, the job. */
-export type Drive = {
+export type SagaContext = {
   /** By which it holds the leases of what it asks processors. */
   readonly holder: string
   /** From this moment on it begins no call any more: what is left is the job's. */
@@ -31,11 +31,11 @@ export type Drive = {
    * Stores the answer of a request, in the write that makes the order a sale.
    * @param isSure nobody waits to know whether it could be: if not, the write throws NothingChanged
    */
-  readonly keep?: ((tx: Writer, sold: WholeOrder, isSure: boolean) => Promise<void>) | undefined
+  readonly keep?: ((tx: Writer, sold: FullOrder, isSure: boolean) => Promise<void>) | undefined
 }
 
 /** A run that nobody waits for. */
-export const newDrive = ({ newId }: Pick<OrderDeps, 'newId'>): Drive => ({ holder: newId('attempt'), unsent: new Set() })
+export const newSagaContext = ({ newId }: Pick<OrderDeps, 'newId'>): SagaContext => ({ holder: newId('attempt'), unsent: new Set() })
 
 /** A request answers within 28 seconds, and one call may take long after this. */
 const requestMs = 15_000
@@ -44,7 +44,7 @@ const requestMs = 15_000
  * The run of a request.
  * @param holder the key of its attempt: the same request sent again goes on at once with what it holds
  */
-export const requestDrive = ({ clock }: Pick<OrderDeps, 'clock'>, holder: string, keep?: Drive['keep']): Drive => ({
+export const requestSagaContext = ({ clock }: Pick<OrderDeps, 'clock'>, holder: string, keep?: SagaContext['keep']): SagaContext => ({
   holder,
   until: clock.now() + requestMs,
   unsent: new Set(),

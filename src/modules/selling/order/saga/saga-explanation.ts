@@ -1,11 +1,11 @@
 /** What the saga of an order is at, in words for whoever looks after an instance: what happens next, when, and why it has not yet. */
 import { isOver } from '../../../../core/leases.ts'
-import { isLost, isUnderWay, type Payment } from '../../../payments/payment/domain.ts'
-import { confirmAttemptsMax, type Move, nextMove, type Order, type Refund, refundWindowMs, type Saga } from '../domain.ts'
+import { isLost, isOpenPayment, type Payment } from '../../../payments/payment/domain.ts'
+import { confirmAttemptsMax, nextStep, type Order, type Refund, refundWindowMs, type Saga, type SagaStep } from '../domain.ts'
 
 /** Something that souk does by itself, or that somebody must do. `at`: milliseconds since the epoch; null where no time is set. */
 export type Step = { readonly what: string; readonly at: number | null }
-type Looked = Saga & { readonly refunds: readonly Refund[] }
+type ExplainedSaga = Saga & { readonly refunds: readonly Refund[] }
 
 /** The job that takes orders up comes every few seconds; what is due for longer has been forgotten, or nobody is there. */
 export const overdueMs = 60_000
@@ -13,7 +13,7 @@ export const overdueMs = 60_000
 const done: Step = { what: 'nothing: it is over', at: null }
 
 /** All that is still to come, the saga's own move first. */
-export function stepsOf({ order, payments, refunds }: Looked, now: number): Step[] {
+export function stepsOf({ order, payments, refunds }: ExplainedSaga, now: number): Step[] {
   const isLeft = isForgotten({ order, payments, refunds }, now)
   const own = ownStep({ order, payments }, now)
   const steps = [isLeft && isUnfinished(order) ? leftToDo(own) : own, ...endOf({ order, payments }, now)]
@@ -30,25 +30,25 @@ const leftToDo = ({ what }: Step): Step => ({ what: `nothing by itself; left to 
 const isUnfinished = ({ status }: Pick<Order, 'status'>): boolean => status === 'PAID' || status === 'COMPENSATING'
 const openOf = (refunds: readonly Refund[]) => refunds.filter(({ status }) => status === 'PENDING')
 /** Who is asking a processor just now. */
-const askingOf = ({ payments, refunds }: Looked, now: number) =>
+const askingOf = ({ payments, refunds }: ExplainedSaga, now: number) =>
   [...payments, ...openOf(refunds)].find(({ leaseUntil }) => leaseUntil !== null && !isOver(leaseUntil, now))
 /** When it goes on, by its own time and those of its refunds. */
-const timesOf = ({ order, refunds }: Looked): number[] =>
+const timesOf = ({ order, refunds }: ExplainedSaga): number[] =>
   [order.resumeAt, ...openOf(refunds).map(({ resumeAt }) => resumeAt)].filter((at) => at !== null)
 
 /** Whether souk is to go on with it, and has set no time for that: it does not happen by itself then. */
-const isForgotten = (looked: Looked, now: number): boolean =>
+const isForgotten = (looked: ExplainedSaga, now: number): boolean =>
   timesOf(looked).length === 0 && (isUnfinished(looked.order) || openOf(looked.refunds).length > 0) && askingOf(looked, now) === undefined
 
 function ownStep(saga: Saga, now: number): Step {
   const { order } = saga
-  const move = nextMove(saga, now)
+  const move = nextStep(saga, now)
   if (move.kind === 'rest') return restOf(saga)
   return { what: wordsOf(move, order), at: order.resumeAt }
 }
 
 /** What each move of the saga is, of payment `pay_…` at its processor. */
-function wordsOf(move: Exclude<Move, { kind: 'rest' }>, { attempts }: Order): string {
+function wordsOf(move: Exclude<SagaStep, { kind: 'rest' }>, { attempts }: Order): string {
   switch (move.kind) {
     case 'create':
       return `${of(move)} is to be begun`
@@ -76,7 +76,7 @@ const of = ({ payment: { id, processor } }: { readonly payment: Payment }) => `p
 
 function restOf({ order, payments }: Saga): Step {
   const { status, fulfilmentStatus, fulfilledAt, resumeAt } = order
-  const waited = payments.find(isUnderWay)
+  const waited = payments.find(isOpenPayment)
   if (status === 'PENDING_PAYMENT' && waited && isLost(waited))
     return { what: `nothing: nobody can know whether ${of({ payment: waited })} was begun`, at: null }
   if (status === 'PENDING_PAYMENT') return { what: 'its shopper pays, or nobody does', at: null }
@@ -113,7 +113,7 @@ const sweepSteps = (payment: Payment): Step[] =>
   payment.askAt === null ? [] : [{ what: `${of({ payment })}, which ended ${payment.status}, is asked about again`, at: payment.askAt }]
 
 /** Why an order stands where it stands, the most telling reason alone; undefined where it waits for people, as it should, or is over. */
-export function reasonOf({ order, payments, refunds }: Looked, now: number): string | undefined {
+export function reasonOf({ order, payments, refunds }: ExplainedSaga, now: number): string | undefined {
   const looked = { order, payments, refunds }
   const asking = askingOf(looked, now)
   if (asking?.leaseUntil) return `${asking.processor} is being asked just now, until ${iso(asking.leaseUntil)} at most`
@@ -126,8 +126,8 @@ export function reasonOf({ order, payments, refunds }: Looked, now: number): str
   return failureOf({ order, payments, refunds: openOf(refunds) }, now)
 }
 
-function failureOf({ order, payments, refunds: [refund] }: Looked, now: number): string | undefined {
-  const move = nextMove({ order, payments }, now)
+function failureOf({ order, payments, refunds: [refund] }: ExplainedSaga, now: number): string | undefined {
+  const move = nextStep({ order, payments }, now)
   const times = order.attempts === 1 ? 'once' : `${order.attempts} times in a row`
   if (order.attempts > 0 && move.kind === 'confirm') return `it could not be made a sale, ${times}: order.not_confirmed in the log says why`
   if (refund && refund.attempts > 0) return `${refund.processor} has not settled refund ${refund.id}, asked ${refund.attempts} times`

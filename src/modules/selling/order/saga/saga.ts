@@ -3,30 +3,30 @@ import { type Actor, locking, system } from '../../../../core/command-context.ts
 import { AppError } from '../../../../core/errors.ts'
 import { leaseMs, noLease } from '../../../../core/leases.ts'
 import { audit } from '../../../operations/audit/index.ts'
-import { hasFailed, isLost, isNowhere, isUnderWay } from '../../../payments/payment/domain.ts'
-import { endLeases, paymentsWithin, takeAskingTurn } from '../../../payments/payment/index.ts'
+import { hasFailed, isLost, isOpenPayment, isUnknownToProcessor } from '../../../payments/payment/domain.ts'
+import { endLeases, paymentsWithin, takeQueryTurn } from '../../../payments/payment/index.ts'
 import {
   backoffMs,
   confirmAttemptsMax,
-  type Move,
-  nextMove,
+  nextStep,
   type Order,
   paymentOf,
   pollAt,
   type Saga,
+  type SagaStep,
   undecidedAsksMax,
 } from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
-import { tellCancelled } from '../refunds/refund-effects.ts'
-import { returnUnawaited, settleRefund } from '../refunds/refunds.ts'
-import { confirm, release, soldParts } from './confirm-order.ts'
-import { payElsewhere } from './fail-over.ts'
-import { acceptPayment, askPayment, giveUpAsking } from './order-payments.ts'
-import { type Drive, newDrive } from './saga-context.ts'
+import { notifyCancelled } from '../refunds/refund-effects.ts'
+import { refundExcess, settleRefund } from '../refunds/refunds.ts'
+import { confirm, readOrderContents, release } from './confirm-order.ts'
+import { failOverPayment } from './fail-over.ts'
+import { abandonUnresolvedPayment, acceptPayment, askPayment } from './order-payments.ts'
+import { newSagaContext, type SagaContext } from './saga-context.ts'
 
 /** Far more than any saga makes: a loop that does not end is a mistake of ours. */
-const movesMax = 20
+const stepsMax = 20
 
 /**
  * The one path that takes an order on, whoever asks for it: the checkout, the shopper who comes back, a processor's message, the
@@ -37,26 +37,26 @@ const movesMax = 20
  * @returns the saga as it is then
  * @throws AppError NOT_FOUND
  */
-export async function completeOrder(
+export async function runSaga(
   deps: OrderDeps,
   orderId: string,
-  drive: Drive = newDrive(deps),
+  context: SagaContext = newSagaContext(deps),
   known?: Saga,
   isSaid = false,
 ): Promise<Saga> {
   let saga = known ?? (await loadSaga(deps, orderId))
   let asked = isSaid
   const givenUp = new Set<string>()
-  for (let moves = 0; moves < movesMax; moves++) {
+  for (let moves = 0; moves < stepsMax; moves++) {
     const now = deps.clock.now()
-    const move = nextMove(saga, now)
+    const move = nextStep(saga, now)
     // Asked twice in a row, a processor says the same.
     const isRepeated = (move.kind === 'ask' && asked) || (move.kind === 'void' && givenUp.has(move.payment.id))
-    if (move.kind === 'rest' || isRepeated) return atRest(deps, saga, move, drive)
-    if (drive.until !== undefined && now >= drive.until && 'payment' in move) return lookAgain(deps, saga, now)
+    if (move.kind === 'rest' || isRepeated) return settleAtRest(deps, saga, move, context)
+    if (context.until !== undefined && now >= context.until && 'payment' in move) return scheduleResume(deps, saga, now)
     asked ||= move.kind === 'ask'
     if (move.kind === 'void') givenUp.add(move.payment.id)
-    const after = await makeMove(deps, saga, move, drive)
+    const after = await executeStep(deps, saga, move, context)
     if (!after) return loadSaga(deps, orderId)
     saga = after
     // Having begun a payment, or taken its money, it has said how that stands; unless it has not made up its mind.
@@ -69,23 +69,23 @@ export async function completeOrder(
  * Somebody has to know how an order stands (the shopper is back, another payment is to begin, its time is over): it goes as far as it can.
  * Where it waits and its last payment had ended, the processor is asked about that one too: its shopper may have tried again on the same page.
  */
-export async function returnToSaga(deps: OrderDeps, orderId: string, drive: Drive): Promise<Saga> {
-  const saga = await completeOrder(deps, orderId, drive)
+export async function refreshSaga(deps: OrderDeps, orderId: string, context: SagaContext): Promise<Saga> {
+  const saga = await runSaga(deps, orderId, context)
   const last = paymentOf(saga)
   if (saga.order.status !== 'PENDING_PAYMENT' || !last || !hasFailed(last) || last.processorReference === null) return saga
-  const after = await askPayment(deps, 'ask', last, drive)
-  return after === 'silent' || after === 'taken' ? saga : completeOrder(deps, orderId, drive, after)
+  const after = await askPayment(deps, 'ask', last, context)
+  return after === 'silent' || after === 'taken' ? saga : runSaga(deps, orderId, context, after)
 }
 
 /**
  * The shopper is back: the order goes as far as it can, once in two seconds at most; in between it is as it stands. One of which nothing is
  * left to do is as it stands, too.
  */
-export async function sagaOnReturn(deps: OrderDeps, orderId: string, drive: Drive): Promise<Saga> {
+export async function refreshSagaOnReturn(deps: OrderDeps, orderId: string, context: SagaContext): Promise<Saga> {
   const saga = await loadSaga(deps, orderId)
   if (saga.order.status !== 'PENDING_PAYMENT' && saga.order.resumeAt === null) return saga
   const payment = paymentOf(saga)
-  return !payment || (await takeAskingTurn(deps, payment)) ? returnToSaga(deps, orderId, drive) : saga
+  return !payment || (await takeQueryTurn(deps, payment)) ? refreshSaga(deps, orderId, context) : saga
 }
 
 /**
@@ -93,15 +93,15 @@ export async function sagaOnReturn(deps: OrderDeps, orderId: string, drive: Driv
  * again on the same page.
  * @returns the order as it is then; `silent` while it may still be paid, `taken` while somebody else is asking
  */
-export async function giveUpPayment(deps: OrderDeps, saga: Saga, drive: Drive): Promise<Saga | 'silent' | 'taken'> {
+export async function voidOpenPayment(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga | 'silent' | 'taken'> {
   const last = paymentOf(saga)
-  if (saga.order.status !== 'PENDING_PAYMENT' || !last || last.status === 'VOIDED' || isNowhere(last)) return saga
+  if (saga.order.status !== 'PENDING_PAYMENT' || !last || last.status === 'VOIDED' || isUnknownToProcessor(last)) return saga
   if (isLost(last)) return 'silent'
-  if (drive.until !== undefined && deps.clock.now() >= drive.until) return 'silent'
-  const after = await askPayment(deps, 'void', last, drive)
+  if (context.until !== undefined && deps.clock.now() >= context.until) return 'silent'
+  const after = await askPayment(deps, 'void', last, context)
   // Whoever tries again in a moment must not wait for a question that is over.
-  if (after === 'silent') await deps.db.write((tx) => endLeases(tx, deps, saga.order.id, drive.holder), locking)
-  return typeof after === 'string' ? after : completeOrder(deps, saga.order.id, drive, after)
+  if (after === 'silent') await deps.db.write((tx) => endLeases(tx, deps, saga.order.id, context.holder), locking)
+  return typeof after === 'string' ? after : runSaga(deps, saga.order.id, context, after)
 }
 
 async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<Saga> {
@@ -111,31 +111,31 @@ async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<Sag
 }
 
 /** Nothing to do now: nobody needs to look again, unless the processor still owes an answer, or the shopper is at work there. */
-async function atRest(deps: OrderDeps, saga: Saga, move: Move, drive: Drive): Promise<Saga> {
+async function settleAtRest(deps: OrderDeps, saga: Saga, move: SagaStep, context: SagaContext): Promise<Saga> {
   const { order } = saga
-  if (move.kind === 'ask' && move.payment.status === 'PENDING') return undecided(deps, saga, drive)
+  if (move.kind === 'ask' && move.payment.status === 'PENDING') return undecided(deps, saga, context)
   const now = deps.clock.now()
   // Also of an order that has ended: what is being decided there may still become money, which goes back.
-  const undecidedYet = saga.payments.find((payment) => isUnderWay(payment) && !isLost(payment))
+  const undecidedYet = saga.payments.find((payment) => isOpenPayment(payment) && !isLost(payment))
   // Its time is over: the job that ends it gives its payment up.
   if (undecidedYet && order.status === 'PENDING_PAYMENT' && order.expiresAt <= now) return saga
   const isPolled = order.resumeAt !== null && order.resumeAt > now
   const resumeAt = undecidedYet ? (isPolled ? order.resumeAt : pollAt(undecidedYet, order, now)) : null
   if (order.resumeAt === resumeAt) return saga
-  const changed = await deps.db.write((tx) => deps.orderStore.comeToRest(tx, order, resumeAt, now), locking)
+  const changed = await deps.db.write((tx) => deps.orderStore.setResumeAt(tx, order, resumeAt, now), locking)
   return changed ? { ...saga, order: changed } : loadSaga(deps, order.id)
 }
 
 /** A processor that cannot make up its mind is asked a few times more, and then told to forget it. */
-async function undecided(deps: OrderDeps, saga: Saga, drive: Drive): Promise<Saga> {
-  const attempts = await postpone(deps, saga, drive)
+async function undecided(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga> {
+  const attempts = await postpone(deps, saga, context)
   const payment = paymentOf(saga)
-  if (attempts >= undecidedAsksMax && payment) await askPayment(deps, 'void', payment, drive)
+  if (attempts >= undecidedAsksMax && payment) await askPayment(deps, 'void', payment, context)
   return loadSaga(deps, saga.order.id)
 }
 
 /** Has the job look at an order at `at`, if nobody would before. */
-async function lookAgain(deps: OrderDeps, saga: Saga, at: number): Promise<Saga> {
+async function scheduleResume(deps: OrderDeps, saga: Saga, at: number): Promise<Saga> {
   const { id, status, resumeAt } = saga.order
   const now = deps.clock.now()
   if (resumeAt !== null && resumeAt > now && resumeAt <= at) return saga
@@ -144,34 +144,39 @@ async function lookAgain(deps: OrderDeps, saga: Saga, at: number): Promise<Saga>
 }
 
 /** Makes one move. Undefined when it could not be made now: the saga stays as it is until it is looked at again. */
-async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind: 'rest' }>, drive: Drive): Promise<Saga | undefined> {
+async function executeStep(
+  deps: OrderDeps,
+  saga: Saga,
+  move: Exclude<SagaStep, { kind: 'rest' }>,
+  context: SagaContext,
+): Promise<Saga | undefined> {
   const { order } = saga
   switch (move.kind) {
     case 'create':
     case 'ask':
     case 'capture':
     case 'void': {
-      const after = await askPayment(deps, move.kind, move.payment, drive)
+      const after = await askPayment(deps, move.kind, move.payment, context)
       if (after === 'taken') {
-        await lookAgain(deps, saga, deps.clock.now() + leaseMs)
+        await scheduleResume(deps, saga, deps.clock.now() + leaseMs)
         return undefined
       }
       // An answer that leaves the same to do is none: asking on would turn in a circle.
       const isOne = move.kind === 'ask' || hasFailed(move.payment)
-      if (after !== 'silent' && (isOne || nextMove(after, deps.clock.now()).kind !== move.kind)) return after
-      const elsewhere = move.kind === 'create' ? await payElsewhere(deps, saga, move.payment, drive) : undefined
+      if (after !== 'silent' && (isOne || nextStep(after, deps.clock.now()).kind !== move.kind)) return after
+      const elsewhere = move.kind === 'create' ? await failOverPayment(deps, saga, move.payment, context) : undefined
       if (elsewhere) return elsewhere
-      const attempts = await postpone(deps, saga, drive)
-      if (move.kind === 'create' && attempts >= undecidedAsksMax) await askPayment(deps, 'void', move.payment, drive)
+      const attempts = await postpone(deps, saga, context)
+      if (move.kind === 'create' && attempts >= undecidedAsksMax) await askPayment(deps, 'void', move.payment, context)
       return undefined
     }
     case 'abandon':
-      await giveUpAsking(deps, move.payment)
+      await abandonUnresolvedPayment(deps, move.payment)
       return loadSaga(deps, order.id)
     case 'accept':
-      return acceptPayment(deps, move.payment, drive)
+      return acceptPayment(deps, move.payment, context)
     case 'confirm':
-      return confirmOrder(deps, saga, drive)
+      return confirmOrder(deps, saga, context)
     case 'release':
       await deps.db.write(async (tx) => {
         const current = await deps.orderStore.lock(tx, order.id)
@@ -179,12 +184,12 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
       }, locking)
       return loadSaga(deps, order.id)
     case 'endCompensation':
-      return endCompensation(deps, saga, drive)
+      return endCompensation(deps, saga, context)
   }
 }
 
 /** Notes a failure and when to look again. Returns how often in a row it has failed; 0 when this failure does not count. */
-async function postpone(deps: OrderDeps, { order }: Saga, drive: Drive): Promise<number> {
+async function postpone(deps: OrderDeps, { order }: Saga, context: SagaContext): Promise<number> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
   // Tries between those of the job do not count: a shopper who looks every second must not use up the processor's time.
@@ -192,18 +197,18 @@ async function postpone(deps: OrderDeps, { order }: Saga, drive: Drive): Promise
   return deps.db.write(async (tx) => {
     const current = counts ? await store.lock(tx, order.id) : undefined
     const failed = current && (await store.countFailure(tx, current, now + backoffMs(current.attempts + 1), now))
-    await endLeases(tx, deps, order.id, drive.holder)
+    await endLeases(tx, deps, order.id, context.holder)
     return failed?.attempts ?? 0
   }, locking)
 }
 
 /** Makes a sale of what is paid, or needs no payment. What keeps it from that is tried again, and in the end the money goes back. */
-async function confirmOrder(deps: OrderDeps, saga: Saga, drive: Drive): Promise<Saga | undefined> {
+async function confirmOrder(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga | undefined> {
   const { order } = saga
-  const confirmBy = (by: Drive | undefined) =>
+  const confirmBy = (by: SagaContext | undefined) =>
     deps.db.write(async (tx) => {
       const { payments } = saga
-      const [current, parts] = await Promise.all([deps.orderStore.lock(tx, order.id), soldParts(tx, deps, order.id)])
+      const [current, parts] = await Promise.all([deps.orderStore.lock(tx, order.id), readOrderContents(tx, deps, order.id)])
       if (current?.status === 'PAID') return confirm(tx, deps, { order: current, payments, parts }, by)
       // Of an order that waits it is asked only where nothing is left to pay.
       if (current?.status !== 'PENDING_PAYMENT') return undefined
@@ -211,16 +216,17 @@ async function confirmOrder(deps: OrderDeps, saga: Saga, drive: Drive): Promise<
       return confirm(tx, deps, { order: current, payments, parts, capturedTotal: 0 }, by)
     }, locking)
   try {
-    return await confirmBy(drive).catch((error: unknown) => {
-      if (isDatabaseAway(error) || !drive.keep) throw error
+    return await confirmBy(context).catch((error: unknown) => {
+      if (isDatabaseAway(error) || !context.keep) throw error
       // Whatever keeps the answer from being stored, the order goes on.
       return confirmBy(undefined)
     })
   } catch (error) {
     if (isDatabaseAway(error)) throw error
     deps.log.error('order.not_confirmed', { order: order.id, error })
-    const attempts = await postpone(deps, saga, drive)
-    if (attempts >= confirmAttemptsMax) await compensate(deps, order, { actor: system, reason: 'The order could not be completed', drive })
+    const attempts = await postpone(deps, saga, context)
+    if (attempts >= confirmAttemptsMax)
+      await compensate(deps, order, { actor: system, reason: 'The order could not be completed', context })
     return undefined
   }
 }
@@ -232,7 +238,7 @@ async function confirmOrder(deps: OrderDeps, saga: Saga, drive: Drive): Promise<
 export async function compensate(
   deps: OrderDeps,
   { id: orderId, shopId }: Pick<Order, 'id' | 'shopId'>,
-  { actor, reason, drive }: { actor: Actor; reason: string | null; drive: Drive },
+  { actor, reason, context }: { actor: Actor; reason: string | null; context: SagaContext },
 ): Promise<boolean> {
   return deps.db.write(async (tx) => {
     const now = deps.clock.now()
@@ -242,7 +248,7 @@ export async function compensate(
     const difference = { before: { status: 'PAID' }, after: { status: 'COMPENSATING' } }
     await audit(tx, deps, { actor, action: 'order.compensated', subject: orderId, shopId, ...difference })
     const payments = await paymentsWithin(tx, deps, orderId)
-    const begun = await returnUnawaited(tx, deps, { order, payments }, drive.holder, { reason, actor: actor.id })
+    const begun = await refundExcess(tx, deps, { order, payments }, context.holder, { reason, actor: actor.id })
     // Whoever ends the order sends them: nobody has yet.
     for (const { id } of begun) await deps.orderStore.changeRefund(tx, id, ['PENDING'], { sentAt: null, resumeAt: now, ...noLease })
     return true
@@ -250,15 +256,15 @@ export async function compensate(
 }
 
 /** Everything of ours is undone. The order is CANCELLED once its money has gone back, too. */
-async function endCompensation(deps: OrderDeps, saga: Saga, drive: Drive): Promise<Saga | undefined> {
+async function endCompensation(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga | undefined> {
   const { orderStore: store } = deps
   const { order } = saga
   for (const refund of await store.refundsOf(deps.db.read, order.id)) {
     // One that follows another that failed has a time of its own.
     const isLater = refund.sentAt === null && (refund.resumeAt ?? 0) > deps.clock.now()
-    const settled = refund.status === 'PENDING' && !isLater ? await settleRefund(deps, refund.id, drive) : refund
+    const settled = refund.status === 'PENDING' && !isLater ? await settleRefund(deps, refund.id, context) : refund
     if (settled.status !== 'PENDING') continue
-    await postpone(deps, saga, drive)
+    await postpone(deps, saga, context)
     return undefined
   }
   const isOver = await deps.db.write(async (tx) => {
@@ -268,10 +274,10 @@ async function endCompensation(deps: OrderDeps, saga: Saga, drive: Drive): Promi
     const ended = { attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
     if (!(await store.move(tx, order.id, ['COMPENSATING'], 'CANCELLED', ended))) return true
     await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED' })
-    await tellCancelled(tx, deps, { order, reason: null })
+    await notifyCancelled(tx, deps, { order, reason: null })
     return true
   }, locking)
   if (isOver) return loadSaga(deps, order.id)
-  await postpone(deps, saga, drive)
+  await postpone(deps, saga, context)
   return undefined
 }

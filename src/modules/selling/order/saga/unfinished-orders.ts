@@ -6,7 +6,7 @@ import type { OrderDeps } from '../providers.ts'
  * Holds the numbers of a shop for the rest of a write, so that nobody places an order until it is over, and sees that none is under way.
  * @throws AppError CONFLICT, naming an order that waits for its payment, is not confirmed yet, or gives money back
  */
-export async function holdFinished(tx: Writer, { orderStore }: Pick<OrderDeps, 'orderStore'>, shopId: string): Promise<void> {
+export async function assertAllOrdersFinished(tx: Writer, { orderStore }: Pick<OrderDeps, 'orderStore'>, shopId: string): Promise<void> {
   await orderStore.holdNumbers(tx, shopId)
   const number = await orderStore.unfinished(tx, shopId)
   if (number === undefined) return

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../../../db/engine.ts'
 import { type Filling, fillSearch, fillUnknown } from '../../../../core/backfill.ts'
-import { wordingOf } from '../domain.ts'
+import { searchWordsOf } from '../domain.ts'
 import type { OrderDeps } from '../providers.ts'
 import { findingStore } from './search-store.ts'
 
@@ -12,7 +12,7 @@ export async function reindexOrder(tx: Writer, { orderStore }: Pick<OrderDeps, '
   const order = await orderStore.lock(tx, orderId)
   if (!order) return
   const [lines, parcels] = [await orderStore.lines(orderId, tx), await orderStore.parcelsOf(tx, orderId)]
-  await findingStore.replace(tx, order, wordingOf(order, lines, parcels))
+  await findingStore.replace(tx, order, searchWordsOf(order, lines, parcels))
 }
 
 type FillDeps = Pick<OrderDeps, 'db' | 'clock' | 'log' | 'orderStore'>

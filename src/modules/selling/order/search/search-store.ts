@@ -11,7 +11,7 @@ import { isToFulfil } from '../../../../../db/units-to-send.ts'
 import { dayMs } from '../../../../lib/day.ts'
 import { normalMailAddress } from '../../../../lib/mail-address.ts'
 import type { Slice } from '../../../../lib/page.ts'
-import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, statusesOf, wordingOf } from '../domain.ts'
+import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, searchWordsOf, statusesOf } from '../domain.ts'
 
 /** Of what words find, totals are exact up to this, and nothing lies past it. */
 export const foundMax = 1_000
@@ -211,7 +211,7 @@ async function holding(read: Reader, shopId: string, numbers: readonly number[],
   const linesOf = Map.groupBy(lines, (line) => line.orderId)
   const parcelsOf = Map.groupBy(parcels, (parcel) => parcel.orderId)
   return found.flatMap((order) =>
-    holds(order.number, wordingOf(order, linesOf.get(order.id) ?? [], parcelsOf.get(order.id) ?? []), words) ? order.number : [],
+    holds(order.number, searchWordsOf(order, linesOf.get(order.id) ?? [], parcelsOf.get(order.id) ?? []), words) ? order.number : [],
   )
 }
 

@@ -124,7 +124,7 @@ async function place(sale: Sale, cartId: string): Promise<void> {
 }
 
 /** Whoever places an order of the demo takes it on, also after a fill that broke off. */
-const drive = { holder: 'demo', unsent: new Set<string>() }
+const drive = { holder: 'demo', unsentPayments: new Set<string>() }
 
 const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2): PaymentChoice => ({
   ...payment,

@@ -10,7 +10,7 @@ import { startTapServer, tapKeys } from './stand-ins/tap.ts'
 
 type SettingName = keyof typeof allSettings
 /** Of one processor: what the instance is told of its account, and where its API is. */
-type Told = {
+type SettingsHint = {
   readonly title: string
   readonly keys: Readonly<Partial<Record<SettingName, string>>>
   readonly at: Readonly<Partial<Record<SettingName, string>>>
@@ -53,7 +53,7 @@ export async function startPayments({ now = Date.now }: { now?: () => number } =
     startPaypal({ ...paypalAccount, now, made, tell: to('paypal') }),
     startBtcpayServer({ ...btcpayAccount, now, tell: to('btcpay') }),
   ])
-  const told: readonly Told[] = [
+  const told: readonly SettingsHint[] = [
     {
       title: 'Stripe',
       keys: {
@@ -114,9 +114,9 @@ export async function startPayments({ now = Date.now }: { now?: () => number } =
 
 const fieldOf = (name: string): keyof Config => allSettings[name as SettingName].field
 
-function configuredBy(told: readonly Told[], config: Config): ReturnType<DemoPayments['configured']> {
+function configuredBy(told: readonly SettingsHint[], config: Config): ReturnType<DemoPayments['configured']> {
   const isSet = (name: string) => config[fieldOf(name)] !== undefined
-  const isLeftOut = ({ keys }: Told) => Object.keys(keys).some(isSet)
+  const isLeftOut = ({ keys }: SettingsHint) => Object.keys(keys).some(isSet)
   const fields = told.flatMap((one) => {
     const given = Object.entries(one.keys).map(([name, value]) => [fieldOf(name), isLeftOut(one) ? undefined : value])
     return [...given, ...Object.entries(one.at).map(([name, value]) => [fieldOf(name), value])]

@@ -4,7 +4,7 @@ import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
 import { attributionWindowMs } from '../modules/selling/affiliate/domain.ts'
 import { codeBytes } from '../modules/selling/gift-card/domain.ts'
 import { bytesOf, demoId } from './past-clock.ts'
-import type { DemoCard, DemoProduct, DemoShop, Person, Place } from './shop.ts'
+import type { DemoAddress, DemoCard, DemoProduct, DemoShop, Person } from './shop.ts'
 
 export const daysInYear = 365
 const minuteMs = 60_000
@@ -28,7 +28,7 @@ export type PlannedOrder = {
   at: number
   buyer: Person
   isGuest: boolean
-  place: Place
+  place: DemoAddress
   lines: { handle: string; variant: number; quantity: number }[]
   /** Minor units. */
   subtotal: number
@@ -38,7 +38,7 @@ export type PlannedOrder = {
   fate: Fate
 }
 type PlannedProduct = DemoProduct & { at: number }
-export type PlannedCustomer = Person & { joinsAt: number; place: Place }
+export type PlannedCustomer = Person & { joinsAt: number; place: DemoAddress }
 export type ShopPlan = ReturnType<typeof planOf>
 
 /** Numbers that look like chance and are the same each time. */

@@ -19,7 +19,7 @@ export type DemoProduct = Omit<ProductInput, 'variants'> & {
   variants: (VariantInput & { price: Money; onHand: number })[]
 }
 /** Where people live; a house number goes before the street. */
-export type Place = {
+export type DemoAddress = {
   street: string
   city: string
   province: string | null
@@ -92,7 +92,7 @@ export type DemoShop = {
   productsAtFirst: number
   /** Made, and not on sale yet. */
   drafts?: readonly DemoProduct[]
-  places: readonly Place[]
+  places: readonly DemoAddress[]
   /** The customers, in the order in which they come. */
   people: readonly Person[]
   /** What the resolver decides by. */
@@ -158,7 +158,7 @@ export const peopleOf = (...lines: string[]): Person[] =>
   lines.flatMap((line) => line.split(', ')).map((name) => ({ name, email: `${handleOf(name).replaceAll('-', '.')}@example.com` }))
 
 /** Where somebody lives. */
-export const addressAt = ({ name, email }: Person, { street, city, province, postalCode, countryCode }: Place): AddressFields => ({
+export const addressAt = ({ name, email }: Person, { street, city, province, postalCode, countryCode }: DemoAddress): AddressFields => ({
   name,
   line1: `${1 + (bytesOf(email)[0] ?? 0)} ${street}`,
   city,

@@ -18,7 +18,7 @@ import {
   orderNumbers,
   orders,
 } from '../../db/schema/selling.ts'
-import { stands } from '../../src/modules/selling/order/domain.ts'
+import { isAssured } from '../../src/modules/selling/order/domain.ts'
 import type { TestApp } from './app.ts'
 
 export type Books = Awaited<ReturnType<typeof booksOf>>
@@ -182,7 +182,7 @@ function moneyBack({ payments: paid, refunds: back, orderCards, movements }: Boo
   const done = back.filter(({ orderId, status }) => orderId === order.id && status === 'SUCCEEDED')
   const counted = done.filter(({ purpose }) => purpose !== 'LATE_CAPTURE')
   // Gift cards have their part once a refund stands, whoever pays the rest.
-  const standing = back.filter((refund) => refund.orderId === order.id && refund.purpose !== 'LATE_CAPTURE' && stands(refund))
+  const standing = back.filter((refund) => refund.orderId === order.id && refund.purpose !== 'LATE_CAPTURE' && isAssured(refund))
   const gifts = standing.flatMap((refund) => refund.giftCards)
   same(order.refundedTotal, sum(counted.map(({ amount }) => amount)), what('refunds'))
   same(order.giftCardRefundedTotal, sum(standing.map(({ giftCardAmount }) => giftCardAmount)), what('gift-card refunds'))

@@ -114,8 +114,8 @@ export function simulated(
       refunds,
       refundsMayFail: refunds === 'any',
       wallets: true,
-      says: () => true,
-      saysCurrency: () => true,
+      supportsAmount: () => true,
+      supportsCurrency: () => true,
     },
     async create({ paymentId, amount }) {
       const before = repeats ? there.find((one) => one.paymentId === paymentId) : undefined

@@ -7,7 +7,12 @@ export type Money = { readonly amount: number; readonly currency: string }
 
 type Body = Readonly<Record<string, unknown>>
 /** `path` is below `/api/v1`. */
-export type Ask = (method: Call['method'], path: string, body?: Body, options?: { readonly answerBytesMax: number }) => Promise<CallAnswer>
+export type ApiCall = (
+  method: Call['method'],
+  path: string,
+  body?: Body,
+  options?: { readonly answerBytesMax: number },
+) => Promise<CallAnswer>
 
 /**
  * Asks for one verb: all its calls share the time of one.
@@ -17,7 +22,7 @@ export type Ask = (method: Call['method'], path: string, body?: Body, options?: 
 export function createBtcpayCalls({ apiUrl, apiKey }: { apiUrl: string; apiKey: string }, port: ProcessorPort & { now(): number }) {
   const { origin, pathname } = new URL(apiUrl)
   const api = `${origin}${pathname.replace(/\/+$/, '')}/api/v1`
-  return (): Ask => {
+  return (): ApiCall => {
     const verb = portOfVerb(port)
     return (method, path, body, options = undefined) =>
       callProcessor(verb, {
@@ -31,7 +36,7 @@ export function createBtcpayCalls({ apiUrl, apiKey }: { apiUrl: string; apiKey: 
 }
 
 /** The same, where an answer that says nothing of the payment is thrown. */
-export function aboutPayments(ask: Ask): Ask {
+export function aboutPayments(ask: ApiCall): ApiCall {
   return async (...request) => {
     const answer = await ask(...request)
     if ([401, 403, 409, 429].includes(answer.status)) throw inconclusive(answer.status)

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { decimalsOf } from '../../lib/money.ts'
 import { needed, textAt, valueAt } from './answers.ts'
-import { type Ask, listedBy, type Money, shownBy, webAddress } from './btcpay-calls.ts'
+import { type ApiCall, listedBy, type Money, shownBy, webAddress } from './btcpay-calls.ts'
 import { unitsOf, wholeUnitsOf } from './decimals.ts'
 import type { RefundAnswer } from './processor.ts'
 import { UnknownAnswer } from './processor.ts'
@@ -28,7 +28,7 @@ export function claimMade(answer: unknown, money: Money): RefundAnswer {
 }
 
 /** What became of a claim; undefined where the server knows none of that id. */
-export async function becomesOf(ask: Ask, claim: Claim, money: Money): Promise<RefundAnswer | undefined> {
+export async function becomesOf(ask: ApiCall, claim: Claim, money: Money): Promise<RefundAnswer | undefined> {
   const path = `/pull-payments/${encodeURIComponent(claim.id)}`
   const payouts = listedBy(await ask('GET', `${path}/payouts`))
   if (!payouts) return undefined
@@ -43,7 +43,7 @@ export async function becomesOf(ask: Ask, claim: Claim, money: Money): Promise<R
 }
 
 /** The claim with its link. Where it is not shown it is what it was. */
-async function shown(ask: Ask, path: string, claim: Claim, money: Money): Promise<Claim> {
+async function shown(ask: ApiCall, path: string, claim: Claim, money: Money): Promise<Claim> {
   const answer = await ask('GET', path)
   const found = shownBy(answer)
   return answer.status === 404 ? claim : readClaim(found, money)

@@ -1,7 +1,7 @@
 /** What an invoice of BTCPay Server says of a payment. */
 import { decimalsOf } from '../../lib/money.ts'
 import { listAt, needed, textAt, unknownStatus, valueAt } from './answers.ts'
-import { type Ask, listedBy, type Money, webAddress } from './btcpay-calls.ts'
+import { type ApiCall, listedBy, type Money, webAddress } from './btcpay-calls.ts'
 import { unitsOf, wholeUnitsOf } from './decimals.ts'
 import type { ProcessorPayment } from './processor.ts'
 import { UnknownAnswer } from './processor.ts'
@@ -18,7 +18,7 @@ export function isOf(invoice: unknown, { amount, currency }: Money): boolean {
  * @throws ProcessorUnavailable for an invoice of another amount or currency than was asked for, whatever became of it
  */
 export async function paymentOf(
-  ask: Ask,
+  ask: ApiCall,
   pathOf: (reference: string) => string,
   invoice: unknown,
   money: Money,
@@ -71,7 +71,7 @@ function taken(reference: string, captured: number, amount: number, ended: 'FAIL
  * Whether none of the coins that came may still go away: an invoice that has ended never settles, and does not say so itself.
  * Where the server does not list them, nothing is held against them.
  */
-async function isConfirmed(ask: Ask, path: string): Promise<boolean> {
+async function isConfirmed(ask: ApiCall, path: string): Promise<boolean> {
   const methods = listedBy(await ask('GET', `${path}/payment-methods`))
   if (!methods) return true
   const statuses = methods.flatMap((method) => listAt(method, 'payments').map((payment) => textAt(payment, 'status')))

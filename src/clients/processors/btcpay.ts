@@ -8,7 +8,7 @@
 import { decimalOf, decimalsOf, isCurrency } from '../../lib/money.ts'
 import { hmac, sameSecret } from '../../lib/seal.ts'
 import { needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
-import { type Ask, aboutPayments, createBtcpayCalls, isGood, listedBy, type Money, shownBy } from './btcpay-calls.ts'
+import { type ApiCall, aboutPayments, createBtcpayCalls, isGood, listedBy, type Money, shownBy } from './btcpay-calls.ts'
 import { becomesOf, claimMade, claimNamed, messageIdOf } from './btcpay-claims.ts'
 import { isOf, paymentOf } from './btcpay-invoices.ts'
 import { type CallAnswer, inconclusive, type ProcessorPort } from './call.ts'
@@ -42,12 +42,12 @@ export const btcpayCapabilities: Capabilities = {
   findable: true,
   refunds: 'claim',
   wallets: false,
-  byLink: true,
-  says: ({ amount, currency }) => saysCurrency(currency) && Number.isSafeInteger(amount) && amount > 0,
-  saysCurrency,
+  hasHostedPage: true,
+  supportsAmount: ({ amount, currency }) => saysCurrency(currency) && Number.isSafeInteger(amount) && amount > 0,
+  supportsCurrency: saysCurrency,
 }
 
-type Named = Money & { readonly paymentId: string; readonly reference: string | undefined }
+type NamedAmount = Money & { readonly paymentId: string; readonly reference: string | undefined }
 
 export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now(): number }): Processor {
   const calls = createBtcpayCalls(account, port)
@@ -58,36 +58,36 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
   const underOurId = (paymentId: string) => `${store}/invoices?orderId=${encodeURIComponent(paymentId)}`
 
   /** Invoices under our id. The filter is theirs; what it lets through is looked at. */
-  async function findAll(ask: Ask, paymentId: string): Promise<readonly unknown[]> {
+  async function findAll(ask: ApiCall, paymentId: string): Promise<readonly unknown[]> {
     const found = needed(listedBy(await ask('GET', underOurId(paymentId))), 'list of invoices')
     return found.filter((invoice) => textAt(invoice, 'metadata', 'orderId') === paymentId).slice(0, invoicesMax)
   }
 
   /** The payment that several invoices stand for: the one that has come the furthest. */
-  async function furthest(ask: Ask, found: readonly unknown[], money: Money): Promise<ProcessorPayment | undefined> {
+  async function furthest(ask: ApiCall, found: readonly unknown[], money: Money): Promise<ProcessorPayment | undefined> {
     const payments: ProcessorPayment[] = []
     for (const invoice of found) payments.push(await paymentOf(ask, pathOf, invoice, money))
     return payments.sort((one, other) => rankOf(one) - rankOf(other))[0]
   }
 
-  async function look(ask: Ask, { paymentId, reference, amount, currency }: Named): Promise<ProcessorPayment | undefined> {
+  async function look(ask: ApiCall, { paymentId, reference, amount, currency }: NamedAmount): Promise<ProcessorPayment | undefined> {
     if (reference === undefined) return furthest(ask, await findAll(ask, paymentId), { amount, currency })
     const answer = await ask('GET', pathOf(reference))
     const invoice = shownBy(answer)
     return answer.status === 404 ? undefined : paymentOf(ask, pathOf, invoice, { amount, currency })
   }
 
-  async function mustLook(ask: Ask, name: Named): Promise<ProcessorPayment> {
+  async function mustLook(ask: ApiCall, name: NamedAmount): Promise<ProcessorPayment> {
     const payment = await look(ask, name)
     if (!payment) throw new ProcessorRefused('not_found')
     return payment
   }
 
-  const markInvalid = (ask: Ask, reference: string) => ask('POST', `${pathOf(reference)}/status`, { status: 'Invalid' })
+  const markInvalid = (ask: ApiCall, reference: string) => ask('POST', `${pathOf(reference)}/status`, { status: 'Invalid' })
 
   async function create({ paymentId, amount, currency, returnUrl }: NewPayment): Promise<ProcessorPayment> {
     const money = { amount, currency }
-    if (!btcpayCapabilities.says(money)) throw new ProcessorRefused('amount_not_supported')
+    if (!btcpayCapabilities.supportsAmount(money)) throw new ProcessorRefused('amount_not_supported')
     const ask = asker()
     // Made twice, there would be two that can be paid.
     const there = await furthest(
@@ -116,7 +116,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
   }
 
   /** Coins that were seen cannot be stopped: such an invoice is left to become what it will. */
-  async function forbid(ask: Ask, name: Named): Promise<ProcessorPayment> {
+  async function forbid(ask: ApiCall, name: NamedAmount): Promise<ProcessorPayment> {
     const before = await mustLook(ask, name)
     if (before.state !== 'REQUIRES_ACTION') return before
     const { reference } = before
@@ -127,7 +127,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
   }
 
   /** All claims of the store, archived ones too; undefined where the server has no list of them. */
-  const claimsOf = async (ask: Ask) =>
+  const claimsOf = async (ask: ApiCall) =>
     listedBy(await ask('GET', `${store}/pull-payments?includeArchived=true`, undefined, { answerBytesMax: claimsBytesMax }))
 
   return {
@@ -141,7 +141,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     async refund({ refundId, reference, amount, currency }) {
       const money = { amount, currency }
       if (reference === undefined) throw new ProcessorRefused('not_found')
-      if (!btcpayCapabilities.says(money)) throw new ProcessorRefused('amount_not_supported')
+      if (!btcpayCapabilities.supportsAmount(money)) throw new ProcessorRefused('amount_not_supported')
       const ask = asker()
       // Made twice, there would be two to redeem: the server does not look at the sum of them.
       const there = claimNamed((await claimsOf(ask)) ?? [], refundId, money)

@@ -28,10 +28,10 @@ export const says = ({ amount, currency }: { readonly amount: number; readonly c
   (theirDecimals(currency) < 3 || String(amount).endsWith('0'))
 
 /** What a payment has to be of; undefined: whatever amount it says. */
-export type Asked = { readonly amount: number | undefined; readonly currency: string }
+export type ExpectedAmount = { readonly amount: number | undefined; readonly currency: string }
 
 /** A payment of theirs (`pay_…`) as it reads. */
-export type Seen = {
+export type CheckoutPaymentState = {
   readonly id: string
   /** Ours, as they were told it. */
   readonly ourId: string | undefined
@@ -72,7 +72,7 @@ const whollyCaptured = words('Captured Refunded')
  * was asked for is PROCESSING, never CAPTURED.
  * @throws ProcessorUnavailable for an answer that makes no sense, and for another amount or currency than was asked for
  */
-export function seenOf(json: unknown, asked: Asked): Seen {
+export function readPayment(json: unknown, asked: ExpectedAmount): CheckoutPaymentState {
   const id = needed(idAt(json, 'id'), 'payment id')
   const status = needed(textAt(json, 'status'), 'payment status')
   const stated = knownAs(states, status)
@@ -122,7 +122,7 @@ function linkAt(json: unknown, ...path: readonly string[]): string | undefined {
 const standing: readonly PaymentState[] = ['CAPTURED', 'PROCESSING', 'AUTHORIZED', 'REQUIRES_ACTION', 'PENDING', 'VOIDED', 'FAILED']
 
 /** A session may be paid more than once. Best first: where most has happened, of those the one that we know, of those the oldest. */
-export const ranked = (payments: readonly Seen[], known: string | undefined): readonly Seen[] =>
+export const ranked = (payments: readonly CheckoutPaymentState[], known: string | undefined): readonly CheckoutPaymentState[] =>
   payments.toSorted(
     (a, b) =>
       standing.indexOf(a.state) - standing.indexOf(b.state) ||

@@ -4,7 +4,17 @@ import { modeOf } from '../../lib/processor-keys.ts'
 import { sameSecret } from '../../lib/seal.ts'
 import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
 import { callProcessor, inconclusive, type ProcessorPort } from './call.ts'
-import { type Asked, actionOf, idAt, ranked, refundOf, type Seen, says, saysCurrency, seenOf } from './checkout-states.ts'
+import {
+  actionOf,
+  type CheckoutPaymentState,
+  type ExpectedAmount,
+  idAt,
+  ranked,
+  readPayment,
+  refundOf,
+  says,
+  saysCurrency,
+} from './checkout-states.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment } from './processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 
@@ -78,16 +88,16 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   /** Reads one payment. Undefined: never heard of. */
-  async function read(id: string, asked: Asked): Promise<Seen | undefined> {
+  async function read(id: string, asked: ExpectedAmount): Promise<CheckoutPaymentState | undefined> {
     const { status, json } = await call('GET', `/payments/${id}`)
     if (status === 403) throw inconclusive(status)
     if (status === 404) return undefined
-    const seen = seenOf(json, asked)
+    const seen = readPayment(json, asked)
     return seen.id === id ? seen : strange()
   }
 
   /** Every payment under our id: a session may have seen several cards, and been paid more than once. */
-  async function readAll(paymentId: string, asked: Asked): Promise<readonly Seen[]> {
+  async function readAll(paymentId: string, asked: ExpectedAmount): Promise<readonly CheckoutPaymentState[]> {
     const payments: unknown[] = []
     for (let page = 0; page < pagesMax; page++) {
       const from: Record<string, string> = payments.length === 0 ? {} : { skip: String(payments.length) }
@@ -96,14 +106,14 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       const total = status === 404 ? 0 : needed(countAt(json, 'total_count'), 'list count')
       const items = listAt(json, 'data')
       payments.push(...items)
-      if (payments.length >= total) return payments.filter(isOf(paymentId)).map((payment) => seenOf(payment, asked))
+      if (payments.length >= total) return payments.filter(isOf(paymentId)).map((payment) => readPayment(payment, asked))
       if (items.length === 0) throw new UnknownAnswer('a list ends before its end')
     }
     throw new ProcessorUnavailable('there are more payments under one reference than are read')
   }
 
   /** The payment of theirs that a name stands for. Undefined: there is none (yet). */
-  async function find(name: PaymentName & Asked): Promise<Seen | undefined> {
+  async function find(name: PaymentName & ExpectedAmount): Promise<CheckoutPaymentState | undefined> {
     if (name.reference?.startsWith('pay_')) return await read(pathId(name.reference), name)
     const [best, ...others] = ranked(await readAll(name.paymentId, name), name.references?.['payment'])
     // One payment of ours holds one card: what else was authorized under it is given back. Where that fails, the next look does it.
@@ -115,7 +125,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     call('POST', `/payments/${id}/voids`, { body: { reference: paymentId }, idempotencyKey: `${id}-void` })
 
   /** Their id of a payment, by a look only where we do not know it. */
-  async function idOf(name: PaymentName & Asked): Promise<string | undefined> {
+  async function idOf(name: PaymentName & ExpectedAmount): Promise<string | undefined> {
     const known = name.references?.['payment'] ?? (name.reference?.startsWith('pay_') ? name.reference : undefined)
     return known === undefined ? (await find(name))?.id : pathId(known)
   }
@@ -164,7 +174,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
         ...urlsOf(returnUrl),
       },
     })
-    const seen = seenOf(json, payment)
+    const seen = readPayment(json, payment)
     if ((seen.ourId ?? paymentId) !== paymentId) strange()
     return paymentOf(seen, { paymentId, reference: undefined })
   }
@@ -221,7 +231,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   /** An authorized payment of which more was asked for reads as if nothing had been: its actions say whether that is decided. */
-  async function undecided(seen: Seen, { paymentId, references }: PaymentName): Promise<Seen> {
+  async function undecided(seen: CheckoutPaymentState, { paymentId, references }: PaymentName): Promise<CheckoutPaymentState> {
     const [voiding, capturing] = [references?.['void'], references?.['capture']]
     if (seen.state !== 'AUTHORIZED' || (voiding ?? capturing) === undefined) return seen
     const actions = await actionsOf(seen.id)
@@ -283,8 +293,8 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       findable: true,
       refunds: 'any',
       wallets: true,
-      says,
-      saysCurrency,
+      supportsAmount: says,
+      supportsCurrency: saysCurrency,
     },
     async create(payment) {
       mustSay(payment)
@@ -365,10 +375,10 @@ function unpaidSession({ reference }: PaymentName): ProcessorPayment {
 /** A name that becomes part of an address. */
 const pathId = (name: string): string => encodeURIComponent(name)
 
-type Shown = Pick<Seen, 'id' | 'state' | 'authorized' | 'captured' | 'refunded' | 'failureCode' | 'redirectUrl'>
+type ShownPayment = Pick<CheckoutPaymentState, 'id' | 'state' | 'authorized' | 'captured' | 'refunded' | 'failureCode' | 'redirectUrl'>
 
 function paymentOf(
-  { id, redirectUrl, refunded, failureCode, ...amounts }: Shown,
+  { id, redirectUrl, refunded, failureCode, ...amounts }: ShownPayment,
   { reference = id, references }: PaymentName,
 ): ProcessorPayment {
   const names = reference === id ? references : { ...references, payment: id }

@@ -9,8 +9,8 @@ import { saysCurrency as tapSaysCurrency } from './tap-states.ts'
 export const saysCurrency = {
   stripe: stripeSaysCurrency,
   tap: tapSaysCurrency,
-  qpay: qpayCapabilities.saysCurrency,
+  qpay: qpayCapabilities.supportsCurrency,
   checkout: checkoutSaysCurrency,
   paypal: paypalSaysCurrency,
-  btcpay: btcpayCapabilities.saysCurrency,
+  btcpay: btcpayCapabilities.supportsCurrency,
 } as const

@@ -4,7 +4,7 @@ import { rescaled } from './amounts.ts'
 import { textAt } from './answers.ts'
 import type { Capabilities } from './processor.ts'
 
-type Amount = Parameters<Capabilities['says']>[0]
+type Amount = Parameters<Capabilities['supportsAmount']>[0]
 export type PaypalMoney = { readonly currency_code: string; readonly value: string }
 
 const taken = new Set('AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD NOK PHP PLN GBP SGD SEK CHF THB USD'.split(' '))

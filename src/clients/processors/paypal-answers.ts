@@ -91,13 +91,13 @@ export function paymentOf(order: Order, { asked, clientId }: { asked: Amount; cl
   }
 }
 
-type Standing = Pick<ProcessorPayment, 'state' | 'failureCode'>
+type StateAndFailure = Pick<ProcessorPayment, 'state' | 'failureCode'>
 
-const capturedAs = (captured: number, { amount }: Amount): Standing =>
+const capturedAs = (captured: number, { amount }: Amount): StateAndFailure =>
   captured === amount ? { state: 'CAPTURED' } : { state: 'PROCESSING', failureCode: 'amount_differs' }
 
 /** How a payment stands of which nothing was captured. */
-function standingOf({ status, authorization, captures }: Order): Standing {
+function standingOf({ status, authorization, captures }: Order): StateAndFailure {
   const capture = captures.at(-1)
   if (capture) return neededIn(captureStates, capture.status)
   if (authorization) return neededIn(authorizationStates, authorization.status)
@@ -105,12 +105,12 @@ function standingOf({ status, authorization, captures }: Order): Standing {
   return neededIn({ VOIDED: { state: 'VOIDED' } }, status)
 }
 
-const captureStates: Readonly<Record<string, Standing>> = {
+const captureStates: Readonly<Record<string, StateAndFailure>> = {
   PENDING: { state: 'PROCESSING' },
   DECLINED: { state: 'FAILED', failureCode: 'capture_declined' },
   FAILED: { state: 'FAILED', failureCode: 'capture_failed' },
 }
-const authorizationStates: Readonly<Record<string, Standing>> = {
+const authorizationStates: Readonly<Record<string, StateAndFailure>> = {
   CREATED: { state: 'AUTHORIZED' },
   PENDING: { state: 'PROCESSING' },
   DENIED: { state: 'FAILED', failureCode: 'authorization_denied' },
@@ -118,7 +118,7 @@ const authorizationStates: Readonly<Record<string, Standing>> = {
 }
 
 /** @throws ProcessorUnavailable for a word that there is not, or that contradicts the rest: captured without a capture */
-const neededIn = (known: Readonly<Record<string, Standing>>, status: string): Standing => knownAs(known, status)
+const neededIn = (known: Readonly<Record<string, StateAndFailure>>, status: string): StateAndFailure => knownAs(known, status)
 
 function referencesOf(authorization: string | undefined, capture: string | undefined): References | undefined {
   if (authorization === undefined && capture === undefined) return undefined

@@ -12,7 +12,7 @@ import type { CallAnswer } from './call.ts'
 import type { PaypalRequest } from './paypal-calls.ts'
 import { BadSignature, type Processor, UnknownAnswer } from './processor.ts'
 
-type Verifying = {
+type MessageVerification = {
   readonly webhookId: string
   readonly apiUrl: string
   readonly call: (request: PaypalRequest) => Promise<CallAnswer>
@@ -36,7 +36,7 @@ const signed = {
  */
 export async function verifyPaypalMessage(
   { body, headers, turn }: Parameters<Processor['readMessage']>[0],
-  { webhookId, apiUrl, call }: Verifying,
+  { webhookId, apiUrl, call }: MessageVerification,
 ): Promise<string> {
   if (webhookId.trim() === '') throw new BadSignature('paypal: no webhook id')
   const fields = Object.entries(signed).map(([field, [header, form]]): [string, string] => {

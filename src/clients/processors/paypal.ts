@@ -33,9 +33,9 @@ const capabilities: Capabilities = {
   refunds: 'any',
   // Its own buttons on the page take them, and there is no token of them to take here.
   wallets: false,
-  byLink: true,
-  says: paypalSays,
-  saysCurrency: paypalSaysCurrency,
+  hasHostedPage: true,
+  supportsAmount: paypalSays,
+  supportsCurrency: paypalSaysCurrency,
 }
 
 /** Issues that say how a payment stands, not that something was wrong with what was asked: it is read again. */

@@ -71,9 +71,9 @@ export type Capabilities = {
   /** Whether it takes the tokens of Apple Pay and Google Pay. */
   readonly wallets: boolean
   /** Whether whoever pays can be sent on by a link, without a script of the processor's on our page; undefined: not. */
-  readonly byLink?: boolean
+  readonly hasHostedPage?: boolean
   /** Whether it can say this amount exactly: decided before anything is placed. */
-  says(amount: { readonly amount: number; readonly currency: string }): boolean
+  supportsAmount(amount: { readonly amount: number; readonly currency: string }): boolean
   /**
    * Minimum charge per currency, in minor units. A missing currency has no known minimum. Only documented minimums,
    * with the source beside each table. Only Stripe documents any; `says` checks that an amount is at least one unit of
@@ -81,7 +81,7 @@ export type Capabilities = {
    */
   readonly minimums?: Readonly<Record<string, number>>
   /** Whether it can say any amount of a currency. */
-  saysCurrency(currency: string): boolean
+  supportsCurrency(currency: string): boolean
 }
 
 /** Of the sandbox, and of what plays a processor: each request has its effect once for ever, and any amount can be said. */
@@ -92,8 +92,8 @@ export const sandboxCapabilities: Capabilities = {
   findable: true,
   refunds: 'any',
   wallets: true,
-  says: () => true,
-  saysCurrency: () => true,
+  supportsAmount: () => true,
+  supportsCurrency: () => true,
 }
 
 /** What a processor's message is about. What became of it is asked, not believed: messages come twice, late and out of order. */
@@ -227,7 +227,7 @@ export class BadSignature extends Error {
  * @param patienceMs milliseconds; undefined: as long as it takes
  * @throws ProcessorUnavailable
  */
-export function within<Answer>(patienceMs: number | undefined, answer: Promise<Answer>): Promise<Answer> {
+export function withTimeout<Answer>(patienceMs: number | undefined, answer: Promise<Answer>): Promise<Answer> {
   if (patienceMs === undefined) return answer
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new ProcessorUnavailable('the processor takes too long', { counts: true })), patienceMs)

@@ -36,16 +36,16 @@ export const qpayCapabilities: Capabilities = {
   findable: false,
   refunds: 'whole',
   wallets: false,
-  byLink: true,
-  says: ({ amount, currency }) => currency === currencyOnly && tugriksOf(amount) !== undefined,
-  saysCurrency: (currency) => currency === currencyOnly,
+  hasHostedPage: true,
+  supportsAmount: ({ amount, currency }) => currency === currencyOnly && tugriksOf(amount) !== undefined,
+  supportsCurrency: (currency) => currency === currencyOnly,
 }
 
 type Row = { readonly id: string; readonly status: string | undefined; readonly type: string | undefined; readonly amount: number }
 type Rows = { readonly paid: readonly Row[]; readonly refunded: readonly Row[] }
-type Named = { readonly paymentId: string; readonly reference: string | undefined; readonly references?: References }
-type Asked = Named & { readonly amount: number }
-type Ask = (method: Call['method'], path: string, body?: Readonly<Record<string, unknown>>) => Promise<CallAnswer>
+type PaymentNames = { readonly paymentId: string; readonly reference: string | undefined; readonly references?: References }
+type AmountQuery = PaymentNames & { readonly amount: number }
+type ApiCall = (method: Call['method'], path: string, body?: Readonly<Record<string, unknown>>) => Promise<CallAnswer>
 
 /** @param port its `now` tells when the token ends; it is shared by all calls of what is returned, so keep that for an account */
 export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): number }): Processor {
@@ -54,7 +54,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
   const tokens = createSharedToken(() => obtainToken(account, base, port), port.now)
 
   /** Calls with the account's token, a second time with another one where it is refused: that says nothing of the credentials. */
-  function asker(): Ask {
+  function asker(): ApiCall {
     const verb = portOfVerb(port)
     return async (method, path, body) => {
       const send = (token: string) =>
@@ -74,7 +74,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
 
   async function create(payment: NewPayment): Promise<ProcessorPayment> {
     const { paymentId, messagesUrl = '' } = payment
-    const amount = qpayCapabilities.saysCurrency(payment.currency) ? tugriksOf(payment.amount) : undefined
+    const amount = qpayCapabilities.supportsCurrency(payment.currency) ? tugriksOf(payment.amount) : undefined
     if (amount === undefined) throw new ProcessorRefused('amount_not_supported')
     // An invoice whose payment nobody is told of is none to make, and a longer address would be refused.
     if (messagesUrl === '' || messagesUrl.length > callbackUrlMax) throw new ProcessorRefused('callback_url_not_supported')
@@ -92,7 +92,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
     return { reference, state: 'REQUIRES_ACTION', authorized: 0, captured: 0, clientParameters: clientParametersOf(answer.json) }
   }
 
-  async function retrieve(name: Asked): Promise<ProcessorPayment | undefined> {
+  async function retrieve(name: AmountQuery): Promise<ProcessorPayment | undefined> {
     const ask = asker()
     return look(ask, { ...name, reference: await invoiceOf(ask, name) })
   }
@@ -113,7 +113,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       return forbid(ask, { reference: await invoiceOf(ask, name), amount: name.amount })
     },
     async refund({ reference, amount, currency, whole }) {
-      if (!whole || reference === undefined || !qpayCapabilities.says({ amount, currency })) throw cannotRefund()
+      if (!whole || reference === undefined || !qpayCapabilities.supportsAmount({ amount, currency })) throw cannotRefund()
       return sendBack(asker(), { reference, amount })
     },
     async retrieveRefund({ reference, amount }) {
@@ -137,7 +137,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
  * The invoice of a payment: by its name, else by that of what was paid, which QPay tells when it calls. There the invoice has to bear our number.
  * @throws ProcessorUnavailable, which is not `undefined`: that would say that there is none
  */
-async function invoiceOf(ask: Ask, { paymentId, reference, references }: Named): Promise<string> {
+async function invoiceOf(ask: ApiCall, { paymentId, reference, references }: PaymentNames): Promise<string> {
   if (reference !== undefined) return reference
   const paid = references?.['payment']
   if (paid === undefined) throw new ProcessorUnavailable('QPay finds no invoice by our id')
@@ -150,7 +150,7 @@ async function invoiceOf(ask: Ask, { paymentId, reference, references }: Named):
 }
 
 /** What became of an invoice. `captured` is what came in; less than `amount` of it is not paid, and more is more. */
-async function look(ask: Ask, { reference, amount }: { reference: string; amount: number }): Promise<ProcessorPayment | undefined> {
+async function look(ask: ApiCall, { reference, amount }: { reference: string; amount: number }): Promise<ProcessorPayment | undefined> {
   const { paid, refunded } = await rowsOf(ask, reference)
   const captured = sumOf(paid) + sumOf(refunded)
   const [payment] = [...paid, ...refunded]
@@ -171,7 +171,7 @@ async function look(ask: Ask, { reference, amount }: { reference: string; amount
 }
 
 /** Deletes an invoice, after which it cannot be paid. Looks before, and again after: somebody may have paid in between. */
-async function forbid(ask: Ask, name: { reference: string; amount: number }): Promise<ProcessorPayment> {
+async function forbid(ask: ApiCall, name: { reference: string; amount: number }): Promise<ProcessorPayment> {
   const before = await look(ask, name)
   if (!before) throw new ProcessorRefused('not_found')
   if (before.state !== 'REQUIRES_ACTION') return before
@@ -183,7 +183,7 @@ async function forbid(ask: Ask, name: { reference: string; amount: number }): Pr
 }
 
 /** Sends a card payment back whole. Of several payments of one invoice none is: a repeated request would send the next one back too. */
-async function sendBack(ask: Ask, { reference, amount }: { reference: string; amount: number }): Promise<RefundAnswer> {
+async function sendBack(ask: ApiCall, { reference, amount }: { reference: string; amount: number }): Promise<RefundAnswer> {
   const before = await rowsOf(ask, reference)
   if (before.paid.length === 0 && sumOf(before.refunded) >= amount) return refundDone
   const [payment, ...others] = before.paid
@@ -197,7 +197,7 @@ async function sendBack(ask: Ask, { reference, amount }: { reference: string; am
 }
 
 /** Payments of an invoice; none for an invoice that there is not. A row that is neither paid nor refunded is no money. */
-async function rowsOf(ask: Ask, reference: string): Promise<Rows> {
+async function rowsOf(ask: ApiCall, reference: string): Promise<Rows> {
   const answer = await ask('POST', '/payment/check', {
     object_type: 'INVOICE',
     object_id: reference,

@@ -7,7 +7,7 @@ import { ProcessorUnavailable } from './processor.ts'
  * Whether anybody answers at a host of which we have no account: whatever is said below 500 is an answer.
  * @throws ProcessorUnavailable
  */
-export async function reach(host: string, { fetch, trusted, timeoutMs = callTimeoutMs }: ProcessorPort): Promise<void> {
+export async function assertReachable(host: string, { fetch, trusted, timeoutMs = callTimeoutMs }: ProcessorPort): Promise<void> {
   const scheme = isThisMachine(host.replace(/:\d+$/, '')) ? 'http' : 'https'
   const status = await fetch(`${scheme}://${host}/`, { timeoutMs, bytesMax: 100_000, trusted }).then(
     (answer) => answer.status,

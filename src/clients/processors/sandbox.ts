@@ -63,7 +63,7 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
   return {
     name: 'sandbox',
     mode: 'TEST',
-    capabilities: { ...sandboxCapabilities, byLink: true },
+    capabilities: { ...sandboxCapabilities, hasHostedPage: true },
     tokens,
     create: ({ paymentId, amount, currency, token }) =>
       payment('POST', 'payments', { id: paymentId, amount, currency, token: token ?? tokenDefault }),

@@ -3,7 +3,7 @@ import { decimalsOf, isCurrency } from '../../lib/money.ts'
 import { rescaled } from './amounts.ts'
 import type { Capabilities } from './processor.ts'
 
-type Amount = Parameters<Capabilities['says']>[0]
+type Amount = Parameters<Capabilities['supportsAmount']>[0]
 
 const wholeOnly = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
 /** In hundredths although nothing smaller than a whole one can be paid. */

@@ -36,9 +36,9 @@ const capabilities: Capabilities = {
   // Not confirmed, and to look costs little.
   refundsMayFail: true,
   wallets: true,
-  says: stripeSays,
+  supportsAmount: stripeSays,
   minimums: stripeMinimums,
-  saysCurrency: stripeSaysCurrency,
+  supportsCurrency: stripeSaysCurrency,
 }
 
 export function createStripe(account: StripeAccount, port: ProcessorPort & { now(): number }): Processor {

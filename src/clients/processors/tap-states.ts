@@ -34,7 +34,7 @@ function toldAmount(json: unknown): Amount | undefined {
 }
 
 /** An authorization (`auth_…`) or a charge (`chg_…`) as it reads. */
-export type Seen = {
+export type TapPaymentState = {
   readonly id: string
   readonly state: PaymentState
   readonly authorized: number
@@ -69,7 +69,7 @@ const states: Readonly<Record<string, PaymentState>> = {
  * Reads an authorization or a charge. Money is what a charge says that it captured: an authorization never is.
  * @throws ProcessorUnavailable for an answer that makes no sense, and for another amount or currency than was asked for
  */
-export function seenOf(json: unknown, asked: Amount | undefined): Seen {
+export function readPayment(json: unknown, asked: Amount | undefined): TapPaymentState {
   const id = needed(idAt(json, 'id'), 'payment id')
   const status = needed(textAt(json, 'status'), 'payment status').toUpperCase()
   const stated = knownAs(states, status)

@@ -13,11 +13,11 @@ import {
   isSigned,
   linkAt,
   numberOf,
+  readPayment,
   refundOf,
-  type Seen,
   says,
   saysCurrency,
-  seenOf,
+  type TapPaymentState,
 } from './tap-states.ts'
 
 /** The settings `TAP_…`. The secret key signs the messages as well. */
@@ -33,7 +33,7 @@ export type TapAccount = {
 
 /** 2xx, 400, 402 and 404: what those that are no 2xx mean depends on what was asked. */
 type Answer = { readonly status: number; readonly json: unknown }
-type Named = PaymentName & Amount
+type NamedAmount = PaymentName & Amount
 
 /** Methods of one country each: paying takes the money, there is no authorization. */
 const localSources: Readonly<Record<string, string>> = {
@@ -145,34 +145,34 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       ...(messagesUrl === undefined ? {} : { post: { url: messagesUrl } }),
       ...(local === undefined ? { auto: { type: 'VOID', time: authorizationHours } } : {}),
     })
-    const seen = seenOf(json, payment)
+    const seen = readPayment(json, payment)
     if (local === undefined ? !isAuthorization(seen.id) : !isCharge(seen.id)) throw strange()
     return paymentOf(seen, { paymentId, reference: undefined })
   }
 
   /** The payment as it stands: of an authorization that was captured, the charge says it. */
-  async function look(name: Named, reference: string): Promise<ProcessorPayment | undefined> {
+  async function look(name: NamedAmount, reference: string): Promise<ProcessorPayment | undefined> {
     if (isCharge(reference)) {
       const json = await read(reference)
-      return json === undefined ? undefined : paymentOf(seenOf(json, name), name)
+      return json === undefined ? undefined : paymentOf(readPayment(json, name), name)
     }
     const charge = name.references?.['charge']
     if (charge !== undefined) return await chargeOf(name, charge)
     const json = await read(reference)
     if (json === undefined) return undefined
-    const seen = seenOf(json, name)
+    const seen = readPayment(json, name)
     if (seen.state !== 'PROCESSING') return paymentOf(seen, name)
     const found = await findCharge(name, reference)
     return found === undefined ? paymentOf(seen, name) : capturedBy(found, name)
   }
 
-  async function chargeOf(name: Named, charge: string): Promise<ProcessorPayment> {
+  async function chargeOf(name: NamedAmount, charge: string): Promise<ProcessorPayment> {
     return capturedBy(needed(await read(charge), 'charge of the captured payment'), name)
   }
 
   /** A capture that is not decided is neither authorized any more nor captured. */
-  function capturedBy(json: unknown, name: Named): ProcessorPayment {
-    const seen = seenOf(json, name)
+  function capturedBy(json: unknown, name: NamedAmount): ProcessorPayment {
+    const seen = readPayment(json, name)
     if (!isCharge(seen.id)) throw strange()
     const waits = seen.state === 'PENDING' || seen.state === 'REQUIRES_ACTION'
     const { redirectUrl: _, ...shown } = waits ? { ...seen, state: 'PROCESSING' as const, authorized: name.amount } : seen
@@ -185,19 +185,19 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     for await (const charge of list('charges', {})) {
       const captures = textAt(charge, 'source', 'id') === reference || textAt(charge, 'reference', 'transaction') === paymentId
       if (!captures || !isCharge(idAt(charge, 'id') ?? '')) continue
-      if (seenOf(charge, undefined).state !== 'FAILED') return charge
+      if (readPayment(charge, undefined).state !== 'FAILED') return charge
       failed ??= charge
     }
     return failed
   }
 
-  async function capture(name: Named): Promise<ProcessorPayment> {
+  async function capture(name: NamedAmount): Promise<ProcessorPayment> {
     const reference = named(name)
     const charge = name.references?.['charge']
     if (isCharge(reference) || charge !== undefined) return needed(await look(name, reference), 'payment')
     const authorization = await read(reference)
     if (authorization === undefined) throw new ProcessorRefused('not_found')
-    const seen = seenOf(authorization, undefined)
+    const seen = readPayment(authorization, undefined)
     if (seen.state !== 'AUTHORIZED') return needed(await look(name, reference), 'payment')
     // What a second capture of one authorization does, nobody could confirm: past the life of the key of an earlier one, it is looked for.
     if (!keyLives(name.paymentId, port.now())) {
@@ -226,7 +226,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
 
   const askVoid = (authorization: string): Promise<Answer> => call('POST', `/authorize/${encodeURIComponent(authorization)}/void`, {})
 
-  async function voidPayment(name: Named): Promise<ProcessorPayment> {
+  async function voidPayment(name: NamedAmount): Promise<ProcessorPayment> {
     const reference = named(name)
     // Nothing cancels a charge that waits for its shopper: whoever asked for it goes on watching.
     if (isCharge(reference) || name.references?.['charge'] !== undefined) {
@@ -235,7 +235,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       return standing
     }
     const { status, json } = await askVoid(reference)
-    if (status < 300) return paymentOf(seenOf(json, name), name)
+    if (status < 300) return paymentOf(readPayment(json, name), name)
     const standing = await look(name, reference)
     if (standing === undefined) throw new ProcessorRefused('not_found')
     if (standing.state !== 'AUTHORIZED') return standing
@@ -258,7 +258,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     return undefined
   }
 
-  async function refund(asked: Named & { readonly refundId: string }): Promise<RefundAnswer> {
+  async function refund(asked: NamedAmount & { readonly refundId: string }): Promise<RefundAnswer> {
     mustSay(asked)
     const { refundId } = asked
     const charge = await chargeIdOf(asked)
@@ -301,9 +301,9 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       findable: false,
       refunds: 'any',
       wallets: true,
-      byLink: true,
-      says,
-      saysCurrency,
+      hasHostedPage: true,
+      supportsAmount: says,
+      supportsCurrency: saysCurrency,
     },
     create,
     retrieve: async (name) => await look(name, named(name)),
@@ -363,7 +363,7 @@ function keyLives(paymentId: string, now: number): boolean {
   return madeAt !== undefined && now - madeAt < repeatsMs
 }
 
-function paymentOf({ id, redirectUrl, ...seen }: Seen, { reference = id, references }: PaymentName): ProcessorPayment {
+function paymentOf({ id, redirectUrl, ...seen }: TapPaymentState, { reference = id, references }: PaymentName): ProcessorPayment {
   return {
     reference,
     ...(references === undefined ? {} : { references }),

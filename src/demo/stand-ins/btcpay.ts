@@ -1,7 +1,7 @@
 /** A BTCPay Server as its own documents and code (2.4) say it behaves. Written from the reference, not from the client. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
-import { type Asked, type Message, type StandInServer, serveStandIn, type Told, type Watch } from './server.ts'
+import { type ApiAnswer, type ApiRequest, type Message, type StandInServer, serveStandIn, type Watch } from './server.ts'
 
 export type BtcpayServerOptions = {
   storeId?: string
@@ -87,12 +87,12 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
   const invoices = new Map<string, Invoice>()
   const claims = new Map<string, Claim>()
 
-  const violation = (what: string): Told => {
+  const violation = (what: string): ApiAnswer => {
     violations.push(what)
     return { status: 400, json: { code: 'generic-error', message: what } }
   }
-  const error = (status: number, code: string): Told => ({ status, json: { code, message: `${code}: secret details` } })
-  const invalid = (path: string): Told => ({ status: 422, json: [{ path, message: 'secret details' }] })
+  const error = (status: number, code: string): ApiAnswer => ({ status, json: { code, message: `${code}: secret details` } })
+  const invalid = (path: string): ApiAnswer => ({ status: 422, json: [{ path, message: 'secret details' }] })
   const scaled = (amount: string) =>
     scale === 'short' ? String(Number(amount)) : scale === 'long' ? `${amount}${amount.includes('.') ? '' : '.'}0000` : amount
 
@@ -131,7 +131,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     }
   }
 
-  function create({ json }: Asked): Told {
+  function create({ json }: ApiRequest): ApiAnswer {
     const wrong = unknownField(json, ['amount', 'currency', 'metadata', 'checkout', 'receipt', 'additionalSearchTerms'])
     if (wrong !== undefined) return violation(`invoice: ${wrong}`)
     const { amount, currency, metadata, checkout = {} } = json as Record<string, unknown>
@@ -157,12 +157,12 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     return showOne(id)
   }
 
-  const showOne = (id: string): Told => {
+  const showOne = (id: string): ApiAnswer => {
     const invoice = invoices.get(id)
     return invoice ? { status: 200, json: shown(invoice) } : error(404, 'invoice-not-found')
   }
 
-  function mark(id: string, status: unknown): Told {
+  function mark(id: string, status: unknown): ApiAnswer {
     const invoice = invoices.get(id)
     if (!invoice) return error(404, 'invoice-not-found')
     if (status !== 'Invalid' && status !== 'Settled') return violation('status: no such status')
@@ -172,7 +172,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     return showOne(id)
   }
 
-  function refund(id: string, json: unknown): Told {
+  function refund(id: string, json: unknown): ApiAnswer {
     const invoice = invoices.get(id)
     if (!invoice) return error(404, 'invoice-not-found')
     const wrong = unknownField(json, [
@@ -205,7 +205,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     return { id, name, description: null, currency, amount: scaled(amount), autoApproveClaims: false, archived, viewLink }
   }
 
-  function list(query: URLSearchParams): Told {
+  function list(query: URLSearchParams): ApiAnswer {
     const unknown = [...query.keys()].find(
       (name) => !['orderId', 'status', 'textSearch', 'startDate', 'endDate', 'skip', 'take'].includes(name),
     )
@@ -214,7 +214,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     return { status: 200, json: [...invoices.values()].filter(({ orderId }) => !filters || ids.includes(orderId)).map(shown) }
   }
 
-  function ofStore(asked: Asked, rest: string): Told {
+  function ofStore(asked: ApiRequest, rest: string): ApiAnswer {
     const { method, query, json } = asked
     const may = (permission: string) => permissions.includes(permission)
     const forbidden = error(403, 'missing-permission')
@@ -238,7 +238,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     return violation(`there is no ${method} ${rest}`)
   }
 
-  function coinsOf(id: string): Told {
+  function coinsOf(id: string): ApiAnswer {
     const invoice = invoices.get(id)
     if (!invoice) return error(404, 'invoice-not-found')
     // Only coins that are accounted for, unless it is asked otherwise.
@@ -254,7 +254,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     }
   }
 
-  function publicly({ method }: Asked, rest: string): Told {
+  function publicly({ method }: ApiRequest, rest: string): ApiAnswer {
     const [, id = '', verb = ''] = /^\/pull-payments\/([\w-]+)(\/payouts)?$/.exec(rest) ?? []
     const claim = claims.get(id)
     if (method !== 'GET' || id === '') return violation(`there is no ${method} ${rest}`)
@@ -276,7 +276,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
   }
 
   /** The shopper's wallet: pays an invoice, or takes what a claim is for. */
-  function page(method: string, what: string, id: string): Told {
+  function page(method: string, what: string, id: string): ApiAnswer {
     const [invoice, claim] = [what === 'i' ? invoices.get(id) : undefined, what === 'i' ? undefined : claims.get(id)]
     if (invoice?.status !== 'New' && claim?.payouts.length !== 0) return nothingToPay
     if (invoice) {
@@ -291,7 +291,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     return afterPaying('BTCPay')
   }
 
-  function answer(asked: Asked): Told {
+  function answer(asked: ApiRequest): ApiAnswer {
     const { method, path, headers, body: text } = asked
     const [, what = '', id = ''] = /\/(i|pull-payments)\/([\w-]+)$/.exec(path) ?? []
     if (what !== '' && path === `${under}/${what}/${id}`) return page(method, what, id)

@@ -1,7 +1,7 @@
 /** Checkout.com as its documents describe it: every request is checked, payments have a life of their own, captures and refunds take their time. */
 import { createHmac } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
-import { type Asked, type Message, serveStandIn, type Told, type Watch } from './server.ts'
+import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'
 
 export const checkoutKeys = {
   secretKey: 'sk_sbox_abcdefghijklmnopqrstuvwxyz2',
@@ -64,7 +64,7 @@ export async function startCheckoutServer({
   const paid = new Set<string>()
   const wallets = new Map<string, CheckoutCard>()
   /** Of 2xx only; by key, for ever until it is forgotten. */
-  const kept = new Map<string, Told>()
+  const kept = new Map<string, ApiAnswer>()
   const declining = new Set<string>()
   let count = made
   let ticks = 0
@@ -158,7 +158,7 @@ export async function startCheckoutServer({
     payment: CheckoutPayment,
     type: 'Capture' | 'Void' | 'Refund',
     { amount, reference }: { amount?: number; reference?: string },
-  ): Told {
+  ): ApiAnswer {
     const waiting = payment.waiting.filter((asked) => asked.type === type).reduce((sum, asked) => sum + asked.amount, 0)
     const left = type === 'Refund' ? payment.captured - payment.refunded - waiting : payment.amount - payment.captured - waiting
     const allowed = type === 'Refund' ? payment.captured > 0 : payment.status === 'Authorized' && payment.waiting.length === 0
@@ -174,7 +174,7 @@ export async function startCheckoutServer({
     }
   }
 
-  function answer(request: Asked): Told {
+  function answer(request: ApiRequest): ApiAnswer {
     const [, kind, paying = ''] = /^\/(3ds|pay)\/(\w+)$/.exec(request.path) ?? []
     if (kind !== undefined) return kind === '3ds' ? bank(request.method, paying) : flow(request.method, paying)
     try {
@@ -188,7 +188,7 @@ export async function startCheckoutServer({
   }
 
   /** The page of the shopper's bank, who always turns out to be the card's owner. */
-  function bank(method: string, id: string): Told {
+  function bank(method: string, id: string): ApiAnswer {
     const payment = payments.get(id)
     if (payment?.status !== 'Pending') return nothingToPay
     if (method !== 'POST') return payPage('The bank of the card', 'It asks whether it is you', 'It is')
@@ -198,7 +198,7 @@ export async function startCheckoutServer({
   }
 
   /** What Checkout.com's library does in the shop's own page, with the payment session. */
-  function flow(method: string, id: string): Told {
+  function flow(method: string, id: string): ApiAnswer {
     const session = sessions.get(id)
     if (!session || paid.has(id)) return nothingToPay
     if (method !== 'POST')
@@ -207,7 +207,7 @@ export async function startCheckoutServer({
     return afterPaying('Checkout.com', begin(session, 'good').successUrl)
   }
 
-  function checked(request: Asked): Told {
+  function checked(request: ApiRequest): ApiAnswer {
     const { method, path, headers } = request
     const body = parsed(request.body)
     const withPublishable = path === '/tokens'
@@ -231,7 +231,7 @@ export async function startCheckoutServer({
     return reply
   }
 
-  function read({ path, query }: Asked): Told {
+  function read({ path, query }: ApiRequest): ApiAnswer {
     if (path === '/payments') {
       for (const name of query.keys()) if (!['reference', 'limit', 'skip'].includes(name)) throw new Invalid(`unknown_${name}`)
       const reference = query.get('reference')
@@ -249,7 +249,7 @@ export async function startCheckoutServer({
     return { status: 200, json: actions ? payment.actions : shown(payment) }
   }
 
-  function write({ path }: Asked, body: Json): Told {
+  function write({ path }: ApiRequest, body: Json): ApiAnswer {
     if (path === '/payment-sessions') return createSession(body)
     if (path === '/payments') return createPayment(body)
     if (path === '/tokens') return exchange(body)
@@ -262,7 +262,7 @@ export async function startCheckoutServer({
     return ask(payment, type, body as { amount?: number; reference?: string })
   }
 
-  function createSession(body: Json): Told {
+  function createSession(body: Json): ApiAnswer {
     fields(
       body,
       ['amount', 'currency', 'billing', 'success_url', 'failure_url'],
@@ -284,7 +284,7 @@ export async function startCheckoutServer({
     }
   }
 
-  function createPayment(body: Json): Told {
+  function createPayment(body: Json): ApiAnswer {
     fields(
       body,
       ['source', 'amount', 'currency'],
@@ -308,7 +308,7 @@ export async function startCheckoutServer({
     }
   }
 
-  function exchange(body: Json): Told {
+  function exchange(body: Json): ApiAnswer {
     fields(body, ['type', 'token_data'], [])
     const data = body['token_data'] as Json
     if (body['type'] === 'googlepay') fields(data, ['signature', 'protocolVersion', 'signedMessage'], ['intermediateSigningKey'])

@@ -1,5 +1,5 @@
 /** The page of a processor on which a shopper of the demo pays, with one click. */
-import type { Told } from './server.ts'
+import type { ApiAnswer } from './server.ts'
 
 const html = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }
 const pageOf = (title: string, body: string): string => `<!doctype html>
@@ -14,7 +14,7 @@ ${body}
 `
 
 /** @param what is to be paid, or fetched: trusted text */
-export const payPage = (processor: string, what: string, button = 'Pay'): Told => ({
+export const payPage = (processor: string, what: string, button = 'Pay'): ApiAnswer => ({
   status: 200,
   headers: html,
   json: pageOf(
@@ -24,12 +24,12 @@ export const payPage = (processor: string, what: string, button = 'Pay'): Told =
 })
 
 /** The shopper has paid: they go back to the shop, where it said to which page. */
-export const afterPaying = (processor: string, returnUrl?: string): Told =>
+export const afterPaying = (processor: string, returnUrl?: string): ApiAnswer =>
   returnUrl === undefined
     ? { status: 200, headers: html, json: pageOf(`${processor}, played by the demo`, '<p>Done. You can close this page.</p>') }
     : { status: 303, headers: { location: returnUrl } }
 
-export const nothingToPay: Told = {
+export const nothingToPay: ApiAnswer = {
   status: 404,
   headers: html,
   json: pageOf('Nothing to pay', '<p>It is paid already, or nobody knows it.</p>'),

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { centsOf, type Json, knownIn, type Money, moneyIn, objectIn, Refused, refused, textIn } from './paypal-rules.ts'
-import { type Asked, type Message, serveStandIn, type Told, type Watch } from './server.ts'
+import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'
 
 type Part = { id: string; status: string; amount: Money; custom_id?: string; status_details?: { reason: string } }
 type Capture = Part & { final_capture: boolean }
@@ -43,7 +43,7 @@ export async function startPaypal({
   watch?: Watch
 } = {}) {
   const orders = new Map<string, Order>()
-  const kept = new Map<string, Told>()
+  const kept = new Map<string, ApiAnswer>()
   const events: Json[] = []
   const signatures = new Map<string, string>()
   const captureOutcomes: string[] = []
@@ -99,7 +99,7 @@ export async function startPaypal({
     return { id, intent: 'AUTHORIZE', status, purchase_units: [unit], links: links(order) }
   }
 
-  function createOrder(asked: Asked): Json {
+  function createOrder(asked: ApiRequest): Json {
     const json = objectIn(asked.body, ['intent', 'purchase_units', 'payment_source'])
     if (json['intent'] !== 'AUTHORIZE') throw refused(400, 'INVALID_PARAMETER_VALUE', '/intent')
     const units = json['purchase_units']
@@ -158,7 +158,7 @@ export async function startPaypal({
     return { order, capture }
   }
 
-  function capture(id: string, asked: Asked): Json {
+  function capture(id: string, asked: ApiRequest): Json {
     const json = objectIn(asked.body, ['amount', 'final_capture', 'invoice_id', 'note_to_payer', 'soft_descriptor'])
     const { order, authorization } = authorizationOf(id)
     const amount = json['amount'] === undefined ? authorization.amount : moneyIn(json['amount'])
@@ -184,7 +184,7 @@ export async function startPaypal({
     return { ...made, ...related(order, { authorization_id: id }) }
   }
 
-  function giveUp(id: string): Told {
+  function giveUp(id: string): ApiAnswer {
     const { order, authorization } = authorizationOf(id)
     if (authorization.status === 'CAPTURED' || authorization.status === 'PARTIALLY_CAPTURED') throw refused(422, 'PREVIOUSLY_CAPTURED')
     if (authorization.status === 'VOIDED') throw refused(422, 'PREVIOUSLY_VOIDED')
@@ -193,7 +193,7 @@ export async function startPaypal({
     return { status: 204 }
   }
 
-  function refund(id: string, asked: Asked): Json {
+  function refund(id: string, asked: ApiRequest): Json {
     const json = objectIn(asked.body, ['amount', 'custom_id', 'invoice_id', 'note_to_payer'])
     const { order, capture } = captureOf(id)
     const amount = json['amount'] === undefined ? capture.amount : moneyIn(json['amount'])
@@ -219,7 +219,7 @@ export async function startPaypal({
     return order
   }
 
-  function read({ path }: Asked): Json {
+  function read({ path }: ApiRequest): Json {
     const [, , area, kind, id = '', more] = path.split('/')
     if (more !== undefined) throw refused(404, 'INVALID_RESOURCE_ID')
     if (area === 'checkout' && kind === 'orders') return seen(orderOf(id))
@@ -238,7 +238,7 @@ export async function startPaypal({
     return refund
   }
 
-  function work(asked: Asked): Told {
+  function work(asked: ApiRequest): ApiAnswer {
     const [, , area, kind, id = '', step] = asked.path.split('/')
     const noBody = () => {
       if (asked.body !== '' && asked.body !== '{}') throw refused(400, 'MALFORMED_REQUEST_JSON')
@@ -286,7 +286,7 @@ export async function startPaypal({
     return isOwn && signatures.get(String(json['transmission_sig'])) === signed ? 'SUCCESS' : 'FAILURE'
   }
 
-  function token({ headers, body }: Asked): Told {
+  function token({ headers, body }: ApiRequest): ApiAnswer {
     const given = headers.get('authorization')
     if (given !== `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`)
       return { status: 401, json: { error: 'invalid_client', error_description: 'Client Authentication failed' } }
@@ -306,7 +306,7 @@ export async function startPaypal({
     }
   }
 
-  function tried(run: () => Told): Told {
+  function tried(run: () => ApiAnswer): ApiAnswer {
     try {
       return run()
     } catch (error) {
@@ -315,7 +315,7 @@ export async function startPaypal({
     }
   }
 
-  function answer(asked: Asked): Told {
+  function answer(asked: ApiRequest): ApiAnswer {
     const { method, path, headers } = asked
     if (method === 'POST' && path === '/v1/oauth2/token') return token(asked)
     if (!tokens.some((one) => headers.get('authorization') === `Bearer ${one}`))
@@ -345,7 +345,7 @@ export async function startPaypal({
   }
 
   /** The page that the shopper is sent to, who approves and comes back. */
-  function page({ method, query }: Asked): Told {
+  function page({ method, query }: ApiRequest): ApiAnswer {
     const id = query.get('token') ?? ''
     const order = orders.get(id)
     if (!order || !['CREATED', 'PAYER_ACTION_REQUIRED'].includes(order.status)) return nothingToPay
@@ -400,7 +400,7 @@ export async function startPaypal({
   }
 }
 
-const unsupported: Told = {
+const unsupported: ApiAnswer = {
   status: 415,
   json: { name: 'UNSUPPORTED_MEDIA_TYPE', message: 'no', details: [{ issue: 'UNSUPPORTED_MEDIA_TYPE' }] },
 }

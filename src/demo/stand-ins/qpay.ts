@@ -1,7 +1,7 @@
 /** QPay of Mongolia as it is documented and was seen, version 2. Written from the reference, not from the client. */
 import { randomUUID } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
-import { type Asked, callOnThisMachine, type StandInServer, serveStandIn, type Told, type Watch } from './server.ts'
+import { type ApiAnswer, type ApiRequest, callOnThisMachine, type StandInServer, serveStandIn, type Watch } from './server.ts'
 
 export type QpayServerOptions = {
   username?: string
@@ -61,14 +61,17 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
   const tokens = new Map<string, number>()
   let given = 0
 
-  const error = (status: number, code: string): Told => ({ status, json: { [errorField]: code, message: `${code}: secret details` } })
-  const violation = (what: string): Told => {
+  const error = (status: number, code: string): ApiAnswer => ({
+    status,
+    json: { [errorField]: code, message: `${code}: secret details` },
+  })
+  const violation = (what: string): ApiAnswer => {
     violations.push(what)
     return error(400, 'INVALID_REQUEST')
   }
   const decimal = (amount: number) => (amounts === 'text' ? amount.toFixed(2) : amount)
 
-  function token({ headers, body: text }: Asked): Told {
+  function token({ headers, body: text }: ApiRequest): ApiAnswer {
     if (text !== '') violations.push('a body where none is documented')
     const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
     if (!headers.has('authorization')) return error(401, 'NO_CREDENDIALS')
@@ -93,7 +96,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     }
   }
 
-  function create({ json, body: text }: Asked): Told {
+  function create({ json, body: text }: ApiRequest): ApiAnswer {
     const wrong = wrongFields(json, invoiceFields)
     if (wrong) return violation(`invoice: ${wrong}`)
     const body = json as Record<keyof typeof invoiceFields, string> & { amount: number }
@@ -123,7 +126,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     }
   }
 
-  function check({ json }: Asked): Told {
+  function check({ json }: ApiRequest): ApiAnswer {
     const wrong = wrongFields(json, { object_type: 'text', object_id: 'text', offset: 'object' })
     if (wrong) return violation(`check: ${wrong}`)
     const { object_type, object_id, offset } = json as { object_type: string; object_id: string; offset: Record<string, unknown> }
@@ -147,7 +150,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     return { status: 200, json: { count: rows.length, paid_amount: paid, rows } }
   }
 
-  function show(invoice: Invoice | undefined): Told {
+  function show(invoice: Invoice | undefined): ApiAnswer {
     if (!invoice) return error(404, 'INVOICE_NOTFOUND')
     const isPaid = paidOf(invoice) >= invoice.amount
     return {
@@ -176,7 +179,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     }
   }
 
-  function cancel(invoice: Invoice | undefined): Told {
+  function cancel(invoice: Invoice | undefined): ApiAnswer {
     if (!invoice) return error(404, 'INVOICE_NOTFOUND')
     if (invoice.canceled) return error(400, 'INVOICE_ALREADY_CANCELED')
     if (paidOf(invoice) >= invoice.amount && deletePaid === 'refused') return error(400, 'INVOICE_PAID')
@@ -184,7 +187,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     return { status: 200, json: {} }
   }
 
-  function refund(paymentId: string): Told {
+  function refund(paymentId: string): ApiAnswer {
     const payment = [...invoices.values()].flatMap(({ payments }) => payments).find(({ id }) => id === paymentId)
     if (!payment || payment.status === 'FAILED') return error(404, 'PAYMENT_NOTFOUND')
     if (payment.type !== 'CARD') return error(400, 'TRANSACTION_NOT_APPROVED')
@@ -193,7 +196,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     return { status: 200, json: {} }
   }
 
-  function showPayment(paymentId: string): Told {
+  function showPayment(paymentId: string): ApiAnswer {
     for (const invoice of invoices.values())
       for (const { id, status, type, amount, currency } of invoice.payments)
         if (id === paymentId)
@@ -217,7 +220,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
   }
 
   /** The shopper's app: pays, and QPay calls whom the invoice names. */
-  function page(method: string, id: string): Told {
+  function page(method: string, id: string): ApiAnswer {
     const invoice = invoices.get(id)
     if (!invoice || invoice.canceled || paidOf(invoice) >= invoice.amount) return nothingToPay
     if (method !== 'POST') return payPage('QPay', `Your app pays ${invoice.amount} MNT`)
@@ -225,7 +228,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     return afterPaying('QPay')
   }
 
-  function answer(asked: Asked): Told {
+  function answer(asked: ApiRequest): ApiAnswer {
     const { method, path, headers, body: text } = asked
     const [, paying] = /^\/s\/([\w-]+)$/.exec(path) ?? []
     if (options.pages && paying !== undefined) return page(method, paying)

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type Asked = {
+export type ApiRequest = {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -12,16 +12,16 @@ export type Asked = {
   readonly json: unknown
 }
 /** `json` that is text already goes out as it is; without it the body is empty. */
-export type Told = { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly json?: unknown }
+export type ApiAnswer = { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly json?: unknown }
 
 /**
  * How a request goes wrong. `late`: never answered, and not done. `silent`: done, and never answered. `unreached`: the connection breaks, and
  * it is not done. `lost`: done, and the connection breaks before the answer. `half`: done, and the answer breaks off. `garbage`: done, and
  * answered with what is no JSON. A status and body: answered instead, and not done. A function: what it makes of the true answer.
  */
-export type Fault = 'late' | 'silent' | 'unreached' | 'lost' | 'half' | 'garbage' | Told | ((told: Told) => Told)
+export type Fault = 'late' | 'silent' | 'unreached' | 'lost' | 'half' | 'garbage' | ApiAnswer | ((told: ApiAnswer) => ApiAnswer)
 /** Sees every request before it is answered, and says what goes wrong with it: for tests. */
-export type Watch = (asked: Asked) => Fault | undefined
+export type Watch = (asked: ApiRequest) => Fault | undefined
 /** What a processor says to a shop, signed. */
 export type Message = { readonly body: Buffer; readonly headers: Headers }
 
@@ -30,7 +30,7 @@ export type StandInServer = { readonly url: string; close(): Promise<void>; [Sym
 const bodyMax = 1024 * 1024
 
 /** @param answer does what a request asks for */
-export async function serveStandIn(answer: (asked: Asked) => Promise<Told> | Told, watch?: Watch): Promise<StandInServer> {
+export async function serveStandIn(answer: (asked: ApiRequest) => Promise<ApiAnswer> | ApiAnswer, watch?: Watch): Promise<StandInServer> {
   const open = new Set<ServerResponse>()
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -65,7 +65,7 @@ export async function serveStandIn(answer: (asked: Asked) => Promise<Told> | Tol
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close, [Symbol.asyncDispose]: close }
 }
 
-async function readRequest(request: IncomingMessage): Promise<Asked> {
+async function readRequest(request: IncomingMessage): Promise<ApiRequest> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of request) {
@@ -88,15 +88,15 @@ function jsonOf(text: string): unknown {
   }
 }
 
-const textOf = ({ json }: Told): string => (json === undefined ? '' : typeof json === 'string' ? json : JSON.stringify(json))
+const textOf = ({ json }: ApiAnswer): string => (json === undefined ? '' : typeof json === 'string' ? json : JSON.stringify(json))
 
-function write(response: ServerResponse, told: Told): void {
+function write(response: ServerResponse, told: ApiAnswer): void {
   const body = textOf(told)
   response.writeHead(told.status, { ...(body === '' ? {} : { 'content-type': 'application/json' }), ...told.headers }).end(body)
 }
 
 /** Its length is promised, and the half that comes is no JSON by itself. */
-function writeHalf(response: ServerResponse, told: Told): void {
+function writeHalf(response: ServerResponse, told: ApiAnswer): void {
   const body = Buffer.from(textOf(told) || '{}')
   response.writeHead(told.status, { 'content-type': 'application/json', 'content-length': String(body.length) })
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy())

@@ -44,7 +44,7 @@ export const missing = (what: string, param: string, status = 404) =>
   new Refused(status, { type: 'invalid_request_error', code: 'resource_missing', message: `No such ${what}`, param })
 
 /** Fields by name, where each is one of these, told once and not empty. `expand[]` and `metadata[]` stand for whatever is in the brackets. */
-export function known(sent: Iterable<[string, string]>, names: readonly string[]): Map<string, string> {
+export function parse(sent: Iterable<[string, string]>, names: readonly string[]): Map<string, string> {
   const fields = new Map<string, string>()
   for (const [name, value] of sent) {
     const isKnown = names.includes(name) || names.includes(name.replace(/^(expand|metadata)\[\w+\]$/, '$1[]'))

@@ -3,10 +3,10 @@
  * idempotency, and signed events. Checks every request as strictly as the reference does, and knows no more than the API in use here.
  */
 import { afterPaying, nothingToPay, payPage } from './page.ts'
-import { type Asked, type Message, serveStandIn, type Told, type Watch } from './server.ts'
-import { amountIn, type Intent, invalid, type Json, known, metadataIn, missing, type Refund, Refused, signature } from './stripe-rules.ts'
+import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'
+import { amountIn, type Intent, invalid, type Json, metadataIn, missing, parse, type Refund, Refused, signature } from './stripe-rules.ts'
 
-type Stored = { print: string; told: Told }
+type Stored = { print: string; told: ApiAnswer }
 
 export const stripeServerVersion = '2026-10-28.endive'
 
@@ -190,8 +190,8 @@ export async function startStripe({
     return { object: 'refund', ...refund }
   }
 
-  function list(asked: Asked, items: readonly (Json & { id: string })[], more: readonly string[]): Json {
-    const fields = known([...asked.query], ['limit', 'starting_after', 'ending_before', 'expand[]', ...more])
+  function list(asked: ApiRequest, items: readonly (Json & { id: string })[], more: readonly string[]): Json {
+    const fields = parse([...asked.query], ['limit', 'starting_after', 'ending_before', 'expand[]', ...more])
     const limit = Number(fields.get('limit') ?? 10)
     if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw invalid('limit', { param: 'limit' })
     const newestFirst = [...items].reverse()
@@ -201,7 +201,7 @@ export async function startStripe({
     return { object: 'list', url: asked.path, has_more: newestFirst.length > from + limit, data: newestFirst.slice(from, from + limit) }
   }
 
-  function listIntents(asked: Asked): Json {
+  function listIntents(asked: ApiRequest): Json {
     const since = Number(asked.query.get('created[gte]') ?? 0)
     const expanded = [...asked.query].some(([name, value]) => name.startsWith('expand[') && value === 'data.latest_charge')
     const items = [...intents.values()].filter(({ created }) => created >= since)
@@ -212,7 +212,7 @@ export async function startStripe({
     )
   }
 
-  function listRefunds(asked: Asked): Json {
+  function listRefunds(asked: ApiRequest): Json {
     const of = asked.query.get('payment_intent')
     if (of !== null && !intents.has(of)) throw missing('payment_intent', 'payment_intent')
     return list(
@@ -230,21 +230,21 @@ export async function startStripe({
     return intent
   }
 
-  function read(asked: Asked): Json {
+  function read(asked: ApiRequest): Json {
     const [, , kind, id] = asked.path.split('/')
     if (kind === 'balance' && id === undefined) return { object: 'balance', available: [], livemode: false, pending: [] }
     if (kind === 'payment_intents' && id === undefined) return listIntents(asked)
     if (kind === 'refunds' && id === undefined) return listRefunds(asked)
-    const fields = known([...asked.query], ['expand[]'])
+    const fields = parse([...asked.query], ['expand[]'])
     if (kind === 'payment_intents') return seen(named(id ?? ''), fields.get('expand[0]') === 'latest_charge')
     const refund = kind === 'refunds' ? refunds.get(id ?? '') : undefined
     if (!refund) throw missing(kind ?? 'path', 'id')
     return { object: 'refund', ...refund }
   }
 
-  function work(asked: Asked): Json {
+  function work(asked: ApiRequest): Json {
     const [, , kind, id = '', step] = asked.path.split('/')
-    const fields = (...names: string[]) => known(new URLSearchParams(asked.body), ['expand[]', ...names])
+    const fields = (...names: string[]) => parse(new URLSearchParams(asked.body), ['expand[]', ...names])
     if (kind === 'payment_intents' && id === '')
       return createIntent(
         fields(
@@ -276,7 +276,7 @@ export async function startStripe({
     throw new Refused(404, { type: 'invalid_request_error', message: `Unrecognized request URL (POST: ${asked.path})` })
   }
 
-  async function tried(run: () => Json): Promise<{ told: Told; stored: boolean }> {
+  async function tried(run: () => Json): Promise<{ told: ApiAnswer; stored: boolean }> {
     const wait = pause
     pause = undefined
     await wait?.()
@@ -288,7 +288,7 @@ export async function startStripe({
     }
   }
 
-  async function once(asked: Asked, key: string): Promise<Told> {
+  async function once(asked: ApiRequest, key: string): Promise<ApiAnswer> {
     const print = `${asked.path}?${[...new URLSearchParams(asked.body)].map(String).sort()}`
     const before = kept.get(key)
     if (before && before.print !== print)
@@ -305,7 +305,7 @@ export async function startStripe({
     return told
   }
 
-  async function answer(asked: Asked): Promise<Told> {
+  async function answer(asked: ApiRequest): Promise<ApiAnswer> {
     const { method, headers } = asked
     if (headers.get('authorization') !== `Bearer ${secretKey}`)
       return {
@@ -330,7 +330,7 @@ export async function startStripe({
   }
 
   /** The page of the shopper's bank: it knows whoever comes, and sends them back. */
-  function bank(method: string, id: string): Told {
+  function bank(method: string, id: string): ApiAnswer {
     const intent = intents.get(id)
     const to = intent?.next_action?.['redirect_to_url'] as { return_url: string } | undefined
     if (!intent || !to) return nothingToPay
@@ -342,7 +342,7 @@ export async function startStripe({
   }
 
   /** What Stripe's library does in the shop's own page, with the client secret. */
-  function element(method: string, secret: string): Told {
+  function element(method: string, secret: string): ApiAnswer {
     const intent = [...intents.values()].find(
       ({ client_secret, status }) => client_secret === secret && status === 'requires_payment_method',
     )
@@ -353,7 +353,7 @@ export async function startStripe({
     return afterPaying('Stripe')
   }
 
-  function pageOf({ method, path }: Asked): Told | undefined {
+  function pageOf({ method, path }: ApiRequest): ApiAnswer | undefined {
     const [, kind, id = ''] = /^\/(3ds|pay)\/(\w+)$/.exec(path) ?? []
     if (kind === undefined) return undefined
     return kind === 'pay' ? element(method, id) : bank(method, id)

@@ -1,7 +1,7 @@
 /** Tap as its documents describe it: every request is checked, amounts are JSON numbers with a Java double's decimals, and the first answer to a key is the answer. */
 import { createHmac } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
-import { type Asked, callOnThisMachine, type Message, serveStandIn, type Told, type Watch } from './server.ts'
+import { type ApiAnswer, type ApiRequest, callOnThisMachine, type Message, serveStandIn, type Watch } from './server.ts'
 
 export const tapKeys = {
   secretKey: 'sk_test_XKokBfNWv6FIYuTMg5sLPjhJ',
@@ -105,7 +105,7 @@ export async function startTapServer({
     })
   }
 
-  function answer(request: Asked): Told {
+  function answer(request: ApiRequest): ApiAnswer {
     const [, paying] = /^\/pay\/(\w+)$/.exec(request.path) ?? []
     if (paying !== undefined) return page(request.method, paying)
     if (request.headers.get('authorization') !== `Bearer ${secretKey}`) return failed(401, '2107', 'Invalid API key')
@@ -118,7 +118,7 @@ export async function startTapServer({
   }
 
   /** What a shopper sees, who always pays. */
-  function page(method: string, id: string): Told {
+  function page(method: string, id: string): ApiAnswer {
     const object = objects.get(id)
     if (object?.status !== 'INITIATED') return nothingToPay
     if (method !== 'POST') return payPage('Tap', `You pay ${object.amount} ${object.currency}`)
@@ -136,7 +136,7 @@ export async function startTapServer({
     )
   }
 
-  function checked(request: Asked): Told {
+  function checked(request: ApiRequest): ApiAnswer {
     const { method, path, body } = request
     if (request.query.size > 0) throw new Invalid('query')
     if (method === 'GET') {
@@ -227,7 +227,7 @@ export async function startTapServer({
     return add('refund', json, { status, code, of: charged.id })
   }
 
-  function voidOf(id: string, json: Json): Told {
+  function voidOf(id: string, json: Json): ApiAnswer {
     fields(json, [], [])
     const object = objects.get(id)
     if (object?.kind !== 'authorize') return failed(404, '1124', 'no such object')
@@ -237,7 +237,7 @@ export async function startTapServer({
     return { status: 200, json: shown(object) }
   }
 
-  function exchange(json: Json): Told {
+  function exchange(json: Json): ApiAnswer {
     fields(json, ['type', 'token_data'], ['client_ip'])
     if (json['type'] !== 'applepay' && json['type'] !== 'googlepay') throw new Invalid('type')
     const id = newId('tok')
@@ -245,7 +245,7 @@ export async function startTapServer({
     return { status: 200, json: { id, object: 'token', type: json['type'], used: false } }
   }
 
-  function listOf(kind: Kind, json: Json, found: readonly TapObject[]): Told {
+  function listOf(kind: Kind, json: Json, found: readonly TapObject[]): ApiAnswer {
     fields(json, ['limit'], ['starting_after', 'period', 'status', ...(kind === 'refund' ? ['charges'] : [])])
     const limit = Number(json['limit'])
     if (!(limit >= 1 && limit <= 50)) throw new Invalid('limit')
@@ -257,7 +257,7 @@ export async function startTapServer({
     return { status: 200, json: `{"object":"list","count":${found.length},"has_more":${more},"${name}":[${items.join()}]}` }
   }
 
-  function refundsOf(json: Json): Told {
+  function refundsOf(json: Json): ApiAnswer {
     const { charges } = json
     const found = all('refund').filter(({ of }) => !Array.isArray(charges) || charges.includes(of))
     return listOf('refund', json, found)
@@ -334,7 +334,10 @@ function tapMessage(object: TapObject, text: string, change: (body: Json) => Jso
 
 const written = (json: unknown): string => JSON.stringify(json).replace(/"@([\d.]+)@"/g, '$1')
 
-const failed = (status: number, code: string, description: string): Told => ({ status, json: { errors: [{ code, description }] } })
+const failed = (status: number, code: string, description: string): ApiAnswer => ({
+  status,
+  json: { errors: [{ code, description }] },
+})
 
 function parsed(text: string): Json {
   try {

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { Checkout } from 'checkout-sdk-node'
 import { createCheckout } from '../../../src/clients/processors/checkout.ts'
 import { checkoutKeys, startCheckoutServer } from './checkout-server.ts'
-import { type Asked, loopbackPort } from './stand-in.ts'
+import { loopbackPort, type ApiRequest } from './stand-in.ts'
 
 const server = await startCheckoutServer()
 afterAll(() => server.close())
@@ -23,7 +23,7 @@ const common = {
   failure_url: returnUrl,
 }
 
-const told = ({ method, path, query, headers, body }: Asked) => ({
+const told = ({ method, path, query, headers, body }: ApiRequest) => ({
   method,
   path,
   query: [...query].toSorted(),

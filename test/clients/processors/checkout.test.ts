@@ -815,7 +815,7 @@ describe('an account', () => {
   })
 
   test('has its capabilities as data', () => {
-    const { says: _, saysCurrency: __, ...data } = createCheckout(checkoutKeys, loopbackPort()).capabilities
+    const { supportsAmount: _, supportsCurrency: __, ...data } = createCheckout(checkoutKeys, loopbackPort()).capabilities
     expect(data).toEqual({
       capturesItself: false,
       createRepeatsMs: 0,

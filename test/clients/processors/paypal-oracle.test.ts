@@ -12,7 +12,7 @@ import {
 import { createPaypal } from '../../../src/clients/processors/paypal.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 import { type PaypalServer, startPaypal } from './paypal-server.ts'
-import { type Asked, loopbackPort } from './stand-in.ts'
+import { loopbackPort, type ApiRequest } from './stand-in.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -22,7 +22,7 @@ const refundId = 'ref_01'
 const prefer = 'return=representation'
 
 /** What both sides have to agree on. */
-const said = ({ method, path, query, headers, body }: Asked) => ({
+const said = ({ method, path, query, headers, body }: ApiRequest) => ({
   method,
   path,
   query: [...query],

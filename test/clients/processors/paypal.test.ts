@@ -10,7 +10,7 @@ import { createNewId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 import { type PaypalServer, startPaypal } from './paypal-server.ts'
-import { deliver, loopbackPort, messagesTo, type Told, thrownBy } from './stand-in.ts'
+import { type ApiAnswer, deliver, loopbackPort, messagesTo, thrownBy } from './stand-in.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -290,7 +290,7 @@ describe('a payment at PayPal', () => {
     for (const wrong of [{ amount: 999 }, { currency: 'EUR' }, { paymentId: 'pay_other' }])
       expect(await unavailable(paypal().retrieve({ ...payment, ...wrong }))).toEqual(unknownAnswer)
     expect(server.orders.get(payment.reference)?.authorizations).toEqual([])
-    const unit = (changes: object) => (told: Told) => {
+    const unit = (changes: object) => (told: ApiAnswer) => {
       const json = told.json as { purchase_units: object[] }
       return { ...told, json: { ...json, purchase_units: [{ ...json.purchase_units[0], ...changes }] } }
     }

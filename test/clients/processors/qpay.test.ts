@@ -102,14 +102,14 @@ describe('a QPay invoice', () => {
   test('QPay says whole tugriks above nothing and no other currency, and each is written as it is', async () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000_000_000 }), fc.integer({ min: 1, max: 99 }), (tugriks, part) => {
-        expect(qpayCapabilities.says({ amount: tugriks * 100, currency: 'MNT' })).toBe(true)
-        expect(qpayCapabilities.says({ amount: tugriks * 100 + part, currency: 'MNT' })).toBe(false)
+        expect(qpayCapabilities.supportsAmount({ amount: tugriks * 100, currency: 'MNT' })).toBe(true)
+        expect(qpayCapabilities.supportsAmount({ amount: tugriks * 100 + part, currency: 'MNT' })).toBe(false)
       }),
     )
-    expect(currencies.filter((currency) => qpayCapabilities.saysCurrency(currency))).toEqual(['MNT'])
-    expect(currencies.filter((currency) => qpayCapabilities.says({ amount: 10_000, currency }))).toEqual(['MNT'])
+    expect(currencies.filter((currency) => qpayCapabilities.supportsCurrency(currency))).toEqual(['MNT'])
+    expect(currencies.filter((currency) => qpayCapabilities.supportsAmount({ amount: 10_000, currency }))).toEqual(['MNT'])
     for (const amount of [0, -100, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
-      expect(qpayCapabilities.says({ amount, currency: 'MNT' })).toBe(false)
+      expect(qpayCapabilities.supportsAmount({ amount, currency: 'MNT' })).toBe(false)
     const { server, qpay } = await merchant()
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 1_000_000_000_000 }), async (tugriks) => {

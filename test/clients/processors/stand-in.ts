@@ -1,18 +1,18 @@
 /** Stand-ins for processors as tests want them: they remember every request, and fail as networks and processors do when they are told to. */
 import { BadSignature, type Processor, type ProcessorMessage } from '../../../src/clients/processors/processor.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
-import { type Asked, type Fault, serveStandIn, type Told, type Watch } from '../../../src/demo/stand-ins/server.ts'
+import { type ApiAnswer, type ApiRequest, type Fault, serveStandIn, type Watch } from '../../../src/demo/stand-ins/server.ts'
 
-export type { Asked, Fault, Told }
+export type { ApiAnswer, ApiRequest, Fault }
 
-const routeOf = ({ method, path }: Asked) => `${method} ${path}`
+const routeOf = ({ method, path }: ApiRequest) => `${method} ${path}`
 
 /** A stand-in that is watched. */
 export async function watched<Server extends object>(start: (watch: Watch) => Promise<Server>) {
-  const requests: Asked[] = []
+  const requests: ApiRequest[] = []
   const faults: { on: string | RegExp; fault: Fault }[] = []
   const waiting: { on: string | RegExp; resume: () => void }[] = []
-  const isMeant = (on: string | RegExp, asked: Asked) => (on instanceof RegExp ? on.test(routeOf(asked)) : routeOf(asked).includes(on))
+  const isMeant = (on: string | RegExp, asked: ApiRequest) => (on instanceof RegExp ? on.test(routeOf(asked)) : routeOf(asked).includes(on))
   const server = await start((asked) => {
     requests.push(asked)
     for (const { resume } of waiting.filter(({ on }) => isMeant(on, asked))) resume()
@@ -34,7 +34,7 @@ export async function watched<Server extends object>(start: (watch: Watch) => Pr
 }
 
 /** A server that answers what the test says. */
-export const standIn = (answer: (asked: Asked) => Promise<Told> | Told) => watched((watch) => serveStandIn(answer, watch))
+export const standIn = (answer: (asked: ApiRequest) => Promise<ApiAnswer> | ApiAnswer) => watched((watch) => serveStandIn(answer, watch))
 
 /** Sends messages to a shop as a processor does, over HTTP: one after another, or in the wrong order, or more than once. @returns the statuses */
 export async function deliver(

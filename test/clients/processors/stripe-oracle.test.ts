@@ -5,7 +5,7 @@ import Stripe from 'stripe'
 import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { createStripe } from '../../../src/clients/processors/stripe.ts'
 import { longTestMs } from '../../support/timeouts.ts'
-import { type Asked, loopbackPort, thrownBy } from './stand-in.ts'
+import { loopbackPort, type ApiRequest, thrownBy } from './stand-in.ts'
 import { type StripeServer, signature, startStripe } from './stripe-server.ts'
 
 setDefaultTimeout(longTestMs)
@@ -15,7 +15,7 @@ const webhookSecret = 'whsec_standin'
 const paymentId = 'pay_01m7zqk9c9e0ts0000000000aa'
 
 /** What both sides have to agree on. The SDK makes keys of its own for what we send without one. */
-const said = ({ method, path, query, headers, body }: Asked) => ({
+const said = ({ method, path, query, headers, body }: ApiRequest) => ({
   method,
   path,
   query: Object.fromEntries(query),

@@ -751,7 +751,7 @@ describe('an account', () => {
   })
 
   test('has its capabilities as data', () => {
-    const { says: _, saysCurrency: __, ...data } = createTap(tapKeys, loopbackPort()).capabilities
+    const { supportsAmount: _, supportsCurrency: __, ...data } = createTap(tapKeys, loopbackPort()).capabilities
     expect(data).toEqual({
       capturesItself: ['knet', 'mada', 'benefit', 'naps'],
       createRepeatsMs: 82_800_000,
@@ -759,7 +759,7 @@ describe('an account', () => {
       findable: false,
       refunds: 'any',
       wallets: true,
-      byLink: true,
+      hasHostedPage: true,
     })
   })
 })

@@ -16,10 +16,10 @@ const sums: { readonly [one in Kind]: { readonly of: 'SALE' | 'REFUND' | 'DISPUT
 
 export const signOf = ({ kind }: Pick<Transaction, 'kind'>): 1 | -1 => sums[kind].sign
 
-type Summed = Pick<Transaction, 'kind' | 'orderId' | 'currency' | 'rateDay' | 'processor' | 'confirmed' | 'amount'>
+type SummedMovement = Pick<Transaction, 'kind' | 'orderId' | 'currency' | 'rateDay' | 'processor' | 'confirmed' | 'amount'>
 
 /** Names the sum that a movement adds to: of one order, rate and processor. */
-export const sumOf = ({ kind, orderId, currency, rateDay, processor, confirmed }: Summed): string =>
+export const sumOf = ({ kind, orderId, currency, rateDay, processor, confirmed }: SummedMovement): string =>
   `${sums[kind].of} ${orderId} ${currency} ${rateDay} ${processor} ${confirmed}`
 
 /**
@@ -29,7 +29,7 @@ export const sumOf = ({ kind, orderId, currency, rateDay, processor, confirmed }
  * @param centsOf an amount in cents, rounded once
  */
 export function worthOnTop(
-  movement: Pick<Summed, 'kind' | 'amount'>,
+  movement: Pick<SummedMovement, 'kind' | 'amount'>,
   before: { readonly amount: number; readonly usdCents: number } | undefined,
   centsOf: (amount: number) => number,
 ): number {

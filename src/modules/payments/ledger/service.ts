@@ -11,7 +11,7 @@ import { type RateKey, ledgerStore as store, type Transaction } from './store.ts
 export type Movement = Omit<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
 
 type From = Pick<Reader, 'select'>
-type Worth = Pick<Transaction, 'usdPerUnit' | 'usdCents'>
+type ValueInUsd = Pick<Transaction, 'usdPerUnit' | 'usdCents'>
 
 /** Rows of one write: others wait behind it. */
 const pricedAtOnce = 100
@@ -114,7 +114,7 @@ async function appraiser(from: From, rows: readonly Movement[]) {
     if (!rates.has(key)) rates.set(key, (await rateNear(from, currency, rateDay))?.usdPerUnit)
     return rates.get(key)
   }
-  return async (row: Movement): Promise<Worth> => {
+  return async (row: Movement): Promise<ValueInUsd> => {
     const usdPerUnit = rates.get(ofOrder(row)) ?? (await rateOf(row))
     if (usdPerUnit === undefined) return { usdPerUnit: null, usdCents: null }
     const usdCents = worthOnTop(row, sums.get(sumOf(row)), (amount) => usdCentsOf(amount, row.currency, usdPerUnit))

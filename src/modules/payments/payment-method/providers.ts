@@ -1,5 +1,5 @@
 import { saysCurrency } from '../../../clients/processors/currencies.ts'
-import { reach } from '../../../clients/processors/reachability.ts'
+import { assertReachable } from '../../../clients/processors/reachability.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { lets } from '../../../lib/breaker.ts'
 import { createTally } from '../../../lib/prometheus.ts'
@@ -42,7 +42,7 @@ export function paymentMethodProviders({ db, clock, config, shared, log, randomB
     if (isOwn && isComplete(processor, settings)) {
       const mode = modeIn(processor, settings, apiUrl) ?? 'LIVE'
       await processorClients.open({ processor, mode, settings, apiUrl, trusted: true, timeoutMs: probeTimeoutMs }).probe()
-    } else await reach(host, { fetch: safeFetch, timeoutMs: probeTimeoutMs, trusted: isOwn })
+    } else await assertReachable(host, { fetch: safeFetch, timeoutMs: probeTimeoutMs, trusted: isOwn })
   }
   return {
     paymentMethodStore: createPaymentMethodStore(db),

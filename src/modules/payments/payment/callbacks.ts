@@ -1,17 +1,34 @@
 import { hmac, sameSecret } from '../../../lib/seal.ts'
+import { instanceId } from '../processor-account/domain.ts'
+import type { Payment } from './domain.ts'
+import type { PaymentDeps } from './providers.ts'
 
-/** The part of a payment's id behind its prefix, which a token begins with. */
+/** Characters of a payment's id after its prefix. A token begins with them. */
 const idLength = 26
 
 /**
- * The last part of the address that a payment's processor calls, where it signs nothing: which payment it is, and what only we can know.
- * @param key of the instance, for this purpose
+ * Returns the last part of a payment's callback URL, for processors that sign nothing. It names the payment and cannot
+ * be guessed.
+ * @param key the instance's key for callbacks
  */
 export const callbackTokenOf = (key: Buffer, paymentId: string): string =>
   `${paymentId.slice(-idLength)}${hmac({ bytes: key }, paymentId).slice(0, 40)}`
 
-/** The payment that a token was made for; undefined for one that we have not made. */
+/** Returns the payment of a token; undefined for a token that we did not make. */
 export function paymentIdOfCallback(key: Buffer, token: string): string | undefined {
   const id = `pay_${token.slice(0, idLength)}`
   return sameSecret(token, callbackTokenOf(key, id)) ? id : undefined
+}
+
+/** Returns the URL for messages about a payment, for processors that are given it with each request. */
+export async function messagesUrlOf(
+  { config, life, instanceKeys }: PaymentDeps,
+  { id, processor, accountId, shopId }: Payment,
+): Promise<string | undefined> {
+  const origin = config.publicUrl?.replace(/\/+$/, '') ?? life.url
+  if (origin === undefined || accountId === '') return undefined
+  const path = `${origin}/webhooks/payments/${processor}`
+  // QPay signs nothing: the URL itself is the secret.
+  if (processor === 'qpay') return `${path}/callback/${callbackTokenOf(await instanceKeys.of('PAYMENT_CALLBACKS'), id)}`
+  return accountId === instanceId ? path : `${path}/${shopId}`
 }

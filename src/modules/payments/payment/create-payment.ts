@@ -2,13 +2,13 @@ import type { Address } from '../../../../db/schema/selling.ts'
 import type { NewPayment } from '../../../clients/processors/processor.ts'
 import { defined } from '../../../lib/objects.ts'
 
-/** What only the beginning of a payment needs, and nobody afterwards: sealed on its row until its processor has answered. */
+/** Details that only the start of a payment needs. They are sealed on its row until its processor has answered. */
 export type SealedDetails = { readonly token?: string; readonly shopper?: NewPayment['shopper'] }
 
-/** An order, as far as processors ask who pays it. */
+/** The fields of an order that processors ask for. */
 export type Payer = { readonly email: string; readonly billingAddress: Address | null; readonly shippingAddress: Address | null }
 
-/** What a processor is told of whoever pays. */
+/** Returns the shopper's details for a processor. */
 export function shopperOf({ email, billingAddress, shippingAddress }: Payer): NonNullable<NewPayment['shopper']> {
   const address = billingAddress ?? shippingAddress
   return { email, ...defined({ name: address?.name, country: address?.countryCode }) }
@@ -16,7 +16,7 @@ export function shopperOf({ email, billingAddress, shippingAddress }: Payer): No
 
 export const sealedDetailsText = (beginning: SealedDetails): string => JSON.stringify(beginning)
 
-/** What is sealed on a payment's row. Versions before this one have sealed the token alone. */
+/** Parses the sealed details of a payment. Older versions sealed the token alone. */
 export function parseSealedDetails(text: string): SealedDetails {
   try {
     const read: unknown = JSON.parse(text)

@@ -6,7 +6,7 @@ import { processorOf } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
 import { readOfferedProcessors, selectProcessor } from './select-processor.ts'
 
-/** A way to pay without a script of the processor's on our page. */
+/** A way to pay on the processor's own page, without its script on ours. */
 export type HostedPageOption = {
   readonly method: Exclude<Payment['method'], 'wallet'>
   readonly processor: string
@@ -16,21 +16,21 @@ export type HostedPageOption = {
 const methods = ['card', 'paypal', 'crypto'] as const satisfies readonly HostedPageOption['method'][]
 
 /**
- * How a shop can be paid so much by somebody who is sent on by a link. Wallets are none: they are a script on the page.
- * @returns one way a method; none where the shop has none of a method, or only such as need a script
+ * Lists how a shopper can pay an amount through a link. Wallets need a script on the page and are left out.
+ * @returns at most one option for each method
  */
 export async function hostedPageOptions(deps: PaymentDeps, shop: ShopContext, amount: Money): Promise<HostedPageOption[]> {
   const offering = readOfferedProcessors(deps, shop)
   const ways: HostedPageOption[] = []
   for (const method of methods) {
     const { now } = (await offering)(method)
-    // Without a name, whatever the shop is paid by where its processors are none of these: in TEST the sandbox.
+    // Undefined selects the default processor: in TEST the sandbox.
     for (const processor of now.length > 0 ? now : [undefined]) {
       const wish = { method, processor, token: undefined, returnUrl: undefined, attemptKey: '' }
       const found = await selectProcessor(deps, shop, wish, amount, offering).catch(noneOf)
       if (!found || (processor === undefined && method !== 'card')) continue
       const bound = await processorOf(deps, found.first)
-      if (found.first.processor !== (processor ?? found.first.processor) || !bound?.processor.capabilities.byLink) continue
+      if (found.first.processor !== (processor ?? found.first.processor) || !bound?.processor.capabilities.hasHostedPage) continue
       ways.push({ method, processor: found.first.processor, isTrial: found.first.processor === processorDefault })
       break
     }
@@ -38,13 +38,13 @@ export async function hostedPageOptions(deps: PaymentDeps, shop: ShopContext, am
   return ways
 }
 
-/** What a shop cannot be paid by is no error here. */
+/** A method that no processor can take is left out. */
 function noneOf(error: unknown): undefined {
   if (!(error instanceof AppError)) throw error
   return undefined
 }
 
-/** Where a payment goes on, of what its processor said to the page; undefined where that is nowhere. */
+/** Returns the URL of the processor's page from a payment's client parameters; undefined without one. */
 export function hostedPageUrl(clientParameters: Readonly<Record<string, unknown>>): string | undefined {
   for (const name of ['redirectUrl', 'approveUrl', 'checkoutLink', 'shortUrl']) {
     const value = clientParameters[name]

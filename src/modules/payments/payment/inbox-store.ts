@@ -8,7 +8,7 @@ export type InboxMessage = typeof paymentMessages.$inferSelect
 
 const byId = rowsOf(paymentMessages, ['id'])
 const insert = insertOf(paymentMessages, 'skip')
-/** As it was read: whoever comes second finds another time. */
+/** Matches the message as it was read: the second of two writers finds another time. */
 const asRead: SQL | undefined = and(
   eq(paymentMessages.id, sql.placeholder('which')),
   eq(paymentMessages.resumeAt, sql.placeholder('wasToResumeAt')),
@@ -16,20 +16,20 @@ const asRead: SQL | undefined = and(
 const update = updateOf(paymentMessages, asRead, ['id'])
 
 export const createInboxStore = ({ read }: Pick<Database, 'read'>) => ({
-  /** False when that message is there already. */
+  /** Returns false if the message is stored already. */
   async insert(tx: Writer, message: InboxMessage): Promise<boolean> {
     return insert(tx, message)
   },
   async find(id: string): Promise<InboxMessage | undefined> {
     return read.first(byId, { id })
   },
-  /** What is to be worked by `now`: the longest waiting of each processor. */
+  /** Messages due by `now`, longest waiting first for each processor. */
   async due(now: number, limit: number): Promise<Due[]> {
     return dueOf(read, sql`payment_messages where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit)
   },
   /**
-   * Notes when a message is worked next, and how often it was, unless somebody else has worked on it since it was read.
-   * @returns whether that was noted
+   * Sets a message's next attempt, unless another run changed it since it was read.
+   * @returns whether it was set
    */
   async change(
     tx: Writer,
@@ -38,7 +38,7 @@ export const createInboxStore = ({ read }: Pick<Database, 'read'>) => ({
   ): Promise<boolean> {
     return (await update(tx, change, { which: id, wasToResumeAt: resumeAt })).length > 0
   },
-  /** Removes some that came before a moment; how many it was. */
+  /** Removes messages older than a moment. Returns their number. */
   async removeOld(tx: Writer, before: number, limit: number): Promise<number> {
     const rows = await tx.rows(
       sql`delete from payment_messages where id in

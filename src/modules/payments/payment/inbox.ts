@@ -12,19 +12,22 @@ import type { InboxMessage } from './inbox-store.ts'
 import type { BoundProcessor } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
 
-/** How a message came: whose address it was sent to, and its bytes as they were signed. */
-export type Sent = {
+/** A webhook as it was received: its target, and the raw bytes that were signed. */
+export type IncomingWebhook = {
   readonly processor: string
-  /** Whose account it is about; undefined: the instance's own. */
+  /** The shop of the account; undefined for the instance's own account. */
   readonly shopId: string | undefined
   readonly body: Uint8Array
   readonly headers: Headers
-  /** The address that it came from, for limits, and how many of its messages turned out to be bad within a minute. */
+  /** The sender's address and the count of its bad messages within a minute, for limits. */
   readonly sender: string
   readonly bad: FailureCounter
 }
 
-/** Counts what somebody got wrong: `wait` is for how many seconds nothing more is taken of them, undefined while something is. */
+/**
+ * Counts failures of a sender. `wait` returns the seconds for which its messages are refused; undefined if they are
+ * accepted.
+ */
 export type FailureCounter = { wait(): number | undefined; count(): void }
 
 const unsigned = () => new AppError('UNAUTHENTICATED', 'The message is not signed by a processor that is set up here')
@@ -35,17 +38,17 @@ const tooManyBad = (retryAfterSeconds: number) =>
   new AppError('RATE_LIMITED', 'Too many messages from this address were not signed by their processor', { retryAfterSeconds })
 
 /**
- * Somebody who may have signed a message: an account by one of its sets of keys, or a processor that needs none. `isLate`: it is heard of
- * payments in flight alone.
+ * An account (with one of its key sets), or a processor without accounts, that may have signed a message. `isLate`:
+ * with old keys, only messages about open payments count.
  */
 type Verifier = Pick<VerifyingAccount, 'processor' | 'isLate'> & {
   readonly accountId: string
   readonly breaker?: BoundProcessor['breaker']
 }
 
-async function verifiersOf(deps: PaymentDeps, { processor: name, shopId }: Sent): Promise<Verifier[]> {
+async function verifiersOf(deps: PaymentDeps, { processor: name, shopId }: IncomingWebhook): Promise<Verifier[]> {
   if (!isProcessorName(name)) {
-    // The sandbox, and whatever else there is without an account.
+    // The sandbox, and other processors without accounts.
     const processor = shopId === undefined ? deps.processors.get(name) : undefined
     return processor ? [{ accountId: '', processor, isLate: false }] : []
   }
@@ -53,11 +56,11 @@ async function verifiersOf(deps: PaymentDeps, { processor: name, shopId }: Sent)
   return hearing.map(({ account: { id: accountId, host }, ...ear }) => ({ accountId, breaker: { processor: name, host }, ...ear }))
 }
 
-/** What a processor's message says, and whose secret verified it. */
+/** A verified message and the account whose secret matched. */
 type VerifiedMessage = { readonly accountId: string; readonly message: ProcessorMessage }
 
-/** Verifies a message by its raw bytes. Accounts that share a secret verifyMessage it each for itself. */
-async function verifyMessage(deps: PaymentDeps, sent: Sent): Promise<VerifiedMessage[]> {
+/** Verifies a message by its raw bytes. If accounts share a secret, each gets the message. */
+async function verifyMessage(deps: PaymentDeps, sent: IncomingWebhook): Promise<VerifiedMessage[]> {
   const heard: VerifiedMessage[] = []
   let failure: unknown
   let wasAsked = false
@@ -85,8 +88,12 @@ async function verifyMessage(deps: PaymentDeps, sent: Sent): Promise<VerifiedMes
   throw unsigned()
 }
 
-/** Waits until a processor may be asked whether a message is its own. What it gives ends the turn. */
-async function waitForVerification(deps: PaymentDeps, { sender, bad }: Sent, breaker: BoundProcessor['breaker']): Promise<() => void> {
+/** Waits until the processor may be asked whether a message is its own. Call the result to end the turn. */
+async function waitForVerification(
+  deps: PaymentDeps,
+  { sender, bad }: IncomingWebhook,
+  breaker: BoundProcessor['breaker'],
+): Promise<() => void> {
   if (breaker && !deps.breakers.passes(breaker)) throw unchecked()
   const end = await deps.messageTurns.take([networkOf(sender), sender])
   const wait = bad.wait()
@@ -97,7 +104,7 @@ async function waitForVerification(deps: PaymentDeps, { sender, bad }: Sent, bre
 
 async function isAboutOpenPayment(
   deps: PaymentDeps,
-  { processor }: Sent,
+  { processor }: IncomingWebhook,
   { accountId, message: { payment } }: VerifiedMessage,
 ): Promise<boolean> {
   const found = await paymentOfMessage(deps, { processor, accountId, ...messageNames(payment) })
@@ -105,7 +112,7 @@ async function isAboutOpenPayment(
 }
 
 const nameMax = 255
-/** What was signed is whole, and still somebody else's text: ids of ours and of processors are short and printable. */
+/** A signed text still comes from outside: ids are short and printable. */
 const isName = (text: string): boolean => text.length <= nameMax && /^[\x20-\x7e]+$/.test(text)
 const nameOf = (text: string | undefined): string | null => (text !== undefined && isName(text) ? text : null)
 
@@ -114,23 +121,23 @@ const namesOf = (references: References | undefined): Record<string, string> | n
   return names.length > 0 ? Object.fromEntries(names.slice(0, 10)) : null
 }
 
-/** The names by which a message says which payment it is about, as far as they are names. */
+/** Returns the valid names by which a message identifies its payment. */
 const messageNames = (payment: ProcessorMessage['payment']): Pick<InboxMessage, 'paymentId' | 'reference' | 'references'> => ({
   paymentId: nameOf(payment?.paymentId),
   reference: nameOf(payment?.reference),
   references: namesOf(payment?.references),
 })
 
-/** A dispute as it can be kept; null for none, and for one that nobody could be told of. */
+/** Returns a dispute that can be stored; null for none, or one with invalid fields. */
 function disputeOf({ dispute }: ProcessorMessage): InboxMessage['dispute'] {
   if (!dispute || !isName(dispute.reference) || !/^[A-Z]{3}$/.test(dispute.currency)) return null
   return Number.isSafeInteger(dispute.amount) && dispute.amount >= 0 ? dispute : null
 }
 
-/** The row of a message that was verified. One that is about no payment has nothing to be done about. */
+/** Builds the row of a verified message. One that names no payment needs no processing. */
 function rowOf(
   { newId, clock }: Pick<PaymentDeps, 'newId' | 'clock'>,
-  { processor, shopId }: Pick<Sent, 'processor' | 'shopId'>,
+  { processor, shopId }: Pick<IncomingWebhook, 'processor' | 'shopId'>,
   { accountId, message }: VerifiedMessage,
 ): InboxMessage {
   const { id, payment } = message
@@ -152,12 +159,13 @@ function rowOf(
 }
 
 /**
- * Verifies a processor's message and keeps it in the inbox, once however often it comes. Nothing is written of what is not verified.
- * @returns what is new and has something to be done about
- * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is none of its accounts'; UNAVAILABLE when that
- *   cannot be checked now; RATE_LIMITED for whoever has sent too many bad ones to a processor that has to be asked about each
+ * Verifies a processor's message and stores it in the inbox, once. An unverified message writes nothing.
+ * @returns the new messages that need processing
+ * @throws AppError UNAUTHENTICATED when the processor is not set up or no account's signature matches; UNAVAILABLE
+ *   when that cannot be checked now; RATE_LIMITED for a sender with too many bad messages to a processor that must
+ *   verify each
  */
-export async function receiveMessage(deps: PaymentDeps, sent: Sent): Promise<InboxMessage[]> {
+export async function receiveMessage(deps: PaymentDeps, sent: IncomingWebhook): Promise<InboxMessage[]> {
   const rows = (await verifyMessage(deps, sent)).map((heard) => rowOf(deps, sent, heard))
   return deps.db.write(async (tx) => {
     const fresh: InboxMessage[] = []
@@ -166,15 +174,15 @@ export async function receiveMessage(deps: PaymentDeps, sent: Sent): Promise<Inb
   })
 }
 
-/** Messages that are to be worked by `now`, so many of each processor. */
+/** Messages due by `now`, up to a limit for each processor. */
 export const dueMessages = ({ inboxStore }: PaymentDeps, now: number, limit: number): Promise<Due[]> => inboxStore.due(now, limit)
 
-/** Whoever works a message has it for so long; whoever dies at it leaves it to be taken up then. */
+/** How long a run holds a message. After a crash another run takes it then. */
 const takenMs = 2 * 60_000
 
 /**
- * Takes a message that is to be worked by `dueBy`.
- * @returns how it stands then, this try counted; undefined when somebody else has it, or it is done
+ * Takes a message that is due by `dueBy`.
+ * @returns it with this attempt counted; undefined if another run has it or it is done
  */
 export async function takeMessage({ db, clock, inboxStore }: PaymentDeps, id: string, dueBy: number): Promise<InboxMessage | undefined> {
   const message = await inboxStore.find(id)
@@ -183,11 +191,14 @@ export async function takeMessage({ db, clock, inboxStore }: PaymentDeps, id: st
   return (await db.write((tx) => inboxStore.change(tx, message, taken))) ? { ...message, ...taken } : undefined
 }
 
-/** Says when a message that was taken is worked again; null: it is done. */
+/** Sets when a taken message is processed again; null: it is done. */
 export const rescheduleMessage = async ({ db, inboxStore }: PaymentDeps, message: InboxMessage, resumeAt: number | null): Promise<void> =>
   void (await db.write((tx) => inboxStore.change(tx, message, { resumeAt })))
 
-/** Of which payment a message is, among those of the account whose secret verified it: by the processor's names for it, else by ours. */
+/**
+ * Finds a message's payment among those of the account that verified it: by the processor's references, else by our
+ * id.
+ */
 export async function paymentOfMessage(
   { paymentStore: store }: PaymentDeps,
   {
@@ -207,11 +218,11 @@ export async function paymentOfMessage(
   return payment?.processor === processor && payment.accountId === accountId ? payment : undefined
 }
 
-/** How long messages are kept: longer than any processor sends one again. */
+/** How long messages are kept: longer than any processor repeats one. */
 const keptMs = 90 * dayMs
 const forgottenAtOnce = 500
 
-/** Forgets the messages of long ago. */
+/** Removes messages older than the retention time. */
 export async function forgetPaymentMessages({ db, clock, inboxStore }: PaymentDeps): Promise<void> {
   const before = clock.now() - keptMs
   await inBatches(forgottenAtOnce, () => db.write((tx) => inboxStore.removeOld(tx, before, forgottenAtOnce)))

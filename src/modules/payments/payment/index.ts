@@ -1,5 +1,13 @@
 export { type HostedPageOption, hostedPageOptions, hostedPageUrl } from './hosted-page.ts'
-export { dueMessages, forgetPaymentMessages, paymentOfMessage, receiveMessage, rescheduleMessage, type Sent, takeMessage } from './inbox.ts'
+export {
+  dueMessages,
+  forgetPaymentMessages,
+  type IncomingWebhook,
+  paymentOfMessage,
+  receiveMessage,
+  rescheduleMessage,
+  takeMessage,
+} from './inbox.ts'
 export { paymentMetrics } from './metrics.ts'
 export type { PaymentDeps } from './providers.ts'
 export {
@@ -13,7 +21,6 @@ export {
 } from './record-answer.ts'
 export { type Choices, type OfferedProcessors, readOfferedProcessors, selectProcessor } from './select-processor.ts'
 export {
-  type Asked,
   canQueryPayment,
   capturedPayment,
   createPayment,
@@ -21,10 +28,11 @@ export {
   failOverCapabilities,
   fetchPaymentStatus,
   lockPaymentsAsKnown,
+  type OperationResult,
   type PaymentAnswer,
+  type PaymentOperation,
   paymentsOf,
   paymentsWithin,
-  type Question,
   requestProcessor,
   sendRefund,
 } from './service.ts'

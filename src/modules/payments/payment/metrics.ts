@@ -1,4 +1,4 @@
-/** Payments in figures, in Prometheus' text format. */
+/** Metrics of payments, in Prometheus' text format. */
 import { labelled } from '../../../lib/prometheus.ts'
 import type { PaymentStatus } from './domain.ts'
 import type { PaymentDeps } from './providers.ts'
@@ -6,7 +6,7 @@ import type { PaymentDeps } from './providers.ts'
 const results = ['begun', 'authorized', 'processing', 'captured', 'declined', 'unanswered', 'voided'] as const
 type Result = (typeof results)[number]
 
-/** What a status tells of a payment; that its shopper has something to do is no result. */
+/** The result that a status counts as. A pending action of the shopper is no result. */
 const resultOf: Partial<Record<PaymentStatus, Result>> = {
   PENDING: 'begun',
   AUTHORIZED: 'authorized',
@@ -17,8 +17,8 @@ const resultOf: Partial<Record<PaymentStatus, Result>> = {
 }
 
 /**
- * Of what this process did. All results of a processor, method and mode are there from its first payment on, and those of cards in live shops
- * from the start, so that what comes first is seen to come.
+ * Counts the payments of this process. A processor's results are listed from its first payment, and those of live
+ * cards from the start, so that the first one shows as an increase.
  */
 export function paymentMetrics({ paymentCounts, processors }: Pick<PaymentDeps, 'paymentCounts' | 'processors'>): string[] {
   const counts = new Map([...processors.keys()].map((processor) => [`${processor} card LIVE`, new Map<Result, number>()]))

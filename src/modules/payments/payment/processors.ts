@@ -6,24 +6,27 @@ import { accountById, accountFor, clientOf } from '../processor-account/index.ts
 import type { Payment } from './domain.ts'
 import type { PaymentDeps } from './providers.ts'
 
-/** A processor as one account of it sees it, and the breaker that its calls go by; the sandbox has none. */
+/** A processor as seen by one account, and the breaker of its calls; the sandbox has none. */
 export type BoundProcessor = {
   readonly processor: Processor
   readonly breaker: Parameters<PaymentDeps['breakers']['failed']>[0] | undefined
 }
 
-/** The processor of an account. */
+/** Binds an account to its client. */
 const boundTo = (deps: PaymentDeps, account: ProcessorAccount): BoundProcessor => ({
   processor: clientOf(deps, account),
   breaker: { processor: account.processor, host: account.host },
 })
 
-/** The processor of a payment, as the account sees it that took it, also one that was replaced since; undefined when it is gone. The one place that is asked. */
+/**
+ * Returns the processor of a payment through the account that took it, even if it was replaced since; undefined if it
+ * is gone.
+ */
 export async function processorOf(
   deps: PaymentDeps,
   { processor: name, accountId, mode }: Pick<Payment, 'processor' | 'accountId' | 'mode'>,
 ): Promise<BoundProcessor | undefined> {
-  // The sandbox, and whatever else there is without an account.
+  // The sandbox, and other processors without accounts.
   const processor = accountId === '' ? deps.processors.get(name) : undefined
   if (processor) return { processor, breaker: undefined }
   if (!isProcessorName(name)) return undefined
@@ -31,10 +34,13 @@ export async function processorOf(
   return account && boundTo(deps, account)
 }
 
-/** Who takes a new payment: the processor, and the account that it goes through for ever; empty: it has none. */
+/** A processor and the account that a new payment goes through; empty for a processor without accounts. */
 export type ProcessorWithAccount = { readonly processor: Processor; readonly accountId: string }
 
-/** The processor that a shop's new payments go through, by its own account, else the instance's; undefined where there is none. */
+/**
+ * Returns the processor for a shop's new payments, through its own account or else the instance's; undefined without
+ * one.
+ */
 export async function processorForShop(
   deps: PaymentDeps,
   { id: shopId, mode }: Pick<ShopContext, 'id' | 'mode'>,
@@ -45,7 +51,7 @@ export async function processorForShop(
 }
 
 /**
- * Calls a processor, and tells its breaker what came of it. While that is open nothing is sent: it is probed in the background.
+ * Calls a processor and reports the result to its breaker. While the breaker is open nothing is sent.
  * @throws ProcessorUnavailable, ProcessorRefused
  */
 export async function callThroughBreaker<Answer>(

@@ -10,33 +10,39 @@ import type { Payment } from './domain.ts'
 import { createInboxStore } from './inbox-store.ts'
 import { createPaymentStore } from './store.ts'
 
-/** What payments need of others: who remembers what of orders, and the processors there are. */
-type Given = Deps & {
+/** What payments need from other modules. */
+type PaymentProviderDeps = Deps & {
   /** Called inside every write that changes what an order shows. */
   readonly orderChanged: (tx: Writer, orderId: string) => void
   readonly sandboxProcessor: Processor
 }
 
-/** Messages that processors are asked about at once before they are believed: strangers can send them, and the processors' limits are those of payments. */
+/**
+ * Concurrent verifications that call a processor. Anyone can cause them, and the processor's rate limit is shared with
+ * payments.
+ */
 const verifiedAtOnce = 4
-/** A request is answered within 28 seconds, and the call itself may take ten of them. */
+/** A request is answered within 28 seconds, and the call itself may take ten. */
 const turnWaitMaxMs = 10_000
-/** More than get their turn by then; it bounds the memory. */
+/** Bounds the memory; no more get their turn in time. */
 const turnsWaitingMax = 200
 const usualVerificationMs = 500
 
 const tooManyMessages = () => new AppError('UNAVAILABLE', 'Too many messages at once: send it again', { retryAfterSeconds: 5 })
 
 /** @param processors besides the sandbox */
-export function paymentProviders({ db, clock, orderChanged, sandboxProcessor }: Given, processors: readonly Processor[]) {
+export function paymentProviders({ db, clock, orderChanged, sandboxProcessor }: PaymentProviderDeps, processors: readonly Processor[]) {
   const paymentCounts = createTally()
-  /** Once the write is committed: what is run again is counted once. */
+  /** After the commit, so that a retried write counts once. */
   const moved = (tx: Writer, { processor, method, mode, status, failureCode }: Payment) =>
     tx.afterCommit(() => paymentCounts.add(`${processor} ${method} ${mode} ${status} ${failureCode === 'not_answered' ? 'SILENT' : ''}`))
   return {
-    /** Payments that this process has begun or moved on, by processor, method, mode, status, and whether it failed because nobody answered. */
+    /**
+     * Payments that this process created or moved, by processor, method, mode, status and whether it failed without an
+     * answer.
+     */
     paymentCounts,
-    /** For messages that cost a call before they are believed, by network and address of whoever sent them. */
+    /** Turns for messages that need a call to be verified, by the sender's network and address. */
     messageTurns: createTurns({
       atOnce: verifiedAtOnce,
       waitMaxMs: turnWaitMaxMs,

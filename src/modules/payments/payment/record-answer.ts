@@ -4,20 +4,20 @@ import { canMoveTo, openPaymentStatuses, type Payment, sweepAt } from './domain.
 import type { PaymentDeps } from './providers.ts'
 import type { PaymentAnswer } from './service.ts'
 
-// What a processor said, written down on its payment inside a write. Said twice, late or in another order, it leads to the same:
-// a payment only ever moves on.
+// Records a processor's answer on its payment, inside a write. Repeated, late and reordered answers lead to the same
+// state: a payment only moves forward.
 
-/** `payment`: as it stands, locked; or as it is known, where `isKnown`; `holder`: who asked */
-type Noted = { payment: Payment; answer: PaymentAnswer; holder: string; isKnown?: boolean | undefined }
+/** `payment`: locked, or as known if `isKnown`; `holder`: the run that asked */
+type RecordedAnswer = { payment: Payment; answer: PaymentAnswer; holder: string; isKnown?: boolean | undefined }
 
-const rowKeyOf = ({ payment, isKnown = false }: Pick<Noted, 'payment' | 'isKnown'>) => (isKnown ? { asKnown: payment } : payment)
+const rowKeyOf = ({ payment, isKnown = false }: Pick<RecordedAnswer, 'payment' | 'isKnown'>) => (isKnown ? { asKnown: payment } : payment)
 
 /**
- * Once it has a name for the payment, the processor needs nothing more of us to begin it. Whoever asked has the answer, and gives their
- * lease back: a question is asked without one, and somebody else may have it for a call of theirs.
+ * The fields that every answer sets. With a reference, the sealed details are not needed again. The asking run returns
+ * its lease, unless another run holds it: a query is made without one.
  */
-const answerFields = ({ payment, answer: { reference, references }, holder }: Noted, now: number) => ({
-  // The first stays: another would be another payment's.
+const answerFields = ({ payment, answer: { reference, references }, holder }: RecordedAnswer, now: number) => ({
+  // The first reference stays: another one would be another payment's.
   processorReference: payment.processorReference ?? reference ?? null,
   references: { ...payment.references, ...references },
   sealedToken: null,
@@ -25,23 +25,27 @@ const answerFields = ({ payment, answer: { reference, references }, holder }: No
   updatedAt: now,
 })
 
-/** What a payment that ends without money leaves to do: where its processor has it, it is asked about for a while. */
-const endedFields = ({ payment, answer }: Pick<Noted, 'payment' | 'answer'>, now: number) => ({
+/** Returns when a payment that ends without money is queried again, if its processor knows it. */
+const endedFields = ({ payment, answer }: Pick<RecordedAnswer, 'payment' | 'answer'>, now: number) => ({
   endedAt: now,
   askAt: (answer.reference ?? payment.processorReference) === null ? null : sweepAt(now, now),
 })
 const reopenedFields = { endedAt: null, askAt: null } as const
 
-/** Whether an answer has a name of the payment that was not known yet. */
-const hasNewReferences = ({ payment, answer }: Pick<Noted, 'payment' | 'answer'>): boolean =>
+/** Whether an answer has a reference that was not known yet. */
+const hasNewReferences = ({ payment, answer }: Pick<RecordedAnswer, 'payment' | 'answer'>): boolean =>
   Object.entries(answer.references ?? {}).some(([name, value]) => payment.references[name] !== value)
 
 /**
- * Notes how far a payment has come, short of its money.
- * @param noted its `holder` goes on to take the money of one that is authorized, and keeps it for that, unless somebody else has it
- * @returns the payment after it
+ * Records a payment's progress, except its money.
+ * @param noted its `holder` keeps the lease of an authorized payment, to capture it
+ * @returns the payment afterwards
  */
-export async function recordPaymentProgress(tx: Writer, { paymentStore: store, clock }: PaymentDeps, noted: Noted): Promise<Payment> {
+export async function recordPaymentProgress(
+  tx: Writer,
+  { paymentStore: store, clock }: PaymentDeps,
+  noted: RecordedAnswer,
+): Promise<Payment> {
   const { payment, answer, holder } = noted
   const { status } = payment
   const { state, clientParameters } = answer
@@ -72,42 +76,46 @@ export async function recordPaymentProgress(tx: Writer, { paymentStore: store, c
     }
     case 'PENDING':
     case 'CAPTURED':
-      // Nothing becomes PENDING again, and without an amount it is no capture.
+      // No payment becomes PENDING again, and CAPTURED needs an amount.
       return payment
   }
 }
 
-/** Notes what its processor calls a payment, which stays what it is: without a name it could not be given up. */
-export async function recordNames(tx: Writer, { paymentStore: store, clock }: PaymentDeps, noted: Noted): Promise<Payment> {
+/** Records the processor's references and keeps the status: a payment cannot be voided without them. */
+export async function recordNames(tx: Writer, { paymentStore: store, clock }: PaymentDeps, noted: RecordedAnswer): Promise<Payment> {
   const { payment } = noted
   if (payment.processorReference !== null && !hasNewReferences(noted)) return payment
   return (await store.change(tx, rowKeyOf(noted), [payment.status], answerFields(noted, clock.now()))) ?? payment
 }
 
-/** What money that was taken leaves on its payment. */
-export const captureFields = (noted: Noted, now: number) => ({
+/** The fields that a capture sets. */
+export const captureFields = (noted: RecordedAnswer, now: number) => ({
   ...answerFields(noted, now),
   captured: noted.answer.captured,
   authorized: Math.max(noted.answer.authorized, noted.answer.captured),
   clientParameters: {},
 })
 
-/** Gives the lease of a payment back whose answer says nothing new. Returns the payment after it. */
-export async function returnLease(tx: Writer, { paymentStore: store }: PaymentDeps, noted: Omit<Noted, 'answer'>): Promise<Payment> {
+/** Returns the lease of a payment whose answer brings nothing new. Returns the payment afterwards. */
+export async function returnLease(
+  tx: Writer,
+  { paymentStore: store }: PaymentDeps,
+  noted: Omit<RecordedAnswer, 'answer'>,
+): Promise<Payment> {
   const { payment, holder } = noted
   if (payment.leaseHolder !== holder) return payment
   return (await store.change(tx, rowKeyOf(noted), [payment.status], noLease)) ?? payment
 }
 
 /**
- * Notes money that was taken.
- * @param becomes what the payment becomes by it; undefined: it stays what it is
- * @returns the payment after it
+ * Records captured money.
+ * @param becomes the new status; undefined keeps it
+ * @returns the payment afterwards
  */
 export async function recordCapture(
   tx: Writer,
   { paymentStore: store, clock }: PaymentDeps,
-  { becomes, ...noted }: Noted & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined },
+  { becomes, ...noted }: RecordedAnswer & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined },
 ): Promise<Payment> {
   const { payment } = noted
   const taken = captureFields(noted, clock.now())
@@ -126,8 +134,8 @@ export async function recordCapture(
 }
 
 /**
- * Ends a payment of which nobody can know whether its processor has begun it, or that another one is begun in the place of.
- * @param isWatched whether its processor can be asked for it by our id, and is for a while: should it be there, it is given up
+ * Ends a payment whose state cannot be learned, or that another one replaces.
+ * @param isWatched whether its processor is queried by our id for a while, and told to void it if it appears
  */
 export async function abandonPayment(
   tx: Writer,
@@ -140,7 +148,7 @@ export async function abandonPayment(
   return store.move(tx, id, openPaymentStatuses, 'FAILED', { ...ended, failureCode: 'not_answered' })
 }
 
-/** Notes money that went back. */
+/** Adds refunded money to a payment. */
 export async function recordRefunded(
   tx: Writer,
   { paymentStore: store, clock }: PaymentDeps,

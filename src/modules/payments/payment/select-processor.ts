@@ -7,19 +7,19 @@ import { type Payment, type PaymentChoice, processorDefault } from './domain.ts'
 import { type ProcessorWithAccount, processorForShop } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
 
-/** What a checkout says of how it is to be paid. */
+/** How a checkout wants to pay. */
 export type ProcessorRequest = {
   readonly method: Payment['method']
   /** The processor that it names. */
   readonly processor: string | undefined
-  /** What the shopper's page got from the processor: it belongs to that one alone. */
+  /** A token that the shopper's page got from one processor. */
   readonly token: string | undefined
   readonly returnUrl: string | undefined
   /** The idempotency key of the request, hashed. */
   readonly attemptKey: string
 }
 
-/** How a checkout is paid: the first choice, and those that are left should its processor not begin the payment. */
+/** The selected processor, and others to try if it does not start the payment. */
 export type Choices = { readonly first: PaymentChoice; readonly fallbacks: readonly PaymentChoice[] }
 
 /**
@@ -38,7 +38,7 @@ export async function selectProcessor(
   amount: Money,
   offering?: Promise<OfferedProcessors>,
 ): Promise<Choices> {
-  // Nothing to pay, nobody to take it.
+  // Nothing to pay.
   if (amount.amount === 0) return { first: { ...wish, processor: '', accountId: '', mode: shop.mode }, fallbacks: [] }
   const builtIn = builtInFor(deps, shop, wish)
   if (builtIn) return { first: choiceOf(shop, wish, builtIn), fallbacks: [] }
@@ -51,7 +51,7 @@ export async function selectProcessor(
     const taker = await processorForShop(deps, shop, name)
     if (taker) takers.push(taker)
   }
-  const exact = takers.filter(({ processor }) => processor.capabilities.says(amount))
+  const exact = takers.filter(({ processor }) => processor.capabilities.supportsAmount(amount))
   const eligible = exact.filter(({ processor }) => amount.amount >= minimumOf(processor, amount.currency))
   const [first, ...others] = eligible
   if (!first) {
@@ -80,9 +80,9 @@ function tooSmall(takers: readonly ProcessorWithAccount[], currency: string): Ap
   )
 }
 
-/** What the resolver offers for each method. */
+/** The processors that the resolver offers for a method. */
 export type OfferedProcessors = (method: Payment['method']) => Offers
-/** What a shop can be paid by now: it may be asked together with something else. */
+/** Reads the processors that a shop can use now. */
 export const readOfferedProcessors = (deps: PaymentDeps, shop: ShopContext): Promise<OfferedProcessors> => offersOf(deps, shop)
 
 const choiceOf = (
@@ -101,14 +101,14 @@ function requestedProcessors({ now, open }: Offers, { processor: named, token }:
   throw new AppError('CONFLICT', 'processor (body): not one that the payment intent resolver offers for this method now')
 }
 
-/** A processor that is named and needs no account: the sandbox of a shop in TEST. */
+/** Returns a named processor without accounts: the sandbox of a TEST shop. */
 function builtInFor(deps: PaymentDeps, { mode }: Pick<ShopContext, 'mode'>, wish: ProcessorRequest): ProcessorWithAccount | undefined {
   if (wish.processor === processorDefault) return mode === 'TEST' ? sandboxFor(deps, wish) : undefined
   const known = wish.processor === undefined || isProcessorName(wish.processor) ? undefined : deps.processors.get(wish.processor)
   return known?.mode === mode ? { processor: known, accountId: '' } : undefined
 }
 
-/** @throws AppError INVALID for a token that it does not know */
+/** @throws AppError INVALID for an unknown token */
 function sandboxFor({ processors }: PaymentDeps, { token }: ProcessorRequest): ProcessorWithAccount | undefined {
   const processor = processors.get(processorDefault)
   if (token !== undefined && processor?.tokens && !processor.tokens.includes(token))

@@ -7,35 +7,21 @@ import {
   ProcessorUnavailable,
   type RefundAnswer,
   UnknownAnswer,
-  within,
+  withTimeout,
 } from '../../../clients/processors/processor.ts'
 import { locking } from '../../../core/command-context.ts'
 import { leaseMs, leaseOf } from '../../../core/leases.ts'
 import { defined } from '../../../lib/objects.ts'
-import { instanceId } from '../processor-account/domain.ts'
-import { callbackTokenOf } from './callbacks.ts'
+import { messagesUrlOf } from './callbacks.ts'
 import { type Payer, parseSealedDetails, sealedDetailsText, shopperOf } from './create-payment.ts'
 import { hasNoReferences, type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
 import { type BoundProcessor, callThroughBreaker, processorOf } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
 
-/** Where the processor's messages about a payment go, for those that are told with each request. */
-async function messagesUrlOf(
-  { config, life, instanceKeys }: PaymentDeps,
-  { id, processor, accountId, shopId }: Payment,
-): Promise<string | undefined> {
-  const origin = config.publicUrl?.replace(/\/+$/, '') ?? life.url
-  if (origin === undefined || accountId === '') return undefined
-  const path = `${origin}/webhooks/payments/${processor}`
-  // Nothing that QPay sends is signed: only we and it know the address.
-  if (processor === 'qpay') return `${path}/callback/${callbackTokenOf(await instanceKeys.of('PAYMENT_CALLBACKS'), id)}`
-  return accountId === instanceId ? path : `${path}/${shopId}`
-}
-
-/** An order, as far as it is paid for. */
+/** The fields of an order that its payment needs. */
 type Payable = Payer & { id: string; shopId: string; amountDue: number; currency: string }
 
-/** Who pays is told to whoever has an account outside; the sandbox need not know. */
+/** Only processors with accounts are given the shopper's details; the sandbox is not. */
 function sealedFor({ keyring }: PaymentDeps, paymentId: string, order: Payer, { token, accountId }: PaymentChoice): string | null {
   if (token === undefined && accountId === '') return null
   const beginning = { ...defined({ token }), ...(accountId === '' ? {} : { shopper: shopperOf(order) }) }
@@ -43,8 +29,8 @@ function sealedFor({ keyring }: PaymentDeps, paymentId: string, order: Payer, { 
 }
 
 /**
- * Begins a payment, inside the write of its order: its row is there before the processor hears of it.
- * @param holder who goes on to tell the processor
+ * Creates a payment inside the write of its order, before the processor is called.
+ * @param holder the run that then calls the processor
  */
 export async function createPayment(
   tx: Writer,
@@ -86,29 +72,34 @@ export async function createPayment(
   return payment
 }
 
-/** What may be asked of a processor about a payment. */
-export type Question = 'create' | 'ask' | 'capture' | 'void'
+/** An operation on a payment at its processor. */
+export type PaymentOperation = 'create' | 'ask' | 'capture' | 'void'
 
-/** What a processor says of a payment; it has no name where none was begun, or nobody knows. */
+/** A processor's answer about a payment; without a reference if none was started, or it is unknown. */
 export type PaymentAnswer = Omit<ProcessorPayment, 'reference'> & { readonly reference: string | undefined }
 
-/** What came of a question: `taken` while somebody else is asking, `silent` when nothing was said that can be relied on. */
-export type Asked = { readonly answer: PaymentAnswer } | 'silent' | 'taken'
+/** `taken` while another run holds the payment, `silent` without a reliable answer. */
+export type OperationResult = { readonly answer: PaymentAnswer } | 'silent' | 'taken'
 
 export type OperationOptions = {
-  /** Who asks: the holder of the payment's lease. */
+  /** The holder of the payment's lease. */
   readonly holder: string
-  /** The payment's row was written by this very run, and nobody has told the processor yet. */
+  /** This run created the payment, and its processor was not called yet. */
   readonly isNew?: boolean
-  /** For how long an answer is waited for, in milliseconds; undefined: as long as the processor is given. */
+  /** How long to wait for the answer, in milliseconds; undefined: the processor's own timeout. */
   readonly patienceMs?: number | undefined
 }
 
 /**
- * Asks a payment's processor. Whatever is more than a question is asked by whoever holds the payment's lease, and by nobody else:
- * it is taken here, unless `holder` has it from the write before. The write that notes the answer gives it back.
+ * Calls a payment's processor. Every operation but a query needs the payment's lease. It is taken here, unless
+ * `holder` has it from the write before. The write that records the answer returns it.
  */
-export async function requestProcessor(deps: PaymentDeps, question: Question, payment: Payment, options: OperationOptions): Promise<Asked> {
+export async function requestProcessor(
+  deps: PaymentDeps,
+  question: PaymentOperation,
+  payment: Payment,
+  options: OperationOptions,
+): Promise<OperationResult> {
   const bound = await processorOf(deps, payment)
   if (!bound) {
     deps.log.error('payment.processor_missing', traceOf(payment))
@@ -123,14 +114,19 @@ export async function requestProcessor(deps: PaymentDeps, question: Question, pa
   return { answer }
 }
 
-/** What every line of the log about a payment bears, so that it can be followed. */
+/** The fields of every log line about a payment. */
 const traceOf = ({ id, orderId, processor }: Payment) => ({ order: orderId, payment: id, processor })
 
-/** Whether the holder has the payment for a call now. One that has ended may be given up all the same: its shopper can try again. */
-async function takeLease({ db, clock, paymentStore }: PaymentDeps, question: Question, payment: Payment, holder: string): Promise<boolean> {
+/** Whether the holder has the lease for a call. An ended payment may be voided too: the shopper can retry it. */
+async function takeLease(
+  { db, clock, paymentStore }: PaymentDeps,
+  question: PaymentOperation,
+  payment: Payment,
+  holder: string,
+): Promise<boolean> {
   const now = clock.now()
   const { leaseHolder, leaseUntil, sentAt } = payment
-  // Taken a moment ago in the write that came to this question: there is a whole call's time left of it.
+  // The write before this call leased it, and a full call's time is left.
   const isHeld = leaseHolder === holder && leaseUntil !== null && leaseUntil - now > leaseMs / 2
   if (isHeld && (question !== 'create' || sentAt !== null)) return true
   const which = question === 'void' ? 'notCaptured' : 'underWay'
@@ -138,7 +134,7 @@ async function takeLease({ db, clock, paymentStore }: PaymentDeps, question: Que
   return (await db.write((tx) => paymentStore.lease(tx, payment.id, { holder, now, which, sent }), locking)) !== undefined
 }
 
-/** How a processor is told which payment is meant. */
+/** The names of a payment for its processor. */
 const nameOf = ({ id, processorReference, references, amount, currency }: Payment) => ({
   paymentId: id,
   reference: processorReference ?? undefined,
@@ -150,7 +146,7 @@ const nameOf = ({ id, processorReference, references, amount, currency }: Paymen
 const unknownAnswerAdvice =
   'souk keeps its state and asks again; compare it with the page of the processor, and look for a newer version of souk if this repeats'
 
-/** Logs that a processor did not answer, or answered in a way that its client does not know. */
+/** Logs that a processor did not answer, or sent an answer that its client does not know. */
 function logUnavailable(
   { log }: PaymentDeps,
   of: 'payment' | 'refund',
@@ -160,44 +156,44 @@ function logUnavailable(
   else log.warn(`${of}.no_answer`, fields)
 }
 
-type Asking = OperationOptions & { readonly question: Question; readonly payment: Payment }
+type OperationRequest = OperationOptions & { readonly question: PaymentOperation; readonly payment: Payment }
 
-async function answerOf(deps: PaymentDeps, bound: BoundProcessor, asking: Asking): Promise<PaymentAnswer | undefined> {
+async function answerOf(deps: PaymentDeps, bound: BoundProcessor, asking: OperationRequest): Promise<PaymentAnswer | undefined> {
   const { question, payment, patienceMs } = asking
   const { findable, createRepeatsMs } = bound.processor.capabilities
   try {
     const answer =
       question === 'create'
-        ? await create(deps, bound, asking)
-        : await callThroughBreaker(deps, bound, (processor) => within(patienceMs, questions[question](payment)(processor)))
+        ? await createAtProcessor(deps, bound, asking)
+        : await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, questions[question](payment)(processor)))
     return answer && normalizeAnswer(bound, asking, answer)
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
-    // A payment that it would not begin has ended, and one that it never began needs no voiding.
+    // A refused payment has failed, and one that never started needs no void.
     if (error instanceof ProcessorRefused && question === 'create') return refusal(payment, 'FAILED', error)
     if (error instanceof ProcessorRefused && question === 'void' && error.code === 'not_found') return refusal(payment, 'VOIDED', error)
     logUnavailable(deps, 'payment', { ...traceOf(payment), question, error })
     if (question === 'ask') return undefined
-    // Nobody has its name, and it cannot be found by ours: its page has heard nothing of it, and it is not asked for any more.
-    if (question === 'void' && !findable && hasNoReferences(payment)) return { ...lost, state: 'FAILED', failureCode: 'not_answered' }
+    // It has no reference and cannot be found, and no page has its client parameters. It is not created again.
+    if (question === 'void' && !findable && hasNoReferences(payment)) return { ...lostAnswer, state: 'FAILED', failureCode: 'not_answered' }
     const isCertain = error instanceof ProcessorUnavailable && error.neverSent
     if (question === 'create' && !findable) {
       if (createRepeatsMs > 0) return undefined
-      // What cannot be found by our name is never made again, unless it certainly was not made.
-      if (!isCertain) return lost
+      // A payment that cannot be found by our id is never created again, unless it certainly was not created.
+      if (!isCertain) return lostAnswer
       await deps.db.write((tx) => deps.paymentStore.change(tx, payment.id, ['PENDING'], { sentAt: null }), locking)
     }
-    // Whoever does not wait for it goes elsewhere, and looks later whether it is there.
+    // A run with a timeout fails over, and the payment is watched.
     if (isCertain || (patienceMs !== undefined && error instanceof ProcessorUnavailable)) return undefined
-    // Any other answer may have been lost after it happened, or come after something else had: the processor knows.
-    const known = await found(deps, bound, payment, patienceMs)
+    // The lost answer may have had an effect, so the processor is queried.
+    const known = await fetchStatus(deps, bound, payment, patienceMs)
     if (known !== 'unheard') return known
     return question === 'void' && error instanceof ProcessorRefused ? refusal(payment, 'VOIDED', error) : undefined
   }
 }
 
 const questions: Record<
-  Exclude<Question, 'create'>,
+  Exclude<PaymentOperation, 'create'>,
   (payment: Payment) => (processor: Processor) => Promise<ProcessorPayment | undefined>
 > = {
   ask: (payment) => (processor) => processor.retrieve(nameOf(payment)),
@@ -206,12 +202,12 @@ const questions: Record<
 }
 
 /**
- * An answer in our words. What the shopper's page has to go on with is the shopper's turn, whatever the processor calls it. What was given
- * up and cannot be forbidden (a session of Checkout.com) is given up all the same where no money is taken without us: it is watched.
+ * Normalizes an answer. An open payment with client parameters waits for the shopper. A voided payment that stays open
+ * (a session of Checkout.com) counts as voided if it cannot capture by itself: it is watched.
  */
 function normalizeAnswer(
   { processor }: BoundProcessor,
-  { question, payment }: Pick<Asking, 'question' | 'payment'>,
+  { question, payment }: Pick<OperationRequest, 'question' | 'payment'>,
   answer: PaymentAnswer,
 ): PaymentAnswer {
   const isOpen = answer.state === 'PENDING' || answer.state === 'REQUIRES_ACTION'
@@ -219,44 +215,46 @@ function normalizeAnswer(
   return answer.state === 'PENDING' && answer.clientParameters !== undefined ? { ...answer, state: 'REQUIRES_ACTION' } : answer
 }
 
-/** Whether paying by this method takes the money without us. */
+/** Whether a payment by this method is captured without a call of ours. */
 const takesItself = ({ capabilities: { capturesItself } }: Processor, { method }: Pick<Payment, 'method'>): boolean =>
   typeof capturesItself === 'boolean' ? capturesItself : capturesItself.includes(method)
 
-/** Nobody can know whether it was begun. */
-const lost: PaymentAnswer = { reference: undefined, state: 'PROCESSING', authorized: 0, captured: 0 }
+/** It is unknown whether the payment was started. */
+const lostAnswer: PaymentAnswer = { reference: undefined, state: 'PROCESSING', authorized: 0, captured: 0 }
 
-/** A create whose answer was lost may be on its way for so long: what its processor does not know by then it was never told. */
+/** How long a create without an answer may still arrive. A payment unknown after that was never created. */
 const createArrivesMs = 60_000
 
 /**
- * Has a payment begun. What may have been told before is told again only while that is the same payment; then the processor is asked what it
- * knows, and one that cannot be asked leaves it lost. After a question its row is taken anew: a slow answer may have used the lease up, and
- * somebody else be at it.
- * @throws ProcessorUnavailable also while it may have been told just now, and where somebody else has it
+ * Starts a payment. One that may have been sent is sent again only while its processor treats that as the same
+ * payment. Later it is queried, and one that cannot be queried is lost. The lease is renewed after a query, which may
+ * have used it up.
+ * @throws ProcessorUnavailable also while an earlier create may be in transit, or if another run holds the payment
  */
-async function create(
+async function createAtProcessor(
   deps: PaymentDeps,
   bound: BoundProcessor,
-  { payment, holder, isNew = false, patienceMs }: Asking,
+  { payment, holder, isNew = false, patienceMs }: OperationRequest,
 ): Promise<PaymentAnswer> {
   const { createRepeatsMs, findable } = bound.processor.capabilities
   const { sentAt } = payment
   const mayTell = isNew || sentAt === null || deps.clock.now() - sentAt < createRepeatsMs
   if (!mayTell) {
-    if (!findable) return lost
-    const known = await callThroughBreaker(deps, bound, (processor) => within(patienceMs, questions.ask(payment)(processor)))
+    if (!findable) return lostAnswer
+    const known = await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, questions.ask(payment)(processor)))
     if (known) return known
     const now = deps.clock.now()
-    // A time ahead is that of a clock that has stepped back since.
+    // A future time comes from a clock that was set back.
     if (now - sentAt < createArrivesMs && sentAt <= now) throw notYet('it may be on its way')
     if (!(await renewLease(deps, payment, holder, now))) throw notYet('somebody else has it, or had it')
   }
   const begun = await newPaymentOf(deps, payment)
-  return callThroughBreaker(deps, bound, (processor) => within(patienceMs, processor.create(begun)))
+  return callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.create(begun)))
 }
 
-/** Takes a payment for another call of the same run, and notes that it is told again; false where somebody else has told it, or is at it. */
+/**
+ * Renews the lease for another call of this run and records the send time; false if another run sent it or holds it.
+ */
 const renewLease = ({ db, paymentStore }: PaymentDeps, { id, sentAt }: Payment, holder: string, now: number): Promise<boolean> =>
   db.write(async (tx) => {
     const taken = await paymentStore.lease(tx, id, { holder, now, which: 'underWay', sent: {} })
@@ -288,15 +286,15 @@ const refusal = (payment: Payment, state: 'FAILED' | 'VOIDED', { code }: Process
   failureCode: code,
 })
 
-/** What a processor says of a payment now: `unheard` when it never heard of it, undefined when it does not say. */
-async function found(
+/** Queries a payment: `unheard` if the processor does not know it, undefined without an answer. */
+async function fetchStatus(
   deps: PaymentDeps,
   bound: BoundProcessor,
   payment: Payment,
   patienceMs?: number,
 ): Promise<ProcessorPayment | 'unheard' | undefined> {
   try {
-    return (await callThroughBreaker(deps, bound, (processor) => within(patienceMs, questions.ask(payment)(processor)))) ?? 'unheard'
+    return (await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, questions.ask(payment)(processor)))) ?? 'unheard'
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     logUnavailable(deps, 'payment', { ...traceOf(payment), question: 'ask', error })
@@ -304,20 +302,23 @@ async function found(
   }
 }
 
-/** What may become of a payment that its processor has perhaps begun: whether it could take money without us, and whether it can be found by our id. */
+/**
+ * Returns whether a payment that may have been started can capture money by itself, and whether it can be found by our
+ * id.
+ */
 export async function failOverCapabilities(deps: PaymentDeps, payment: Payment): Promise<{ takesItself: boolean; isFindable: boolean }> {
   const bound = await processorOf(deps, payment)
   if (!bound) return { takesItself: true, isFindable: false }
   return { takesItself: takesItself(bound.processor, payment), isFindable: bound.processor.capabilities.findable }
 }
 
-/** What a processor says became of a payment, whatever state we know it in: `unheard` when it never heard of it, undefined when it does not say. */
+/** Queries a payment in any status: `unheard` if the processor does not know it, undefined without an answer. */
 export async function fetchPaymentStatus(deps: PaymentDeps, payment: Payment): Promise<ProcessorPayment | 'unheard' | undefined> {
   const bound = await processorOf(deps, payment)
-  return bound && found(deps, bound, payment)
+  return bound && fetchStatus(deps, bound, payment)
 }
 
-/** Whether there is anybody to ask about a payment: the account that took it may be gone from the settings. */
+/** Whether a payment's account is still set up. */
 export async function canQueryPayment(deps: PaymentDeps, paymentId: string): Promise<boolean> {
   const payment = await deps.paymentStore.find(paymentId)
   return payment !== undefined && (await processorOf(deps, payment)) !== undefined
@@ -329,96 +330,96 @@ export type RefundOperation = {
   paymentId: string
   amount: number
   currency: string
-  /** The processor's name for it, once it has one. */
+  /** The processor's reference of the refund, once known. */
   refundReference: string | undefined
-  /** When it may have been sent first, milliseconds; undefined: certainly not yet. */
+  /** When it may have been sent first, in milliseconds; undefined: certainly not sent. */
   sentAt: number | undefined
-  /** It is there: only what became of it is asked. */
-  isMade: boolean
-  /** For how long each answer is waited for, in milliseconds; undefined: as long as the processor is given. */
+  /** The refund exists: only its state is queried. */
+  isCreated: boolean
+  /** How long to wait for each answer, in milliseconds; undefined: the processor's own timeout. */
   patienceMs: number | undefined
 }
 
-/** What came of asking about a refund. */
+/** The result of a call about a refund. */
 export type RefundOperationResult = {
-  /** `unheard`: its processor does not know it, and may not be told again. Undefined: nothing that can be relied on. */
-  readonly said: RefundAnswer | 'unheard' | undefined
-  /** Whether one that has succeeded may still fail. */
+  /** `unheard`: the processor does not know it, and it may not be sent again. Undefined: no reliable answer. */
+  readonly response: RefundAnswer | 'unheard' | undefined
+  /** Whether a succeeded refund may still fail. */
   readonly mayFail: boolean
   /** Whether it may have been sent by now. */
   readonly wasSent: boolean
 }
 
 /**
- * Asks a payment's processor to give money back. What may have been sent before is asked about first, and sent again only if the processor
- * never heard of it, and only for as long as that is the same refund; what has a name at the processor is never sent again, since one
- * that has forgotten our ids would give it twice.
+ * Makes a payment's processor refund money. A refund that may have been sent is queried first. It is sent again only
+ * if the processor does not know it, and only while the processor treats that as the same refund. One with a reference
+ * is never sent again: a processor that forgot our ids would pay it twice.
  */
 export async function sendRefund(deps: PaymentDeps, asked: RefundOperation): Promise<RefundOperationResult> {
-  const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isMade, patienceMs } = asked
+  const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isCreated, patienceMs } = asked
   const payment = await deps.paymentStore.find(paymentId)
   const bound = payment && (await processorOf(deps, payment))
   const trace = { order: orderId, refund: refundId, payment: paymentId, processor: payment?.processor }
-  const mayBeThere = isMade || sentAt !== undefined
+  const mayBeThere = isCreated || sentAt !== undefined
   if (!bound) {
     deps.log.error('refund.processor_missing', trace)
-    return { said: undefined, mayFail: false, wasSent: mayBeThere }
+    return { response: undefined, mayFail: false, wasSent: mayBeThere }
   }
   const { refundsMayFail: mayFail = false, refundRepeatsMs, refunds } = bound.processor.capabilities
   const name = { ...nameOf(payment), refundId, amount, currency }
   const answered = (answer: RefundAnswer): RefundOperationResult => {
     deps.log.info('refund.answered', { ...trace, state: answer.state, ...(answer.failureCode ? { code: answer.failureCode } : {}) })
-    return { said: answer, mayFail, wasSent: true }
+    return { response: answer, mayFail, wasSent: true }
   }
   const silent = (error: unknown, wasSent: boolean): RefundOperationResult => {
     if (!(error instanceof ProcessorUnavailable || error instanceof ProcessorRefused)) throw error
     logUnavailable(deps, 'refund', { ...trace, error })
-    return { said: undefined, mayFail, wasSent }
+    return { response: undefined, mayFail, wasSent }
   }
   if (mayBeThere)
     try {
       const known = await callThroughBreaker(deps, bound, (processor) =>
-        within(patienceMs, processor.retrieveRefund({ ...name, refundReference })),
+        withTimeout(patienceMs, processor.retrieveRefund({ ...name, refundReference })),
       )
       if (known) return answered(known)
     } catch (error) {
-      // That it refuses the question says nothing of the refund.
+      // A refused query says nothing about the refund.
       return silent(error, true)
     }
-  // A part, where there are no parts, cannot have been made: its processor refuses it as often as it is told.
+  // A partial refund that the processor does not support was never made, so it may be sent again.
   const isImpossible = refunds === 'whole' && amount < payment.captured
   const isRepeatable = sentAt === undefined || isImpossible || deps.clock.now() - sentAt < refundRepeatsMs
-  if (isMade || refundReference !== undefined || !isRepeatable) {
+  if (isCreated || refundReference !== undefined || !isRepeatable) {
     deps.log.error('refund.forgotten', trace)
-    return { said: 'unheard', mayFail, wasSent: true }
+    return { response: 'unheard', mayFail, wasSent: true }
   }
   const whole = amount === payment.captured && payment.refunded === 0
   try {
-    return answered(await callThroughBreaker(deps, bound, (processor) => within(patienceMs, processor.refund({ ...name, whole }))))
+    return answered(await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.refund({ ...name, whole }))))
   } catch (error) {
     if (error instanceof ProcessorRefused)
-      return { said: { reference: undefined, state: 'FAILED', failureCode: error.code }, mayFail, wasSent: sentAt !== undefined }
+      return { response: { reference: undefined, state: 'FAILED', failureCode: error.code }, mayFail, wasSent: sentAt !== undefined }
     const isCertain = error instanceof ProcessorUnavailable && error.neverSent
     return silent(error, !isCertain || sentAt !== undefined)
   }
 }
 
-/** All payments that were begun for an order, oldest first. */
+/** Lists all payments of an order, oldest first. */
 export const paymentsOf = ({ paymentStore }: PaymentDeps, orderId: string): Promise<Payment[]> => paymentStore.ofOrder(orderId)
 
-/** Gives back what somebody holds of an order's payments, inside a write. */
+/** Returns a run's leases on an order's payments, inside a write. */
 export const endLeases = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string, holder: string): Promise<void> =>
   paymentStore.endLeases(tx, orderId, holder)
 
-/** The payments of an order as they stand, inside a write, oldest first. */
+/** Reads and locks the payments of an order, oldest first. */
 export const paymentsWithin = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string): Promise<Payment[]> =>
   paymentStore.ofOrderWithin(tx, orderId)
 
-/** Has payments to itself that are as they are known, inside a write: one that is not makes it throw NothingChanged. */
+/** Locks payments without reading them; the write throws NothingChanged if one differs. */
 export async function lockPaymentsAsKnown(tx: Writer, { paymentStore }: PaymentDeps, payments: readonly Payment[]): Promise<void> {
   for (const payment of payments) await paymentStore.lockAsKnown(tx, payment)
 }
 
-/** The payment that an order was paid with. */
+/** Finds the payment that paid an order. */
 export const capturedPayment = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string): Promise<Payment | undefined> =>
   paymentStore.capturedOf(tx, orderId)

@@ -1,4 +1,4 @@
-/** Whose turn it is to ask a processor about a payment, and what is kept of it: for those who wait, for what calls, and for the sweep. */
+/** Turns to query a processor about a payment, for waiting callers, callbacks and the sweep. */
 import { isUniqueViolation, type Writer } from '../../../../db/engine.ts'
 import type { ProcessorPayment } from '../../../clients/processors/processor.ts'
 import { locking } from '../../../core/command-context.ts'
@@ -9,7 +9,7 @@ import { canBeQueried, hasNoReferences, type Payment, silentMs, sweepAgainAt, sw
 import type { PaymentDeps } from './providers.ts'
 
 /**
- * The payment that a callback's address was made for. Any other token is refused before anything is looked up.
+ * Finds the payment of a callback URL. A forged token is refused without a query.
  * @throws AppError NOT_FOUND
  */
 export async function paymentOfCallback({ instanceKeys, paymentStore }: PaymentDeps, token: string): Promise<Payment> {
@@ -20,9 +20,9 @@ export async function paymentOfCallback({ instanceKeys, paymentStore }: PaymentD
 }
 
 /**
- * Keeps the name by which a processor that signs nothing calls what was paid, of a payment of which it had told us none: that is how one is
- * found whose creation nobody heard of.
- * @returns the payment with it; undefined when there is another by now
+ * Stores the name from the callback of a processor that signs nothing, if the payment has no reference: a payment
+ * whose creation was not answered is found by it.
+ * @returns the payment with it; undefined if it has another by now
  */
 export const storePaidReference = ({ db, paymentStore }: PaymentDeps, payment: Payment, paid: string): Promise<Payment | undefined> =>
   db.write(async (tx) => {
@@ -31,19 +31,19 @@ export const storePaidReference = ({ db, paymentStore }: PaymentDeps, payment: P
     return paymentStore.change(tx, current, [current.status], { references: { payment: paid } })
   }, locking)
 
-/** Takes the turn to ask a payment's processor for somebody who waits, or because it called: there is one in two seconds, over all processes. */
+/** Takes the turn to query a payment for a waiting caller or a callback: one in two seconds, over all processes. */
 export async function takeQueryTurn({ db, clock, paymentStore }: PaymentDeps, payment: Payment): Promise<boolean> {
   const now = clock.now()
   return canBeQueried(payment, now) && db.write((tx) => paymentStore.noteAsked(tx, payment.id, now), locking)
 }
 
-/** Has the sweep ask about a payment by `askAt`, inside a write. */
+/** Makes the sweep query a payment by `askAt`, inside a write. */
 export const scheduleQuery = (tx: Writer, { paymentStore }: PaymentDeps, { id }: Pick<Payment, 'id'>, askAt: number): Promise<void> =>
   paymentStore.askSooner(tx, id, askAt)
 
 /**
- * Keeps the names by which a processor has found a payment of which it had told us none.
- * @returns the payment with them; undefined when they are another payment's, or it has got others meanwhile
+ * Stores the references by which a processor found a payment without one.
+ * @returns the payment with them; undefined if they belong to another payment, or it has others by now
  */
 export async function storeReferences(
   { db, paymentStore }: PaymentDeps,
@@ -58,13 +58,13 @@ export async function storeReferences(
   }
 }
 
-/** Payments that are to be asked about by `now`, so many of each processor. */
+/** Ended payments to query by `now`, up to a limit for each processor. */
 export const paymentsDueForQuery = ({ paymentStore }: PaymentDeps, now: number, limit: number): Promise<Due[]> =>
   paymentStore.toAsk(now, limit)
 
 /**
- * Takes a payment that is to be asked about now. Until something is said, it is asked about again in ten minutes.
- * @returns undefined when somebody else has it, or there is nothing to ask any more
+ * Takes a payment that is due for a query. Without an answer it is due again in ten minutes.
+ * @returns undefined if another run has it or nothing is left to ask
  */
 export async function takeSweepTurn({ db, clock, paymentStore }: PaymentDeps, id: string): Promise<Payment | undefined> {
   const payment = await paymentStore.find(id)
@@ -74,14 +74,14 @@ export async function takeSweepTurn({ db, clock, paymentStore }: PaymentDeps, id
   return (await db.write((tx) => paymentStore.putOffAsking(tx, payment, askAt), locking)) ? { ...payment, askAt } : undefined
 }
 
-/** Says when a payment is asked about next: ever more rarely; or soon again where its processor was silent, until that makes no sense any more. */
+/** Sets a payment's next query: with growing pauses after an answer, soon after silence, until the watch ends. */
 export async function endSweepTurn(
   { db, clock, log, paymentStore }: PaymentDeps,
   { id, orderId, processor }: Payment,
   answer: 'said' | 'silent',
 ): Promise<void> {
   const payment = await paymentStore.find(id)
-  // Under way again, or paid: somebody else looks after it.
+  // It is open again or paid, and its order's saga handles it.
   if (!payment || payment.askAt === null) return
   const now = clock.now()
   const { endedAt, askedAt, createdAt } = payment

@@ -15,7 +15,7 @@ const byStatus = rowsOf(payments, ['orderId', 'status'])
 const ofOrder = rowsOf(payments, ['orderId'], asc(payments.id))
 const lockedOfOrder = lockedRowsOf(payments, ['orderId'], asc(payments.id))
 const insert = insertOf(payments)
-/** What of a payment may be another once somebody else has had it. */
+/** The columns that another run may change. */
 const known = ['status', 'processorReference', 'authorized', 'captured', 'refunded', 'leaseHolder', 'leaseUntil', 'updatedAt'] as const
 const lockAsKnown = lockAsKnownOf(payments, 'id', known)
 const leased = updateOf(payments, valuesOf(payments, ['orderId', 'leaseHolder']), ['id'])
@@ -41,7 +41,7 @@ const leases = { underWay: leaseWithin(openPaymentStatuses), notCaptured: leaseW
 
 /**
  * @param orderChanged called inside every write that changes what an order shows of its payments
- * @param moved called inside every write with a payment that has moved on, or that is new
+ * @param moved called inside every write with a payment that is new or changed its status
  */
 export function createPaymentStore(
   { read }: Pick<Database, 'read'>,
@@ -59,7 +59,7 @@ export function createPaymentStore(
     async find(id: string): Promise<Payment | undefined> {
       return read.first(byId, { id })
     },
-    /** By the name that its processor has for it, among the payments of one account. */
+    /** By the processor's reference, among the payments of one account. */
     async findByReference(
       named: Pick<Payment, 'processor' | 'accountId'> & { readonly processorReference: string },
     ): Promise<Payment | undefined> {
@@ -69,17 +69,21 @@ export function createPaymentStore(
     async ofOrder(orderId: string): Promise<Payment[]> {
       return read.all(ofOrder, { orderId })
     },
-    /** Those of an order as they stand, oldest first, in a write that has them to itself from then on: also their leases, which are taken without the order. */
+    /**
+     * Reads and locks the payments of an order, oldest first. Leases are taken without the order's lock, so payments
+     * are locked too.
+     */
     async ofOrderWithin(tx: Writer, orderId: string): Promise<Payment[]> {
       return tx.all(lockedOfOrder, { orderId })
     },
-    /** Has a payment to itself that is as it is known; if it is not, the write throws NothingChanged. */
+    /** Locks a payment without reading it; the write throws NothingChanged if it differs. */
     async lockAsKnown(tx: Writer, payment: Payment): Promise<void> {
       await lockAsKnown(tx, payment)
     },
     /**
-     * Takes a payment for a call to its processor; undefined while somebody else has it.
-     * @param options `which`: those under way; or also those that have ended without money, to give them up. `sent`: set besides
+     * Leases a payment for a call; undefined while another run holds it.
+     * @param options `which`: open payments, or also those that ended without money, to void them; `sent`: set with
+     *   the lease
      */
     async lease(
       tx: Writer,
@@ -89,27 +93,27 @@ export function createPaymentStore(
       const [payment] = await leases[which](tx, { ...leaseOf(holder, now), ...sent }, { which: id, holder, now, farAhead: now + leaseMs })
       return payment
     },
-    /** Gives back what somebody holds of an order's payments. */
+    /** Returns a run's leases on an order's payments. */
     async endLeases(tx: Writer, orderId: string, leaseHolder: string): Promise<void> {
       await leased(tx, { leaseUntil: 0 }, { orderId, leaseHolder })
     },
-    /** Notes that the processor of a payment is asked for somebody who waits; false where it was, less than two seconds ago. */
+    /** Records a query for a waiting caller; false if the last was less than two seconds ago. */
     async noteAsked(tx: Writer, id: string, now: number): Promise<boolean> {
       return (await asked(tx, { askedAt: now }, { which: id, now, latest: now - queryPauseMs })).length > 0
     },
-    /** Payments that ended and are to be asked about by `now`: the longest waiting of each processor. */
+    /** Ended payments to query by `now`, longest waiting first for each processor. */
     async toAsk(now: number, limit: number): Promise<Due[]> {
       return dueOf(read, sql`payments where ask_at is not null and ask_at <= ${now}`, 'ask_at', limit)
     },
-    /** Has a payment that ended asked about by `askAt`, if it would not be so soon. */
+    /** Moves an ended payment's next query to `askAt`, if it is later or not set. */
     async askSooner(tx: Writer, id: string, askAt: number): Promise<void> {
       await askSooner(tx, { askAt }, { which: id, latest: askAt })
     },
-    /** Puts off when a payment is asked about, unless somebody else has since it was read; whether that was so. */
+    /** Sets the next query, unless another run changed it since it was read. Returns whether it was set. */
     async putOffAsking(tx: Writer, { id, askAt }: Pick<Payment, 'id' | 'askAt'>, next: number | null): Promise<boolean> {
       return (await askClaimed(tx, { askAt: next }, { which: id, wasToAskAt: askAt })).length > 0
     },
-    /** Keeps the names that a processor has for a payment of which we had none; undefined when there is one by now. */
+    /** Stores the references of a payment without one; undefined if it has one by now. */
     async name(tx: Writer, id: string, names: Pick<Payment, 'processorReference' | 'references'>): Promise<Payment | undefined> {
       const [payment] = await named(tx, names, { which: id })
       if (payment) orderChanged(tx, payment.orderId)
@@ -119,7 +123,7 @@ export function createPaymentStore(
     async get(tx: Writer, id: string): Promise<Payment | undefined> {
       return tx.first(byId, { id })
     },
-    /** The payment that an order was paid with. */
+    /** The payment that paid an order. */
     async capturedOf(tx: Writer, orderId: string): Promise<Payment | undefined> {
       return tx.first(byStatus, { orderId: orderId, status: 'CAPTURED' })
     },

@@ -9,9 +9,9 @@ import { type AccountSettings, accountFields, areMixed, type Mode, modeIn, type 
 import { apiUrlFor } from './instance.ts'
 
 /** As a body has it: settings of whichever processor, by their names. */
-export type AccountInput = Readonly<Record<string, string | undefined>> & { readonly mode?: Mode }
+export type AccountBody = Readonly<Record<string, string | undefined>> & { readonly mode?: Mode }
 
-export type Given = {
+export type AccountInput = {
   readonly processor: ProcessorName
   readonly mode: Mode
   /** All but `apiUrl` and `mode`. */
@@ -33,8 +33,8 @@ export function givenOf(
   config: Config,
   processor: ProcessorName,
   shopMode: Mode,
-  { mode: asked, apiUrl: url, ...rest }: AccountInput,
-): Given {
+  { mode: asked, apiUrl: url, ...rest }: AccountBody,
+): AccountInput {
   const settings = defined(rest) as AccountSettings
   const { publishable, sealed, required } = accountFields[processor]
   const names = [...Object.keys(settings), ...(url === undefined ? [] : ['apiUrl'])]

@@ -7,7 +7,7 @@ import { assertExpected } from '../../../core/versions.ts'
 import { countAttempt } from '../../identity/auth/index.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { processorNames } from '../payment-method/domain.ts'
-import { type AccountInput, type Given, givenOf } from './account-input.ts'
+import { type AccountBody, type AccountInput, givenOf } from './account-input.ts'
 import {
   type AccountRow,
   type AccountView,
@@ -79,7 +79,7 @@ export async function putAccount(
   deps: ProcessorAccountDeps,
   by: Change<ShopContext>,
   name: string,
-  input: AccountInput,
+  input: AccountBody,
 ): Promise<AccountView> {
   const { shop } = by
   const given = givenOf(deps.config, whichOf(shop, name).processor, shop.mode, input)
@@ -125,7 +125,7 @@ const onRecord = ({ id, accountId, processor, mode, names }: AccountRow) => ({ p
 function rowOf(
   { keyring, clock, newId }: ProcessorAccountDeps,
   which: Which,
-  { processor, settings, ownUrl, names }: Given,
+  { processor, settings, ownUrl, names }: AccountInput,
   { accountId, ...rest }: Pick<AccountRow, 'identity' | 'version'> & { accountId: string | undefined },
 ): AccountRow {
   const id = newId('processorAccount')
@@ -155,7 +155,7 @@ const wrongAddress: Readonly<Record<string, string>> = {
 }
 
 /** Asks the processor whether it knows the keys. */
-async function prove({ processorClients }: ProcessorAccountDeps, given: Given): Promise<void> {
+async function prove({ processorClients }: ProcessorAccountDeps, given: AccountInput): Promise<void> {
   const { ownUrl, ...opened } = given
   try {
     await processorClients.open({ ...opened, trusted: ownUrl === undefined, timeoutMs: proofTimeoutMs }).probe()

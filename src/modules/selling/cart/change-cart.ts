@@ -160,8 +160,8 @@ export async function changing(
   deps: CartDeps,
   { write = deps.db.write, ...caller }: CartChange,
   cartId: string,
-  decide: (snapshot: CartSnapshot, now: number, beside: Sellable | undefined) => Promise<Decision>,
-  beside?: string,
+  decide: (snapshot: CartSnapshot, now: number, extraVariant: Sellable | undefined) => Promise<Decision>,
+  extraVariantId?: string,
 ): Promise<CartView> {
   const owner = caller.principal.kind === 'customer' ? { customerId: caller.principal.id } : {}
   for (let tries = 0; tries < triesMax; tries++) {
@@ -169,8 +169,8 @@ export async function changing(
     const {
       cart: before,
       snapshot: found,
-      beside: sellable,
-    } = await openCart(deps, caller, cartId, { beside, acceptsCachedShop: tries === 0, isToChange: true })
+      extraVariant: sellable,
+    } = await openCart(deps, caller, cartId, { extraVariantId, acceptsCachedShop: tries === 0, isToChange: true })
     const { snapshot: decided, store } = await decide({ ...found, cart: { ...before, ...owner } }, now, sellable)
     const snapshot = await withOffers(deps, decided)
     const cart = { ...snapshot.cart, expiresAt: expiryAfter(before, now), updatedAt: nextUpdatedAt(before, now) }

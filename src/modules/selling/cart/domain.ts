@@ -61,20 +61,20 @@ export function assertNotSettled({ draft }: Pick<Cart, 'draft'>, change: { reado
 export const nextUpdatedAt = ({ updatedAt }: Pick<Cart, 'updatedAt'>, now: number): number => Math.max(now, updatedAt + 1)
 
 /** The carts of a shop that somebody may see and change: all of them, those of nobody, or those and their own. */
-export type Reach = 'all' | 'guests' | { customerId: string }
+export type CartAccess = 'all' | 'guests' | { customerId: string }
 
 /** Whether a cart of the shop lies within reach. */
-export const canAccessCart = (reach: Reach, { customerId }: Pick<Cart, 'customerId'>): boolean =>
+export const canAccessCart = (reach: CartAccess, { customerId }: Pick<Cart, 'customerId'>): boolean =>
   reach === 'all' || customerId === null || (reach !== 'guests' && reach.customerId === customerId)
 
 /** Where a purchase is taxed, or goes to. */
-export type Place = { countryCode: string; province: string | null }
+export type TaxLocation = { countryCode: string; province: string | null }
 
 /** Where a cart is taxed: where it goes to, else where it is billed to, else where the shop is. */
 export const taxPlaceOf = (
   { shippingAddress, billingAddress }: Pick<Cart, 'shippingAddress' | 'billingAddress'>,
   shopCountry: string,
-): Place => shippingAddress ?? billingAddress ?? { countryCode: shopCountry, province: null }
+): TaxLocation => shippingAddress ?? billingAddress ?? { countryCode: shopCountry, province: null }
 
 /**
  * The rate of a place for a tax class, or for goods of none: the most specific that there is. A class's own rates stand instead of the
@@ -84,7 +84,7 @@ export const taxPlaceOf = (
  */
 export function taxRateAt(
   rates: readonly TaxRate[],
-  { countryCode, province }: Place,
+  { countryCode, province }: TaxLocation,
   provinces: Provinces = noProvinces,
   taxClass: string | null = null,
 ): TaxRate | undefined {
@@ -156,7 +156,7 @@ export type Totals = {
 }
 
 /** What a cart comes to as its order has it. */
-export type Sold = {
+export type SoldCart = {
   totals: Totals
   /** The code of the method by which it goes. */
   shippingMethod: string | null

@@ -14,7 +14,7 @@ import { readShop, shopOf } from '../../shop/shop/index.ts'
 import { noOffers, type Offer } from '../discount/domain.ts'
 import { offersOfCart, offersWith } from '../discount/index.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
-import { type Cart, canAccessCart, cartLifeMs, nextUpdatedAt, type Reach, statusAt } from './domain.ts'
+import { type Cart, type CartAccess, canAccessCart, cartLifeMs, nextUpdatedAt, statusAt } from './domain.ts'
 import { type CartSnapshot, lostCode, priced, priceNow, spentCards } from './pricing.ts'
 import type { CartDeps } from './providers.ts'
 import type { CartContents } from './store.ts'
@@ -42,7 +42,7 @@ export const notOpen = () => new AppError('CONFLICT', 'The cart is not open any 
  * The carts of their shop that somebody reaches: a publishable key those of guests, a customer these and their own, the shop's
  * own people and its secret key all.
  */
-export function cartAccessOf(principal: Principal): Reach {
+export function cartAccessOf(principal: Principal): CartAccess {
   if (principal.kind === 'customer') return { customerId: principal.id }
   const isShop = principal.kind === 'merchant' || isServer(principal)
   return isShop ? 'all' : 'guests'
@@ -56,9 +56,9 @@ export const isServer = (principal: Principal): boolean => principal.kind === 'k
  * @throws AppError NOT_FOUND, also for one that is out of the caller's reach
  */
 export const cartOf = async (deps: CartDeps, caller: CartCaller, cartId: string): Promise<Cart> =>
-  within(deps, caller, await deps.cartStore.find(cartId))
+  assertAccess(deps, caller, await deps.cartStore.find(cartId))
 
-function within({ clock }: CartDeps, { shop, principal, hasLink }: CartCaller, cart: Cart | undefined): Cart {
+function assertAccess({ clock }: CartDeps, { shop, principal, hasLink }: CartCaller, cart: Cart | undefined): Cart {
   if (!cart || cart.shopId !== shop.id || !canAccessCart(hasLink ? 'all' : cartAccessOf(principal), cart)) throw noSuchCart()
   return { ...cart, status: statusAt(cart, clock.now()) }
 }
@@ -74,12 +74,12 @@ export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapsh
   return withOffers(deps, await buildSnapshot(deps, { cart, shop, contents, found, offered }))
 }
 
-/** A cart and what it holds; `beside`: the variant that was asked for besides, where the shop has it. */
-export type LoadedCart = { readonly cart: Cart; readonly snapshot: CartSnapshot; readonly beside: Sellable | undefined }
+/** A cart and what it holds; `extraVariant`: the variant that was asked for extraVariants, where the shop has it. */
+export type LoadedCart = { readonly cart: Cart; readonly snapshot: CartSnapshot; readonly extraVariant: Sellable | undefined }
 
-type Asked = {
+type LoadOptions = {
   /** A variant that may not be in the cart. */
-  readonly beside?: string | undefined
+  readonly extraVariantId?: string | undefined
   /** The shop as it was when the request was let in is good enough. */
   readonly acceptsCachedShop?: boolean
   /** What discounts depend on besides the cart is asked for by the caller, by `withOffers`. */
@@ -94,7 +94,7 @@ export async function loadCart(
   deps: CartDeps,
   caller: CartCaller,
   cartId: string,
-  { beside, acceptsCachedShop = false, isToChange = false }: Asked = {},
+  { extraVariantId, acceptsCachedShop = false, isToChange = false }: LoadOptions = {},
 ): Promise<LoadedCart> {
   const { cartStore, db } = deps
   const { id: shopId } = caller.shop
@@ -105,17 +105,17 @@ export async function loadCart(
         acceptsCachedShop ? shopOf(deps, caller.shop) : readShop(deps, shopId),
         cartStore.contentsOf(cartId),
         sellablesInCart(deps, cartId, shopId),
-        sellables(deps, beside === undefined ? [] : [beside], shopId),
+        sellables(deps, extraVariantId === undefined ? [] : [extraVariantId], shopId),
         offersOfCart(deps, shopId, cartId),
       ] as const,
   )
-  const [known, shop, contents, found, besides, offered] = await Promise.all(parts)
-  const cart = within(deps, caller, known)
+  const [storedCart, shop, contents, found, extraVariants, offered] = await Promise.all(parts)
+  const cart = assertAccess(deps, caller, storedCart)
   const snapshot = await buildSnapshot(deps, { cart, shop, contents, found, offered })
   return {
     cart,
     snapshot: isToChange ? snapshot : await withOffers(deps, snapshot),
-    beside: beside === undefined ? undefined : besides.get(beside),
+    extraVariant: extraVariantId === undefined ? undefined : extraVariants.get(extraVariantId),
   }
 }
 
@@ -123,22 +123,22 @@ export async function loadCart(
  * A cart that is to be changed or bought, and what it holds, as of one moment.
  * @throws AppError NOT_FOUND as `cartOf`, CONFLICT for one that is not open
  */
-export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string, asked: Asked = {}): Promise<LoadedCart> {
-  const found = await loadCart(deps, caller, cartId, asked)
+export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string, options: LoadOptions = {}): Promise<LoadedCart> {
+  const found = await loadCart(deps, caller, cartId, options)
   if (found.cart.status !== 'OPEN') throw notOpen()
   return found
 }
 
-type Parts = { cart: Cart; shop: Shop; contents: CartContents; found: ReadonlyMap<string, Sellable>; offered: readonly Offer[] }
+type CartParts = { cart: Cart; shop: Shop; contents: CartContents; found: ReadonlyMap<string, Sellable>; offered: readonly Offer[] }
 
-async function buildSnapshot(deps: CartDeps, { cart, shop, contents, found, offered }: Parts): Promise<CartSnapshot> {
+async function buildSnapshot(deps: CartDeps, { cart, shop, contents, found, offered }: CartParts): Promise<CartSnapshot> {
   const { lines, giftCardIds } = contents
   const [giftCards, provinces] = await Promise.all([giftCardsByIds(deps, giftCardIds), provincesFor(shop)])
   const items = lines.map((line) => ({ line, sellable: found.get(line.variantId) }))
   return { cart, shop, items, giftCards, provinces, offers: { ...noOffers, all: offered } }
 }
 
-/** A cart as it is priced, with what its discounts depend on besides: asked for once it is known what is in it, and whose it is. */
+/** A cart as it is priced, with what its discounts depend on extraVariants: asked for once it is known what is in it, and whose it is. */
 export async function withOffers(deps: CartDeps, snapshot: CartSnapshot): Promise<CartSnapshot> {
   const { cart: shopper, shop, items, offers } = snapshot
   if (offers.all.length === 0) return snapshot

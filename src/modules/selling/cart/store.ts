@@ -3,7 +3,7 @@ import type { Database, Writer } from '../../../../db/engine.ts'
 import { changeOf, insertOf, lockedRowsOf, prepare, rowsOf, sureChangeOf } from '../../../../db/prepared.ts'
 import { cartGiftCards, cartLines, carts, orderGiftCards, orderLines, orders } from '../../../../db/schema/selling.ts'
 import { moveOf } from '../../../lib/transitions.ts'
-import { type Cart, type CartLine, cartTransitions, type Reach, type Sold } from './domain.ts'
+import { type Cart, type CartAccess, type CartLine, cartTransitions, type SoldCart } from './domain.ts'
 
 const cartById = rowsOf(carts, ['id'])
 const lockedCart = lockedRowsOf(carts, ['id'])
@@ -73,7 +73,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     },
 
     /** What a cart was sold for; undefined while it has not become an order. */
-    async soldFor(cartId: string): Promise<Sold | undefined> {
+    async soldFor(cartId: string): Promise<SoldCart | undefined> {
       const order = await read.first(orderOfCart, { cartId })
       if (!order) return undefined
       const cards = await read.all(giftCardsOfOrder, { orderId: order.id })
@@ -121,7 +121,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
         code,
         now,
         expiresAt,
-      }: { id: string; shopId: string; reach: Reach; code: string; now: number; expiresAt: number },
+      }: { id: string; shopId: string; reach: CartAccess; code: string; now: number; expiresAt: number },
     ): Promise<boolean> {
       const updatedAt = laterThan(now)
       const rows = await tx
@@ -227,7 +227,7 @@ const laterThan = (now: number) => sql<number>`case when ${carts.updatedAt} >= $
 const isOpen = (now: number) => and(eq(carts.status, 'OPEN'), gt(carts.expiresAt, now))
 
 /** The same as `canAccessCart` of the domain, for the guard of an update. */
-function within(reach: Reach): SQL | undefined {
+function within(reach: CartAccess): SQL | undefined {
   if (reach === 'all') return undefined
   return reach === 'guests' ? isNull(carts.customerId) : or(isNull(carts.customerId), eq(carts.customerId, reach.customerId))
 }

@@ -2,7 +2,7 @@ import { moneyOf } from '../../../lib/money.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
 import { availableCount } from '../../catalog/products/domain.ts'
 import { orderDiscount, orderDiscountView } from '../discount/domain.ts'
-import { type Cart, type Notice, type Sold, statusAt } from './domain.ts'
+import { type Cart, type Notice, type SoldCart, statusAt } from './domain.ts'
 import { type CartItem, type CartSnapshot, codedOffer, discountNotices, isStillSellable, noticesIn, pricedAsSeen } from './pricing.ts'
 
 /** A cart as the API answers it. */
@@ -21,7 +21,7 @@ export function cartView(snapshot: CartSnapshot, now: number): CartView {
 /** The same with what it was sold for: that of a cart which became an order. Taxes, methods and cards of now are none of its. */
 export function soldView(
   snapshot: CartSnapshot,
-  { totals, shippingMethod, cards, discounts, ofLines }: Sold,
+  { totals, shippingMethod, cards, discounts, ofLines }: SoldCart,
   now: number,
   ofDiscounts: readonly Notice[] = [],
 ) {

@@ -1,7 +1,7 @@
-/** What Apple Pay hands over is some kilobytes of JSON. */
+/** In characters. An Apple Pay token is a few kilobytes of JSON. */
 export const paymentTokenMax = 16_384
 
-/** What a cart lacks to be bought, a sentence each. */
+/** Lists what a cart lacks before it can be bought, one sentence each. */
 export function missingForCheckout(
   cart: { email: string | null; shippingAddress: unknown; shippingMethod: string | null },
   { lines, shipsByMethod, isReached = true }: { lines: number; shipsByMethod: boolean; isReached?: boolean },

@@ -29,6 +29,6 @@ export const Returned = t.Object(
 export const CartParam = t.Object({ id: text(64) })
 export const WebhookParams = t.Object({ processor: text(40) })
 export const ShopWebhookParams = t.Object({ processor: text(40), shopId: text(64) })
-/** As long as an address can be: one that is too long is none of ours either. */
+/** The limit on URLs; a longer token is never valid. */
 export const CallbackParam = t.Object({ token: text(8_192) })
 export const Received = t.Object({ received: t.Literal(true) })

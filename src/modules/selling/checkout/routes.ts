@@ -57,14 +57,14 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
     })
 
 export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) => {
-  const heed = async (request: Request, processor: string, shopId: string | undefined): Promise<typeof Received.static> => {
+  const handle = async (request: Request, processor: string, shopId: string | undefined): Promise<typeof Received.static> => {
     const sender = deps.limitKey(request)
     const bad = { wait: () => deps.badMessages.wait(sender), count: () => void deps.badMessages.take(sender) }
     await handleWebhook(deps, { processor, shopId, body: rawBodyOf(request), headers: request.headers, sender, bad })
     return { received: true }
   }
-  /** QPay reads these very letters. */
-  const heedCall = async (token: string, { url }: Request) => {
+  /** QPay requires exactly this response body. */
+  const handleCall = async (token: string, { url }: Request) => {
     const paid = new URL(url).searchParams.get('qpay_payment_id') ?? ''
     await handleCallback(deps, token, /^[\w-]{1,64}$/.test(paid) ? paid : undefined)
     return new Response('SUCCESS', { headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' } }) as never
@@ -76,7 +76,7 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) => {
   } as const
 
   return routes(deps, 'Webhooks')
-    .post('/webhooks/payments/:processor', ({ params: { processor }, request }) => heed(request, processor, undefined), {
+    .post('/webhooks/payments/:processor', ({ params: { processor }, request }) => handle(request, processor, undefined), {
       access: 'processor',
       params: WebhookParams,
       response: { 200: Received, ...errorResponses(401, 413, 415, 429) },
@@ -86,7 +86,7 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) => {
           'Signed by the processor over its raw bytes, for the account of the instance. It is kept, once however often it comes, answered at once, and worked then: what it says is asked of the processor, so that messages which come twice, late or out of order change nothing. Messages about something else are 200 and ignored; a processor that is not set up is 401, like a bad signature; 503 where the signature cannot be checked now; 429 for an address that sends many bad ones of a processor which has to be asked about each.',
       },
     })
-    .post('/webhooks/payments/:processor/:shopId', ({ params: { processor, shopId }, request }) => heed(request, processor, shopId), {
+    .post('/webhooks/payments/:processor/:shopId', ({ params: { processor, shopId }, request }) => handle(request, processor, shopId), {
       access: 'processor',
       params: ShopWebhookParams,
       response: { 200: Received, ...errorResponses(401, 413, 415, 429) },
@@ -95,7 +95,7 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) => {
         description: 'Signed with the secret of an account that the shop has, or had. It reaches payments through that account alone.',
       },
     })
-    .get('/webhooks/payments/qpay/callback/:token', ({ params: { token }, request }) => heedCall(token, request), {
+    .get('/webhooks/payments/qpay/callback/:token', ({ params: { token }, request }) => handleCall(token, request), {
       ...callback,
       detail: {
         summary: 'A call of QPay about a payment',
@@ -103,7 +103,7 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) => {
           'QPay signs nothing, and is given an address of its own for each payment, which nobody can guess. Of what comes with the call no more than `qpay_payment_id` is looked at, and that only where QPay did not answer when its invoice was made: QPay is asked what became of the payment. An address that is none is 404.',
       },
     })
-    .post('/webhooks/payments/qpay/callback/:token', ({ params: { token }, request }) => heedCall(token, request), {
+    .post('/webhooks/payments/qpay/callback/:token', ({ params: { token }, request }) => handleCall(token, request), {
       ...callback,
       detail: { summary: 'The same, for those who post' },
     })

@@ -53,57 +53,60 @@ export type CheckoutRequest = {
   processor: string | undefined
   paymentToken: string | undefined
   returnUrl: string | undefined
-  /** Of the shopper: unpaid orders are bounded by it. */
+  /** The shopper's IP address. It limits unpaid orders. */
   address: string
   attempt: Attempt
-  /** The very cart, and what was due of it, that the page showed which this comes from: nothing else is bought. */
-  shown?: { readonly updatedAt: number; readonly amountDue: number } | undefined
+  /** The cart version and amount that the page showed. A different one is not bought. */
+  expected?: { readonly updatedAt: number; readonly amountDue: number } | undefined
 }
 
-/** What the shopper's page learns: the order, and how its payment stands. */
+/** The response of a checkout: the order and the state of its payment. */
 export type CheckoutAnswer = {
   order: Omit<OrderView, 'email'> & { email: string | null }
   payment: { processor: string | null; status: Payment['status'] | 'NOT_REQUIRED'; clientParameters: Record<string, unknown> }
 }
 
 /**
- * Buys a cart: makes the order and takes it as far as it goes without the shopper. The same request sent again goes on where it
- * was; another one for a cart whose payment failed begins a new payment.
+ * Buys a cart: places the order and runs its saga as far as it can go without the shopper. A retry with the same key
+ * continues where it stopped. A new key for a cart whose payment failed starts a new payment.
  * @throws AppError INVALID, also for a stored address with an unknown province under `strictProvinces`; NOT_FOUND;
- *   CONFLICT when the cart cannot be bought as it is, saying what changed
+ *   CONFLICT when the cart cannot be bought as it is; the message says what changed
  */
 export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promise<CheckoutAnswer> {
   const { caller, cartId, attempt, paymentToken } = request
-  // A wallet's JSON is sealed by the wallet.
+  // JSON is an encrypted wallet token.
   if (paymentToken !== undefined && !paymentToken.startsWith('{') && holdsCardNumber(paymentToken))
     throw new AppError('INVALID', 'paymentToken (body): looks like the number of a card: send what the library of the processor made of it')
-  const [asked, offering] = deps.db.read.together(() => [loadCart(deps, caller, cartId), readOfferedProcessors(deps, caller.shop)] as const)
-  // Not everybody pays.
+  const [cartRead, offering] = deps.db.read.together(
+    () => [loadCart(deps, caller, cartId), readOfferedProcessors(deps, caller.shop)] as const,
+  )
+  // A retry never needs the offers.
   offering.catch(() => undefined)
-  const whole = await asked
-  const { cart } = whole
+  const loadedCart = await cartRead
+  const { cart } = loadedCart
   const isConverted = cart.status === 'CONVERTED'
-  // What a request has done stays its own, also when the cart was taken back since and is open, or has become another's order.
-  const own = isConverted || attempt.resumed ? await orderOfAttempt(deps, cart.id, attempt.key) : undefined
-  const known = own ?? (isConverted ? await orderOfCart(deps, cart.id) : undefined)
-  const isSameRequest = known === own
-  let kept: CheckoutAnswer | undefined
-  // Not inside the write: an instance makes its key when it is first asked for.
+  // An order belongs to the request that made it, even if the cart was reopened or bought again since.
+  const orderOfRequest = isConverted || attempt.resumed ? await orderOfAttempt(deps, cart.id, attempt.key) : undefined
+  const existingOrder = orderOfRequest ?? (isConverted ? await orderOfCart(deps, cart.id) : undefined)
+  const isSameRequest = existingOrder === orderOfRequest
+  let storedAnswer: CheckoutAnswer | undefined
+  // Outside the write: the first call creates the instance key.
   const { urlOf } = await deps.orderLinks.ready()
   const showsPersonalData = isSameRequest || cart.customerId !== null
-  const context = requestSagaContext(deps, attempt.key, async (tx, sold, isSure) => {
-    const answer = answerOf(withoutReasons(orderView(sold, urlOf(sold.order.id))), sold.payments, showsPersonalData)
+  const context = requestSagaContext(deps, attempt.key, async (tx, order, isSure) => {
+    const answer = answerOf(withoutReasons(orderView(order, urlOf(order.order.id))), order.payments, showsPersonalData)
     await attempt.keep(tx, answer, isSure)
     tx.afterCommit(() => {
-      kept = answer
+      storedAnswer = answer
     })
   })
-  const begun = known
-    ? await continueOrder(deps, known, { isSameRequest, request, context })
-    : await buyOrContinue(deps, whole, { request, context, offering })
-  const saga = await runSaga(deps, begun.order.id, context, begun)
+  const started = existingOrder
+    ? await continueOrder(deps, existingOrder, { isSameRequest, request, context })
+    : await buyOrContinue(deps, loadedCart, { request, context, offering })
+  const saga = await runSaga(deps, started.order.id, context, started)
   return (
-    kept ?? answerOf(withoutReasons(await readOrder(deps, { shopId: caller.shop.id }, saga.order.id)), saga.payments, showsPersonalData)
+    storedAnswer ??
+    answerOf(withoutReasons(await readOrder(deps, { shopId: caller.shop.id }, saga.order.id)), saga.payments, showsPersonalData)
   )
 }
 
@@ -111,100 +114,98 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
  * Chooses the processors that can take this amount for a request.
  * @throws AppError CONFLICT where none can take it; INVALID for a token that the processor does not know
  */
-function choicesFor(deps: OrderDeps, { request, offering }: Buying, amount: Money): Promise<Choices> {
+function choicesFor(deps: OrderDeps, { request, offering }: CheckoutStep, amount: Money): Promise<Choices> {
   const { caller, method, processor, paymentToken: token, returnUrl, attempt } = request
-  const wish = { method, processor, token, returnUrl, attemptKey: attempt.key }
-  return selectProcessor(deps, caller.shop, wish, amount, offering)
+  const processorRequest = { method, processor, token, returnUrl, attemptKey: attempt.key }
+  return selectProcessor(deps, caller.shop, processorRequest, amount, offering)
 }
 
-/**
- * Returns the first choice, and leaves the others to the request's run for the case that its processor does not begin
- * the payment.
- */
+/** Returns the first choice and keeps the others in the context, for a processor that does not start the payment. */
 function takeFirstChoice({ first, fallbacks }: Choices, context: SagaContext): PaymentChoice {
   context.fallbacks?.push(...fallbacks)
   return first
 }
 
-/** `offering`: what may be paid by, where it was asked just now. */
-type Buying = { request: CheckoutRequest; context: SagaContext; offering?: Promise<OfferedProcessors> }
+/** `offering`: the processors that the shop offers, if they were read with the cart. */
+type CheckoutStep = { request: CheckoutRequest; context: SagaContext; offering?: Promise<OfferedProcessors> }
 
-/** Makes an order of an open cart. One that this request has made is its own, also where nobody heard of that commit until just now. */
-async function buyOrContinue(deps: OrderDeps, whole: LoadedCart, buying: Buying): Promise<Saga> {
-  const { request, context } = buying
+/** Places an order for an open cart. A retry finds the order that its first attempt committed. */
+async function buyOrContinue(deps: OrderDeps, loadedCart: LoadedCart, step: CheckoutStep): Promise<Saga> {
+  const { request, context } = step
   try {
-    return await buy(deps, whole, buying)
+    return await placeNewOrder(deps, loadedCart, step)
   } catch (error) {
     const isRefused = error instanceof AppError && error.code === 'CONFLICT'
-    const own = isRefused && request.attempt.resumed ? await orderOfAttempt(deps, request.cartId, request.attempt.key) : undefined
-    if (!own) throw error
-    return continueOrder(deps, own, { isSameRequest: true, request, context })
+    const orderOfRequest =
+      isRefused && request.attempt.resumed ? await orderOfAttempt(deps, request.cartId, request.attempt.key) : undefined
+    if (!orderOfRequest) throw error
+    return continueOrder(deps, orderOfRequest, { isSameRequest: true, request, context })
   }
 }
 
-/** @throws AppError CONFLICT for a cart that cannot be bought as it is */
-async function buy(deps: OrderDeps, { cart, snapshot }: LoadedCart, buying: Buying): Promise<Saga> {
-  const { request, context } = buying
+/** @throws AppError CONFLICT if the cart cannot be bought as it is */
+async function placeNewOrder(deps: OrderDeps, { cart, snapshot }: LoadedCart, step: CheckoutStep): Promise<Saga> {
+  const { request, context } = step
   const { caller, address, attempt } = request
   const now = deps.clock.now()
   if (cart.status !== 'OPEN') throw notOpen()
   const { shop, items } = snapshot
   assertOpen(shop)
-  const sum = priced(snapshot, now)
-  const { shown } = request
-  if (shown && (shown.updatedAt !== cart.updatedAt || shown.amountDue !== sum.totals.amountDue))
+  const price = priced(snapshot, now)
+  const { expected } = request
+  if (expected && (expected.updatedAt !== cart.updatedAt || expected.amountDue !== price.totals.amountDue))
     throw new AppError('CONFLICT', 'The cart has changed since it was shown: look at it again')
-  // Stored before the shop turned strictProvinces on, or before it had rates or zones by province.
+  // The address may be older than `strictProvinces`, or than the shop's rates and zones by province.
   assertProvinces(snapshot, cart, 'cart')
-  const isReached = noticesIn(snapshot, sum.totals).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
+  const isReached = noticesIn(snapshot, price.totals).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
   const shipsByMethod = shop.shippingMethods.length > 0 && isSentAtAll(snapshot)
   const missing = missingForCheckout(cart, { lines: items.length, shipsByMethod, isReached })
   if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
   const changes = changedSince(snapshot, now)
   if (changes.length > 0) {
-    // So that the shopper sees what is true now and may buy it at the next try, which is another request than this one.
-    const told = new AppError('CONFLICT', `The cart has changed. ${changes.join('. ')}. Look at the cart again`)
-    await refreshPrices(deps, cart.id, (tx) => attempt.refuse(tx, told))
-    throw told
+    // Stores the current prices, so that the shopper sees them and the next request can buy.
+    const conflict = new AppError('CONFLICT', `The cart has changed. ${changes.join('. ')}. Look at the cart again`)
+    await refreshPrices(deps, cart.id, (tx) => attempt.refuse(tx, conflict))
+    throw conflict
   }
-  // Behind a shop's own server all of its shoppers come from one address.
+  // All shoppers of a shop's own server share one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
-  const choice = takeFirstChoice(await choicesFor(deps, buying, { amount: sum.totals.amountDue, currency: cart.currency }), context)
-  const purchase = { snapshot, mode: caller.shop.mode, priced: sum, email: cart.email, placedFrom }
+  const choice = takeFirstChoice(await choicesFor(deps, step, { amount: price.totals.amountDue, currency: cart.currency }), context)
+  const purchase = { snapshot, mode: caller.shop.mode, priced: price, email: cart.email, placedFrom }
   return placeOrder(deps, purchase, choice, context).catch(async (error: unknown) => {
-    // What was used up just now is seen at the next look at the cart, and bought without at the next try.
-    if (sum.discounts.length > 0 && error instanceof AppError && error.code === 'CONFLICT')
+    // Refreshes the cart, so that the next read shows the exhausted discount.
+    if (price.discounts.length > 0 && error instanceof AppError && error.code === 'CONFLICT')
       await refreshPrices(deps, cart.id, (tx) => attempt.refuse(tx, error))
     throw error
   })
 }
 
-/** @throws AppError CONFLICT: in a shop that is suspended nothing new is bought or paid; what has begun goes on */
+/** @throws AppError CONFLICT in a suspended shop: it accepts no new orders or payments; running ones continue */
 function assertOpen(shop: Shop): void {
   if (!isOpen(shop)) throw new AppError('CONFLICT', 'The shop is suspended: nothing can be bought in it')
 }
 
 /**
- * Goes on with the order that the cart became. Another request than the one that began its payment may begin a new one, once
- * that has ended, and its processor will not take money for it any more.
- * @throws AppError CONFLICT when there is nothing left to pay for; UNAVAILABLE when the processor of the one before does not answer
+ * Continues the order of a converted cart. A different request starts a new payment, once the previous one has ended
+ * and its processor can no longer capture it.
+ * @throws AppError CONFLICT when nothing is left to pay; UNAVAILABLE when the previous processor does not answer
  */
 async function continueOrder(
   deps: OrderDeps,
   { id, shopId }: Order,
-  { isSameRequest, ...buying }: Buying & { isSameRequest: boolean },
+  { isSameRequest, ...step }: CheckoutStep & { isSameRequest: boolean },
 ): Promise<Saga> {
-  const { context } = buying
+  const { context } = step
   if (isSameRequest) return runSaga(deps, id, context)
-  const quiet = { ...context, keep: undefined }
-  // The one before may be paid by now, and nobody has told us.
-  const found = await refreshSaga(deps, id, quiet)
-  assertPayable(found, deps.clock.now())
+  const contextWithoutResponse = { ...context, keep: undefined }
+  // The previous payment may be captured already, and its message lost.
+  const current = await refreshSaga(deps, id, contextWithoutResponse)
+  assertPayable(current, deps.clock.now())
   assertOpen(await readShop(deps, shopId))
-  // Before the payment before is given up: a request that nobody can take changes nothing.
-  const { amountDue: amount, currency } = found.order
-  const choices = await choicesFor(deps, buying, { amount, currency })
-  const saga = await voidOpenPayment(deps, found, quiet)
+  // Before the previous payment is voided: a request that no processor can serve changes nothing.
+  const { amountDue: amount, currency } = current.order
+  const choices = await choicesFor(deps, step, { amount, currency })
+  const saga = await voidOpenPayment(deps, current, contextWithoutResponse)
   if (saga === 'taken') throw underWay()
   if (saga === 'silent')
     throw new AppError('UNAVAILABLE', 'The processor does not say whether the payment before may still succeed: try again in a moment', {
@@ -224,7 +225,7 @@ function assertPayable(saga: Saga, now: number): void {
   if (payment && isOpenPayment(payment)) throw underWay()
 }
 
-/** @param showsPersonalData false: whoever has a guest's cart may pay for it, and learns no more of the guest than the cart tells by now */
+/** @param showsPersonalData false for another request on a guest's cart: it may pay, but sees no personal data */
 const answerOf = (view: OrderView, payments: readonly Payment[], showsPersonalData: boolean): CheckoutAnswer => ({
   order: showsPersonalData ? view : { ...view, email: null, shippingAddress: null, billingAddress: null },
   payment: paymentAnswer(paymentOf({ payments })),
@@ -235,41 +236,40 @@ const paymentAnswer = (payment: Payment | undefined): CheckoutAnswer['payment'] 
     ? { processor: payment.processor, status: payment.status, clientParameters: payment.clientParameters }
     : { processor: null, status: 'NOT_REQUIRED', clientParameters: {} }
 
-/** What anybody who holds the cart may know of its order: nothing of the person. */
+/** What anyone with the cart's id may see of its order: no personal data. */
 export type Returned = {
   order: Pick<OrderView, 'id' | 'number' | 'status' | 'paymentStatus' | 'total' | 'amountDue'>
   payment: CheckoutAnswer['payment']
 }
 
 /**
- * The shopper is back from the processor's page: the order goes as far as it can.
- * @throws AppError NOT_FOUND when the cart never became an order
+ * Updates an order when the shopper returns from the processor's page.
+ * @throws AppError NOT_FOUND if the cart was never checked out
  */
 export async function returnFromProcessor(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<Returned> {
   const cart = await cartOf(deps, caller, cartId)
-  const known = await orderOfCart(deps, cart.id)
-  if (!known) throw new AppError('NOT_FOUND', 'The cart has not been checked out')
-  const saga = await refreshSagaOnReturn(deps, known.id, requestSagaContext(deps, deps.newId('attempt')))
-  const { order } = saga
+  const order = await orderOfCart(deps, cart.id)
+  if (!order) throw new AppError('NOT_FOUND', 'The cart has not been checked out')
+  const saga = await refreshSagaOnReturn(deps, order.id, requestSagaContext(deps, deps.newId('attempt')))
   return {
-    order: { ...pick(order, 'id', 'number', 'status', 'paymentStatus'), ...moneyOf(order, 'total', 'amountDue') },
+    order: { ...pick(saga.order, 'id', 'number', 'status', 'paymentStatus'), ...moneyOf(saga.order, 'total', 'amountDue') },
     payment: paymentAnswer(paymentOf(saga)),
   }
 }
 
 /**
- * The shopper changes their mind: an unpaid checkout is taken back, and its cart is open again.
- * @throws AppError NOT_FOUND; CONFLICT while a payment may still succeed, when one has, and for a cart that has expired
+ * Cancels an unpaid checkout and opens its cart again.
+ * @throws AppError NOT_FOUND; CONFLICT if a payment succeeded or may still succeed, or if the cart has expired
  */
 export async function cancelCheckout(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<CartView> {
   const cart = await cartOf(deps, caller, cartId)
   if (cart.status === 'EXPIRED') throw new AppError('CONFLICT', 'The cart is not open any more')
-  const known = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
+  const order = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
   const { principal } = caller
   const actor = principal.kind === 'customer' ? principal.id : 'shopper'
-  if (known) await cancelUnpaidOrder(deps, known.id, requestSagaContext(deps, deps.newId('attempt')), actor)
+  if (order) await cancelUnpaidOrder(deps, order.id, requestSagaContext(deps, deps.newId('attempt')), actor)
   const view = await readCart(deps, caller, cartId)
-  // Whoever is told that it is open believes that nothing was bought.
+  // An open cart tells the caller that nothing was bought.
   if (view.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart was checked out again meanwhile')
   return view
 }

@@ -24,10 +24,10 @@ export const offersOfCart = ({ discountStore, clock }: DiscountDeps, shopId: str
   discountStore.ofCart(shopId, cartId, clock.now())
 
 /** What has to be known besides, to tell which of them count. */
-export type Beside = { readonly shopper: Shopper; readonly mode: Mode; readonly productIds: readonly string[] }
+export type OfferContext = { readonly shopper: Shopper; readonly mode: Mode; readonly productIds: readonly string[] }
 
 /** The same with what is not said by themselves: which products are in their collections, and what their shopper has used. Where none asks, nothing is read. */
-export async function offersWith(deps: DiscountDeps, all: readonly Offer[], { shopper, mode, productIds }: Beside): Promise<Offers> {
+export async function offersWith(deps: DiscountDeps, all: readonly Offer[], { shopper, mode, productIds }: OfferContext): Promise<Offers> {
   if (all.length === 0) return noOffers
   const now = deps.clock.now()
   const open = all.filter((offer) => closedBy(offer, 0, now) === undefined)

@@ -11,7 +11,7 @@ const changed = (counted: Counted) => new AppError('CONFLICT', `${nameOf(counted
 /** In the order of the discounts' ids, so that writes which meet on several of them do not wait for each other in a ring. */
 const inOrder = (all: readonly Counted[]): Counted[] => [...all].sort((a, b) => (a.offer.id < b.offer.id ? -1 : 1))
 
-export type Using = {
+export type DiscountUseRequest = {
   readonly orderId: string
   readonly mode: DiscountUse['mode']
   readonly shopper: Shopper
@@ -34,7 +34,7 @@ export const userOf = async (deps: DiscountDeps, shopper: Shopper): Promise<stri
 export async function takeDiscounts(
   tx: Writer,
   { discountStore: store, clock }: DiscountDeps,
-  { orderId, mode, counted, customer }: Omit<Using, 'shopper'> & { readonly customer: string },
+  { orderId, mode, counted, customer }: Omit<DiscountUseRequest, 'shopper'> & { readonly customer: string },
 ): Promise<void> {
   const now = clock.now()
   const taken = inOrder(counted)

@@ -5,7 +5,7 @@ import type { Order } from '../order/domain.ts'
 import type { Draft, DraftStatus } from './domain.ts'
 
 /** What of a draft is shown besides its cart. */
-export type Whole = {
+export type LoadedDraft = {
   readonly draft: Draft
   readonly cart: Cart
   readonly view: CartView
@@ -15,7 +15,7 @@ export type Whole = {
 }
 
 /** A draft as its shop sees it. Once it is an order, that says whom it is for. */
-export function draftView({ draft, cart, view, order, status }: Whole, payUrl: string) {
+export function draftView({ draft, cart, view, order, status }: LoadedDraft, payUrl: string) {
   const person = cart.status === 'CONVERTED' && order && status !== 'EXPIRED' ? order : cart
   return {
     ...pick(draft, 'id', 'shopId'),

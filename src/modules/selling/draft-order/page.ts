@@ -9,7 +9,7 @@ import type { CartView } from '../cart/index.ts'
 import { addressFields, addressNames, emailMax, type Fields } from './form.ts'
 
 /** What a page asks for before it can be paid. `isNeeded`: it cannot be paid without. */
-export type Asked = {
+export type PageRequest = {
   readonly email: boolean
   readonly address: boolean
   /** The ways that it may be sent, where one has to be chosen. */
@@ -24,7 +24,7 @@ type Notice = keyof Words['say']['pay']
 /** What there is to see of an order that is to be paid. `key`: of the next try to pay. */
 export type ToPay = {
   readonly view: CartView
-  readonly asked: Asked
+  readonly asked: PageRequest
   readonly ways: readonly HostedPageOption[]
   readonly canBePaid: boolean
   readonly isTrial: boolean

@@ -23,7 +23,7 @@ import {
 import { cancelCheckout, checkOut, returnFromProcessor } from '../checkout/index.ts'
 import type { Draft } from './domain.ts'
 import { detailsIn, type Fields, shownIn } from './form.ts'
-import { type Asked, overPage, type ToPay, toPayPage, waitingPage } from './page.ts'
+import { overPage, type PageRequest, type ToPay, toPayPage, waitingPage } from './page.ts'
 import type { DraftDeps } from './providers.ts'
 import { ofLink, openDraft, wholeDraft } from './service.ts'
 
@@ -143,7 +143,7 @@ async function openPage(deps: DraftDeps, known: Found, told: Told): Promise<WebP
   })
 }
 
-const nothingAsked: Asked = { email: false, address: false, methods: [], isNeeded: false, countries: [], country: '' }
+const nothingAsked: PageRequest = { email: false, address: false, methods: [], isNeeded: false, countries: [], country: '' }
 
 /** What is the same of every order that is to be paid. @param due 0: nothing has to be paid */
 async function toPayOf(deps: DraftDeps, { draft, caller }: Found, due?: number): Promise<Omit<ToPay, 'view' | 'seen' | 'notice'>> {
@@ -164,7 +164,7 @@ async function askedOf(
   deps: DraftDeps,
   { draft, caller, shop }: Found,
   { snapshot, cart }: Pick<Awaited<ReturnType<typeof openDraft>>, 'snapshot' | 'cart'>,
-): Promise<Asked> {
+): Promise<PageRequest> {
   const isLeftOpen = (field: NonNullable<typeof cart.draft>['settled'][number]) => !cart.draft?.settled.includes(field)
   const isSent = isSentAtAll(snapshot)
   const byMethod = isSent && shop.shippingMethods.length > 0
@@ -181,9 +181,9 @@ async function askedOf(
 }
 
 /** How a try to pay is made once, whatever a browser sends twice. @throws what the work does, and CONFLICT while it is at work */
-export type Once = (key: string, work: (attempt: Attempt) => Promise<unknown>) => Promise<unknown>
+export type IdempotentRun = (key: string, work: (attempt: Attempt) => Promise<unknown>) => Promise<unknown>
 /** @param address of whoever sends it: unpaid orders are bounded by it */
-type Sender = { readonly address: string; readonly once: Once }
+type Sender = { readonly address: string; readonly once: IdempotentRun }
 
 /**
  * Does what a form of the page says.
@@ -269,7 +269,7 @@ async function pay(deps: DraftDeps, known: Found, fields: Fields, { address, onc
       returnUrl: deps.orderLinks.now()?.payUrlOf(draft.id),
       address,
       attempt,
-      shown: page,
+      expected: page,
     }),
   )
   return true

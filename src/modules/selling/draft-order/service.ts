@@ -24,7 +24,7 @@ import {
 } from '../cart/index.ts'
 import { cancelUnpaidOrder, orderOfCart, requestSagaContext } from '../order/index.ts'
 import { type Draft, type DraftStatus, draftStatusOf, draftsPerShopMax, sendsMax, standingOf } from './domain.ts'
-import { type DraftView, draftView, type Whole } from './draft-view.ts'
+import { type DraftView, draftView, type LoadedDraft } from './draft-view.ts'
 import type { DraftDeps } from './providers.ts'
 
 /** What a create or a change of a draft says; what is undefined stays as it is. */
@@ -38,13 +38,13 @@ const triesMax = 25
 export const ofLink = (shopId: string): CartCaller => ({ shop: { id: shopId }, principal: anonymous, hasLink: true })
 
 /** A draft with its cart and the order that it became last. */
-export async function wholeDraft(deps: DraftDeps, draft: Draft): Promise<Whole & { readonly snapshot: CartSnapshot }> {
+export async function wholeDraft(deps: DraftDeps, draft: Draft): Promise<LoadedDraft & { readonly snapshot: CartSnapshot }> {
   const { cart, snapshot, view } = await viewCart(deps, ofLink(draft.shopId), draft.cartId)
   const order = await orderOfCart(deps, draft.cartId)
   return { draft, cart, view, snapshot, order, status: draftStatusOf(cart, order, deps.clock.now()) }
 }
 
-const viewOf = async (deps: DraftDeps, whole: Whole): Promise<DraftView> =>
+const viewOf = async (deps: DraftDeps, whole: LoadedDraft): Promise<DraftView> =>
   draftView(whole, (await deps.orderLinks.ready()).payUrlOf(whole.draft.id))
 
 /** A draft of the shop. @throws AppError NOT_FOUND, also for another shop's */
@@ -187,7 +187,7 @@ export async function openDraft(
   shopId: string,
   id: string,
   { actor, expected }: { actor: string; expected?: Expected | undefined },
-): Promise<Whole & { readonly snapshot: CartSnapshot }> {
+): Promise<LoadedDraft & { readonly snapshot: CartSnapshot }> {
   const draft = await ownDraft(deps, shopId, id)
   assertExpected(expected, draft.version)
   const found = await wholeDraft(deps, draft)

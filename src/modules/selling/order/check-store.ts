@@ -3,7 +3,7 @@ import { orderIndexed } from '../../../../db/search.ts'
 import { hasUnits, linesIn } from '../../../../db/units-to-send.ts'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
 
-// Asked for by `souk check` alone, and so made by it.
+// Built on demand: only `souk check` needs it.
 const rules = (): readonly Rule[] => [
   {
     subject: 'fulfilments',
@@ -50,5 +50,5 @@ const rules = (): readonly Rule[] => [
   },
 ]
 
-/** What of orders is kept in two places. */
+/** Finds orders whose derived columns differ from their source rows. */
 export const orderFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules())

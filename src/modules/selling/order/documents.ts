@@ -4,12 +4,12 @@ import type { OrderLinkDeps } from '../order-link/index.ts'
 import type { OrderStore } from './store.ts'
 import { type FullOrder, orderView } from './view.ts'
 
-/** An order as its shop sees it, as the text that is sent. */
+/** An order as its shop sees it, serialized. */
 export type OrderDocument = { readonly shopId: string; readonly text: string }
 
-/** The orders that were asked for lately. Where the engine cannot tell of others' commits, nothing is kept. */
+/** The cache of orders as JSON. It is off where the engine cannot report other processes' commits. */
 export type OrderDocuments = {
-  /** The text of an order; undefined when the shop has no such order, or when it cannot be said at once. */
+  /** Returns an order's JSON; undefined if the shop has no such order, or it is not available synchronously. */
   textNow(shopId: string, id: string): string | undefined
 }
 
@@ -18,7 +18,7 @@ const charactersMax = 24_000_000
 
 export type OrderCache = Cache<OrderDocument>
 
-/** What a process keeps of orders; whatever changes one forgets it. */
+/** Creates the cache of orders. Every change of an order drops its entry. */
 export const createOrderCache = ({ foreignVersion }: Pick<Database, 'foreignVersion'>): OrderCache =>
   createCache({ version: foreignVersion, entriesMax: documentsMax, charactersMax, charactersOf: ({ text }) => text.length })
 

@@ -27,7 +27,7 @@ export type Fulfilment = typeof fulfilments.$inferSelect
 export type OrderNote = typeof orderNotes.$inferSelect
 export type OrderStatus = Order['status']
 
-/** What may become of an order. Whether money went back is its `paymentStatus`, never its status. */
+/** The transitions of an order. Refunds show in its `paymentStatus`, never in its status. */
 export const orderTransitions = reachable('PENDING_PAYMENT', {
   PENDING_PAYMENT: ['PAID', 'EXPIRED', 'CANCELLED'],
   PAID: ['CONFIRMED', 'COMPENSATING'],
@@ -39,17 +39,17 @@ export const orderTransitions = reachable('PENDING_PAYMENT', {
   CANCELLED: [],
 } as const satisfies Transitions<OrderStatus>)
 
-/** What may become of a refund. */
+/** The transitions of a refund. */
 export const refundTransitions = reachable('PENDING', {
   PENDING: ['SUCCEEDED', 'FAILED', 'CLAIMABLE', 'MANUAL'],
-  // A claim that nobody can redeem any more, and money that came back from the shopper's bank, must still be paid.
+  // An expired claim, and money that the shopper's bank returned, must still be paid.
   CLAIMABLE: ['SUCCEEDED', 'MANUAL'],
   SUCCEEDED: ['MANUAL'],
   MANUAL: ['SUCCEEDED'],
   FAILED: [],
 } as const satisfies Transitions<Refund['status']>)
 
-/** What may become of a dispute. A bank that had given the money again may take it after all; what is lost is lost. */
+/** The transitions of a dispute. A bank may reclaim money that it had returned; LOST is final. */
 export const disputeTransitions = reachable('OPEN', {
   OPEN: ['WON', 'LOST'],
   WON: ['LOST'],
@@ -76,12 +76,12 @@ export const fulfilmentStatuses = [
   'FULFILLED',
 ] as const satisfies readonly Order['fulfilmentStatus'][]
 
-/** Which orders of a shop are asked for; moments in milliseconds, `until` is the first one after. */
+/** The filter of a list of orders; times in milliseconds, `until` exclusive. */
 export type OrderFilter = { readonly shopId: string } & Optional<
   Pick<Order, 'status' | 'paymentStatus' | 'fulfilmentStatus' | 'customerId' | 'number' | 'email' | 'id'> & {
-    /** Confirmed, and something is left to send. */
+    /** Confirmed, with units left to send. */
     toFulfil: true
-    /** Of `q`: the last may be how a word begins. */
+    /** The words of `q`; the last one may be a prefix. */
     words: readonly string[]
     from: number
     until: number
@@ -89,8 +89,8 @@ export type OrderFilter = { readonly shopId: string } & Optional<
 >
 
 /**
- * A filter as a query has it: `from` and `to` are days, both inclusive; `q` is `#` and an order's number, its id, or else words.
- * @throws AppError INVALID, naming the parameter, for a day that there is not, and a window that is reversed or over 365 days
+ * Parses a query: `from` and `to` are days, both inclusive; `q` is `#` and an order's number, an id, or words.
+ * @throws AppError INVALID, naming the parameter, for an invalid day, or a window that is reversed or over 365 days
  */
 export function filterOf({ from, to, q, number, toFulfil, ...rest }: OrderQuery & { shopId: string }): OrderFilter {
   const { since, until } = windowOf({ from, to })
@@ -133,10 +133,10 @@ export function statusesOf({ status, fulfilmentStatus, toFulfil }: OrderFilter):
   )
 }
 
-/** More words of a `q` are not looked at. */
+/** Further words of a `q` are ignored. */
 const queryWordsMax = 10
 
-/** A number that is asked for beside is no other order's. */
+/** A `q` with another number than the `number` filter matches nothing. */
 function searchFilterOf(q: string, number: string | undefined): Partial<OrderFilter> {
   const [, digits] = /^#0*([1-9]\d{0,8})$/.exec(q) ?? []
   if (digits !== undefined) return number === undefined || number === digits ? { number: Number(digits) } : { number: 0 }
@@ -144,10 +144,12 @@ function searchFilterOf(q: string, number: string | undefined): Partial<OrderFil
   return q === '' ? {} : { words: wordsOf(storedMailAddress(q), queryWordsMax) }
 }
 
-/** Of an order, in the order in which they are kept: the rest of very many titles is not found. */
+/** Words stored for an order. Titles come last, so that only they are cut. */
 const wordsMax = 150
 
-/** What an order is found by: its number, e-mail address, the names of its addresses, tracking numbers, SKUs and titles. */
+/**
+ * Returns the words that find an order, besides its number: e-mail address, names, tracking numbers, SKUs and titles.
+ */
 export function searchWordsOf(
   order: Pick<Order, 'email' | 'shippingAddress' | 'billingAddress'>,
   lines: readonly Pick<OrderLine, 'title' | 'variantTitle' | 'sku'>[],
@@ -164,56 +166,56 @@ export function searchWordsOf(
   return wordsOf(texts.filter((text) => text !== null).join(' '), wordsMax)
 }
 
-/** Whether an order that is found by its number and such words is found by a query's. */
-export function holds(number: number, words: readonly string[], asked: readonly string[]): boolean {
+/** Whether an order with this number and these words matches a query's words. */
+export function matchesSearch(number: number, words: readonly string[], asked: readonly string[]): boolean {
   const whole = new Set([...words, String(number)])
   const last = asked.at(-1) ?? ''
   return asked.slice(0, -1).every((word) => whole.has(word)) && (whole.has(last) || words.some((word) => word.startsWith(last)))
 }
 
-/** An order as the saga sees it, with the payments that were begun for it, oldest first. */
+/** An order and its payments, oldest first. */
 export type Saga = { readonly order: Order; readonly payments: readonly Payment[] }
 
-/** The payment that an order is being paid by, or was; else the one that was begun last. */
+/** Returns the open or captured payment of an order, else the newest. */
 export const paymentOf = ({ payments }: Pick<Saga, 'payments'>): Payment | undefined =>
   payments.find((payment) => isOpenPayment(payment) || payment.status === 'CAPTURED') ?? payments.at(-1)
 
 /**
- * What an order that ends unpaid shows of its payment: that a part of its money came, which goes back; else that it was given up, where it
- * was; it may have shown until then that it may be paid again.
+ * Returns the payment status of an order that ends unpaid: CAPTURED after a partial capture, which is refunded; VOIDED
+ * if its payment was voided; else unchanged.
  */
 export function endedPaymentStatus({ capturedTotal }: Order, payments: readonly Payment[]): Pick<Order, 'paymentStatus'> | undefined {
   if (capturedTotal > 0) return { paymentStatus: 'CAPTURED' }
   return paymentOf({ payments })?.status === 'VOIDED' ? { paymentStatus: 'VOIDED' } : undefined
 }
 
-/** What the saga does next. What an outside party decides is a move of its own; what is ours alone happens in one write. */
+/** The next step of a saga. Each step either calls a processor or is one write. */
 export type SagaStep =
-  /** Nothing, until somebody else does something. */
+  /** Nothing, until someone else acts. */
   | { readonly kind: 'rest' }
-  /** Ask the processor: to begin the payment, what became of it, to take the money, to give it up. */
+  /** Calls the processor: starts the payment, queries it, captures it or voids it. */
   | { readonly kind: 'create' | 'ask' | 'capture' | 'void'; readonly payment: Payment }
-  /** Nobody waits for it any more, and nobody can know whether its processor has begun it, or that one decides nothing for as long as is waited for. */
+  /** Ends a payment that no order needs and whose state cannot be learned, or stays undecided too long. */
   | { readonly kind: 'abandon'; readonly payment: Payment }
-  /** The money came on a payment that had ended: it counts all the same. */
+  /** Counts the money of a payment that had ended. */
   | { readonly kind: 'accept'; readonly payment: Payment }
-  /** All that makes a sale of an order that is paid, or has nothing to pay. */
+  /** Makes a sale of an order that is paid or needs no payment. */
   | { readonly kind: 'confirm' }
-  /** Stock and gift cards go back. */
+  /** Releases stock and gift cards. */
   | { readonly kind: 'release' }
-  /** Everything is undone but the money, which must be back. */
+  /** Cancels the order once its money is refunded. */
   | { readonly kind: 'endCompensation' }
 
 const rest: SagaStep = { kind: 'rest' }
 
-/** What comes next. The same state always leads to the same move, so that a saga goes on wherever it broke off, and whoever drives it. */
+/** Returns the next step. The same state always leads to the same step, so any run can continue after a crash. */
 export function nextStep({ order, payments }: Saga, now: number): SagaStep {
   const live = payments.find(isOpenPayment)
   switch (order.status) {
     case 'PENDING_PAYMENT': {
       if (order.amountDue === 0) return { kind: 'confirm' }
       const paid = payments.find(isPaidAfterEnding)
-      // Two of them must not both take money: the one that has not is given up first.
+      // Both must not be captured: the open one is voided first.
       if (paid) return live ? { kind: 'void', payment: live } : { kind: 'accept', payment: paid }
       return live && !isLost(live) ? nextPaymentStep(live, order.expiresAt <= now) : rest
     }
@@ -222,13 +224,13 @@ export function nextStep({ order, payments }: Saga, now: number): SagaStep {
     case 'EXPIRED':
     case 'COMPENSATING':
     case 'CANCELLED':
-      // A sale that was cancelled: the write that gave its money back has undone the rest.
+      // A cancelled sale: the write of its refund reversed the rest.
       if (order.confirmedAt !== null) return rest
       if (live && isLost(live)) return { kind: 'abandon', payment: live }
-      // What is being decided may take days, and what a processor does not give up for ever: the stock does not wait for it.
+      // An undecided payment may take days, and some are never voided: stock does not wait for them.
       if (live && live.status !== 'PROCESSING' && order.attempts < undecidedAsksMax) return { kind: 'void', payment: live }
       if (order.holds !== 'RELEASED') return { kind: 'release' }
-      // Nobody decides it any more: from now on it is watched, as those that have ended are.
+      // Nobody decides it any more. It is watched like other ended payments.
       if (live && live.status !== 'AUTHORIZED' && live.createdAt + undecidedMs <= now) return { kind: 'abandon', payment: live }
       if (live) return { kind: 'void', payment: live }
       return order.status === 'COMPENSATING' ? { kind: 'endCompensation' } : finalStep({ order, payments })
@@ -239,15 +241,15 @@ export function nextStep({ order, payments }: Saga, now: number): SagaStep {
   }
 }
 
-/** What has failed can be tried again on the same page: it is given up as well, before nobody looks at the order any more. */
+/** A failed payment can be retried on the same page, so it is voided before the order rests for good. */
 function finalStep({ order, payments }: Saga): SagaStep {
   const last = order.resumeAt === null ? undefined : payments.at(-1)
   return last && hasFailed(last) && !isUnknownToProcessor(last) ? { kind: 'void', payment: last } : rest
 }
 
 /**
- * Whether money that its processor would take on a payment which has ended counts for nothing: the order waits no more, or for another
- * payment, or we have given this one up.
+ * Whether money that a processor may still capture on an ended payment does not count: the order no longer waits,
+ * waits for another payment, or the payment was voided.
  */
 export const isUnwanted = ({ order, payments }: Saga, { id, status }: Pick<Payment, 'id' | 'status'>, now: number): boolean =>
   status === 'VOIDED' ||
@@ -255,26 +257,26 @@ export const isUnwanted = ({ order, payments }: Saga, { id, status }: Pick<Payme
   order.expiresAt <= now ||
   payments.some((one) => one.id !== id && (isOpenPayment(one) || isPaidAfterEnding(one)))
 
-/** Once its time is over, an order may turn out to be paid, and is not charged any more. */
+/** After its time an order may turn out to be paid, but is not charged any more. */
 function nextPaymentStep(live: Payment, isOver: boolean): SagaStep {
   if (isOver) return hasNoReferences(live) ? rest : { kind: 'ask', payment: live }
   if (live.status === 'AUTHORIZED') return { kind: 'capture', payment: live }
   return { kind: live.status === 'PENDING' && live.processorReference === null ? 'create' : 'ask', payment: live }
 }
 
-/** How long an order waits for a payment that is being decided (contract, section 5). */
+/** How long an order waits for an undecided payment (contract, section 5). */
 export const processingMs = 7 * dayMs
-/** What is not decided by then, of an order that has ended, is asked about no more than any other payment that has ended. */
+/** After this time an undecided payment of an ended order is watched like other ended payments. */
 const undecidedMs = 2 * processingMs
 const pollFirstMs = 30_000
 const pollPauseMaxMs = 10 * 60_000
 const pollPauseProcessingMs = 60 * 60_000
-/** Before an order's time is over its processor is asked once more: a closed tab and a lost message must not lose the sale. */
+/** The last query before an order expires, in case the page was closed and the webhook lost. */
 const lastLookMs = 60_000
 
 /**
- * When a payment that waits for its shopper, or is being decided, is asked about next: soon at first, then ever more rarely.
- * @param payment since when there is it, and what it is by now
+ * Returns when a waiting or undecided payment is queried next: with growing pauses.
+ * @param payment its creation time and its current status
  */
 export function pollAt(
   { createdAt, status }: Pick<Payment, 'createdAt' | 'status'>,
@@ -287,40 +289,40 @@ export function pollAt(
   return last > now + pollFirstMs ? Math.min(next, last) : next
 }
 
-/** How long an order waits for its payment before its stock goes back on the shelf. */
+/** How long an order waits for its payment before its stock is released. */
 export const pendingPaymentMs = 60 * 60 * 1000
-/** How long a shopper may change their mind: as long, a sent order is not complete, and a commission not approved. */
+/** The shopper's time to return goods. Until then a sent order is not complete and a commission not approved. */
 export const refundWindowMs = 14 * dayMs
-/** A request under way is left alone for so long before the job takes its saga over. */
+/** How long the job leaves a saga to the request that runs it. */
 export const resumeAfterMs = 60_000
-/** Whoever has declined so often is not going to pay, but to try cards out. */
+/** More attempts are card testing, not a purchase. */
 export const paymentsPerOrderMax = 10
-/** Whoever has taken a checkout back so often is not going to buy. */
+/** More cancelled checkouts of one cart are not a purchase. */
 export const ordersPerCartMax = 10
-/** A payment that was begun in the last minutes of its order is given so much time. */
+/** The least time for a payment that starts shortly before its order expires. */
 export const paymentTimeMs = 15 * 60 * 1000
-/** A payment that its processor cannot decide is given up after so many questions. */
+/** Queries of an undecided payment before it is voided. */
 export const undecidedAsksMax = 5
-/** A paid order that cannot be confirmed gives the money back after so many tries. */
+/** Attempts to confirm a paid order before it is refunded. */
 export const confirmAttemptsMax = 20
 const backoffFirstMs = 15_000
 const backoffMaxMs = 30 * 60 * 1000
 
-/** How long to wait after so many failures, in milliseconds. */
+/** Returns the pause after a number of failures, in milliseconds. */
 export const backoffMs = (failures: number): number => Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.max(0, failures - 1))
 
 type GiftCardShare = { readonly giftCardId: string; readonly amount: number }
 /**
- * What of a payment's money nobody waits for (any more, or not this much), and is not on its way back yet: minor units.
- * While an order waits for its payment, whatever came may yet be a part of it. Of an order that was paid, its price counts, on the payment
- * that paid it; of one that came to nothing, nothing does.
+ * Returns the money of a payment that the order does not need and that is not being refunded, in minor units. A
+ * waiting order may need all of it, a paid one its price on the payment that paid it, and an order without a sale
+ * nothing.
  */
 export function excessAmount(
   order: Pick<Order, 'status' | 'confirmedAt' | 'amountDue'>,
   payment: Pick<Payment, 'id' | 'status' | 'captured'>,
   refunds: readonly Pick<Refund, 'paymentId' | 'purpose' | 'status' | 'amount'>[],
 ): number {
-  // What its shop gave back by itself was of the sale, where there was one.
+  // A refund that the shop made itself belongs to the sale, if there was one.
   const counted = (purpose: Refund['purpose']) => mustBeReturned({ purpose }) || (purpose === 'ELSEWHERE' && endedWithoutSale(order))
   const back = refunds
     .filter(({ paymentId, purpose, status }) => paymentId === payment.id && counted(purpose) && status !== 'FAILED')
@@ -330,21 +332,21 @@ export function excessAmount(
   return Math.max(0, payment.captured - expectedAmount - back)
 }
 
-/** Whether an order ended, or is about to, without having been a sale. */
+/** Whether an order ended, or is ending, without a sale. */
 export const endedWithoutSale = ({ status, confirmedAt }: Pick<Order, 'status' | 'confirmedAt'>): boolean =>
   confirmedAt === null && (status === 'EXPIRED' || status === 'COMPENSATING' || status === 'CANCELLED')
 
-/** Money that nobody may keep: that of an order which came to nothing, or which came too late. */
+/** Whether a refund returns money that the shop must not keep: it came too late, or for an order without a sale. */
 export const mustBeReturned = ({ purpose }: Pick<Refund, 'purpose'>): boolean => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
 
-/** Whether the shopper has the money of a refund, or is sure to get it: what goods and gift cards go by. */
-export const stands = ({ status }: Pick<Refund, 'status'>): boolean =>
+/** Whether the shopper has a refund's money or is sure to get it. Goods and gift cards follow then. */
+export const isAssured = ({ status }: Pick<Refund, 'status'>): boolean =>
   status === 'SUCCEEDED' || status === 'CLAIMABLE' || status === 'MANUAL'
 
-/** What of a refund goes where. */
+/** The parts of a refund by destination. */
 export type RefundParts = { amount: number; giftCardAmount: number; giftCards: GiftCardShare[] }
 
-/** What of an order can still go back: by its processor, and to each gift card. Refunds that are under way count as gone. */
+/** Returns what is left to refund through the processor and to each gift card. Pending refunds count as refunded. */
 export function refundable(
   order: Pick<Order, 'capturedTotal'>,
   cards: readonly OrderGiftCard[],
@@ -361,14 +363,14 @@ export function refundable(
   }
 }
 
-/** Orders of which money may go back by request: those that were confirmed, and not cancelled. */
+/** Orders that can be refunded on request: confirmed, and not cancelled. */
 const refundableStatuses: readonly OrderStatus[] = ['CONFIRMED', 'FULFILLED', 'COMPLETED']
 export const isRefundable = ({ status }: Pick<Order, 'status'>): boolean => refundableStatuses.includes(status)
 
 const amountOf = ({ captured, cards }: ReturnType<typeof refundable>): number =>
   captured + cards.reduce((sum, { amount }) => sum + amount, 0)
 
-/** All that can still go back of an order by request, in minor units: refunds that are under way count as gone. */
+/** Returns all that is left to refund on request, in minor units. Pending refunds count as refunded. */
 export const refundableTotal = (
   order: Pick<Order, 'status' | 'capturedTotal'>,
   cards: readonly OrderGiftCard[],
@@ -376,9 +378,9 @@ export const refundableTotal = (
 ): number => (isRefundable(order) ? Math.max(0, amountOf(refundable(order, cards, before))) : 0)
 
 /**
- * Splits a refund: first what was captured, then the gift cards, the last in the order of their ids first.
- * @param asked minor units; undefined: everything that is left
- * @returns undefined when there is not that much left
+ * Splits a refund: the captured money first, then the gift cards in descending order of their ids.
+ * @param asked minor units; undefined means all that is left
+ * @returns undefined when less is left
  */
 export function refundParts(left: ReturnType<typeof refundable>, asked: number | undefined): RefundParts | undefined {
   const all = amountOf(left)
@@ -395,13 +397,13 @@ export function refundParts(left: ReturnType<typeof refundable>, asked: number |
   return { amount, giftCardAmount: wanted - amount, giftCards }
 }
 
-/** Parcels of an order at most: the last takes all that is left. */
+/** Fulfilments of an order at most; the last must take all that is left. */
 export const parcelsMax = 100
-/** Of all parcels of an order together: each leaves an event. */
+/** For all fulfilments of an order together; each leaves an event. */
 export const correctionsMax = 100
 export const notesMax = 100
 
-/** What an order shows of its parcels: of the one that was sent last, of those that have any. */
+/** Returns the tracking of the last fulfilment that has any. */
 export function trackingOf(parcels: readonly Pick<Fulfilment, 'trackingNumber' | 'carrier'>[]): Pick<Order, 'trackingNumber' | 'carrier'> {
   const last = parcels.findLast(({ trackingNumber, carrier }) => trackingNumber !== null || carrier !== null)
   return { trackingNumber: last?.trackingNumber ?? null, carrier: last?.carrier ?? null }

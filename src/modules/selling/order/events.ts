@@ -2,27 +2,28 @@ import type { Writer } from '../../../../db/engine.ts'
 import type { OrderEvent } from './domain.ts'
 import type { OrderDeps } from './providers.ts'
 
-/** What is told of an order. */
-export type Told = Pick<OrderEvent, 'type'> & Partial<Pick<OrderEvent, 'detail' | 'actor'>>
+/** An event to append to an order. */
+export type NewOrderEvent = Pick<OrderEvent, 'type'> & Partial<Pick<OrderEvent, 'detail' | 'actor'>>
 type Deps = Pick<OrderDeps, 'orderStore' | 'newId' | 'clock'>
 
-/** Writes what happened to an order into its trail, inside the write that it tells of. */
+/** Appends an event to an order, inside the write that causes it. */
 export const appendEvent = (
   tx: Writer,
   deps: Deps,
-  { orderId, ...told }: Told & Pick<OrderEvent, 'orderId'>,
+  { orderId, ...events }: NewOrderEvent & Pick<OrderEvent, 'orderId'>,
   trail?: OrderEvent[],
-): Promise<void> => appendEvents(tx, deps, orderId, [told], trail)
+): Promise<void> => appendEvents(tx, deps, orderId, [events], trail)
 
 /**
- * The same of several things, in their order.
- * @param trail all events of the order so far, where that is known: the new ones are added. Somebody else's at the same place is a unique violation
+ * Appends several events in order.
+ * @param trail all events of the order so far, if known; new ones are added. A concurrent event at the same position
+ *   is a unique violation
  */
 export async function appendEvents(
   tx: Writer,
   { orderStore, newId, clock }: Deps,
   orderId: string,
-  told: readonly Told[],
+  told: readonly NewOrderEvent[],
   trail?: OrderEvent[],
 ): Promise<void> {
   const at = clock.now()

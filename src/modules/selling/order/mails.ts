@@ -6,11 +6,12 @@ import type { MailLine, MailOrder, OrderRef } from '../../messaging/mail/domain.
 import { type MailDeps, queueMail } from '../../messaging/mail/index.ts'
 import type { Fulfilment, Order, OrderLine, Refund } from './domain.ts'
 
-// What a shopper is told by mail, inside the write of what it tells of: no order waits for a mail server, none is told of twice.
+// Queues mails to the shopper inside the write that they report. No order waits for a mail server, and each mail is
+// sent once.
 
-/** What a mail shows of an order; the rest is on its page. */
+/** Lines that a mail shows at most. The order's page shows the rest. */
 const linesShownMax = 50
-/** Who is at the checkout sees it there, and pays otherwise: only what is still so by then is told. */
+/** A shopper at the checkout sees a failure there and may pay otherwise. The mail is sent only if the failure lasts. */
 const failureToldAfterMs = 10 * 60_000
 
 type Deps = Parameters<typeof queueMail>[1]
@@ -34,7 +35,10 @@ function mailOrderOf(order: Order, lines: readonly OrderLine[]): MailOrder {
 
 const toBuyer = ({ shopId, email }: Order) => ({ shopId, to: email })
 
-/** The order is a sale. @param lines of the order */
+/**
+ * Queues the confirmation.
+ * @param lines of the order
+ */
 export const mailConfirmed = (tx: Writer, deps: Deps, order: Order, lines: readonly OrderLine[]): Promise<void> =>
   queueMail(tx, deps, {
     ...toBuyer(order),
@@ -43,7 +47,7 @@ export const mailConfirmed = (tx: Writer, deps: Deps, order: Order, lines: reado
     data: { order: mailOrderOf(order, lines) },
   })
 
-/** Its payment failed when nobody was waiting for it. Once an order, and not at once. */
+/** Queues the mail about a failed payment that no request awaited, once for an order and with a delay. */
 export const mailPaymentFailed = (tx: Writer, deps: Deps, order: Order): Promise<void> =>
   queueMail(tx, deps, {
     ...toBuyer(order),
@@ -53,20 +57,23 @@ export const mailPaymentFailed = (tx: Writer, deps: Deps, order: Order): Promise
     afterMs: failureToldAfterMs,
   })
 
-/** Whether an order still waits for a payment that failed: whoever has paid otherwise, or did not mean to buy, is told nothing. */
+/** Whether an order still waits after a failed payment. The mail is dropped otherwise. */
 export const isStillFailed = ({ status, paymentStatus }: Pick<Order, 'status' | 'paymentStatus'>): boolean =>
   status === 'PENDING_PAYMENT' && paymentStatus === 'FAILED'
 
 type Shipment = {
-  /** Names it, so that it is told of once. */
+  /** The mail's key, so that it is sent once. */
   readonly id: string
   readonly trackingNumber: string | null
   readonly carrier: string | null
-  /** Of a part of the order, which. */
+  /** The lines of a partial shipment; undefined for the whole order. */
   readonly lines?: readonly MailLine[]
 }
 
-/** What a mail tells of a parcel: of one that is not the whole order, which lines are in it. @param ordered the lines of the order */
+/**
+ * Returns what a mail shows of a fulfilment.
+ * @param ordered the lines of the order
+ */
 export function shipmentOf({ id, lines: sent, trackingNumber, carrier }: Fulfilment, ordered: readonly OrderLine[]): Shipment {
   const unitsOfLine = new Map(sent.map(({ lineId, quantity }) => [lineId, quantity]))
   const parcel = { id, trackingNumber, carrier }
@@ -78,7 +85,7 @@ export function shipmentOf({ id, lines: sent, trackingNumber, carrier }: Fulfilm
   return { ...parcel, lines }
 }
 
-/** Something of it, or all, was sent. */
+/** Queues the mail about a fulfilment. */
 export const mailShipped = (tx: Writer, deps: Deps, order: Order, { id, ...shipment }: Shipment): Promise<void> =>
   queueMail(tx, deps, {
     ...toBuyer(order),
@@ -87,7 +94,7 @@ export const mailShipped = (tx: Writer, deps: Deps, order: Order, { id, ...shipm
     data: { order: refOf(order), ...shipment },
   })
 
-/** Money went back, whatever for. */
+/** Queues the mail about a refund. */
 export const mailRefunded = (
   tx: Writer,
   deps: Deps,
@@ -101,7 +108,7 @@ export const mailRefunded = (
     data: { order: refOf(order), ...moneyOf({ amount: amount + giftCardAmount, giftCardAmount, currency }, 'amount', 'giftCardAmount') },
   })
 
-/** Money waits for the shopper to fetch it (contract, section 5). */
+/** Queues the mail about a refund that the shopper must claim (contract, section 5). */
 export const mailClaim = (tx: Writer, deps: Deps, order: Order, { id, claimUrl, ...refund }: Refund): Promise<void> | undefined => {
   if (claimUrl === null) return undefined
   const amount: Money = pick(refund, 'amount', 'currency')
@@ -113,7 +120,7 @@ export const mailClaim = (tx: Writer, deps: Deps, order: Order, { id, claimUrl, 
   })
 }
 
-/** What is sent of a mail that was queued some time ago, when it is sent. */
+/** Registers the check that runs when a delayed mail is sent. */
 export const orderPreparers = (
   { mailPreparers }: Pick<MailDeps, 'mailPreparers'>,
   find: (orderId: string) => Promise<Order | undefined>,

@@ -1,26 +1,26 @@
-/** Orders and refunds in figures, in Prometheus' text format. */
+/** Metrics of orders and refunds, in Prometheus' text format. */
 import type { Deps } from '../../../core/deps.ts'
 import { known, labelled, type Sample } from '../../../lib/prometheus.ts'
 import { orderStatuses, refundStatuses } from './domain.ts'
 import type { OrderDeps } from './providers.ts'
-import { ordersByStatus as countOrders, type Unfinished, type UnfinishedFigures, unfinishedOf } from './saga/backlog-store.ts'
+import { ordersByStatus as countOrders, type UnfinishedCount, type UnfinishedFigures, unfinishedOf } from './saga/backlog-store.ts'
 
 type FiguresDeps = Pick<Deps, 'db'> & Pick<OrderDeps, 'orderFigures'>
 type Figures = { readonly byStatus: ReadonlyMap<string, number> | undefined; readonly unfinished: UnfinishedFigures | undefined }
 
-/** How many orders there are in each status: the more there are, the more rarely they are counted. */
+/** Counts orders by status. The more there are, the less often they are counted. */
 export const ordersByStatus = ({ db, orderFigures }: FiguresDeps): Promise<ReadonlyMap<string, number>> =>
   orderFigures.byStatus.fresh(() => countOrders(db.read))
 
-/** What is unfinished, as it was some seconds ago at most. */
+/** Counts unfinished orders and refunds; the counts are some seconds old at most. */
 export const unfinishedOrders = ({ db, orderFigures }: FiguresDeps): Promise<UnfinishedFigures> =>
   orderFigures.unfinished.fresh(() => unfinishedOf(db.read))
 
 const byStatus = (status: string, value: number): Sample => ({ labels: { status }, value })
 const secondsSince = (now: number, at: number): number => Math.max(0, now - at) / 1_000
 
-/** What is unfinished, under names that begin so. */
-const unfinishedLines = (name: string, what: string, all: readonly Unfinished[] | undefined, now: number): string[] => [
+/** The metrics of unfinished rows, with this prefix. */
+const unfinishedLines = (name: string, what: string, all: readonly UnfinishedCount[] | undefined, now: number): string[] => [
   ...labelled(
     `souk_${name}s_unfinished`,
     `${what} that are to be gone on with, of the 10000 that are due first.`,
@@ -38,7 +38,7 @@ const unfinishedLines = (name: string, what: string, all: readonly Unfinished[] 
   ),
 ]
 
-/** @param figures what of them is undefined is not known now */
+/** @param figures undefined where not known */
 export function orderMetrics(
   { orderCounts, refundCounts, processors, clock }: Pick<Deps, 'clock'> & Pick<OrderDeps, 'orderCounts' | 'refundCounts' | 'processors'>,
   { byStatus: all, unfinished }: Figures,
@@ -46,7 +46,7 @@ export function orderMetrics(
   const now = clock.now()
   const moves = new Map(orderCounts.all())
   const refunds = new Map(refundCounts.all())
-  // Those that may refund are there from the start, so that what comes first is seen to come.
+  // Every processor that can refund is listed from the start, so that its first refund shows as an increase.
   const refunded = new Set(['gift_card', ...processors.keys(), ...[...refunds.keys()].map((words) => words.split(' ')[0] ?? '')])
   return [
     ...labelled(

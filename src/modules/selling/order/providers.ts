@@ -16,7 +16,7 @@ import { guestOrdersOf } from './placing/guest-orders.ts'
 import type { UnfinishedFigures } from './saga/backlog-store.ts'
 import { createOrderStore } from './store.ts'
 
-/** What this process remembers of orders, and what drops it. Payments are shown with their order: theirs begins with this. */
+/** Creates the order cache and its invalidation. Payments need it, so it comes before them. */
 export function orderCacheProviders({ db }: Deps) {
   const orderCache: OrderCache = createOrderCache(db)
   return {
@@ -30,7 +30,7 @@ export function orderProviders(deps: MailDeps & CustomerDeps & ReturnType<typeof
   const { db, clock, log, orderCache, orderChanged, orderLinks } = deps
   const orderCounts = createTally()
   const refundCounts = createTally()
-  /** Once the write is committed: what is run again is counted once. */
+  /** After the commit, so that a retried write counts once. */
   const orderStore = createOrderStore(db, orderChanged, {
     order: (tx, { status }) => tx.afterCommit(() => orderCounts.add(status)),
     refund: (tx, { processor, status }) => tx.afterCommit(() => refundCounts.add(`${processor ?? 'gift_card'} ${status}`)),
@@ -38,10 +38,10 @@ export function orderProviders(deps: MailDeps & CustomerDeps & ReturnType<typeof
   orderPreparers(deps, orderStore.find)
   deps.guestOrders.push(guestOrdersOf(deps))
   return {
-    /** Orders that this process has placed or moved on, by status; and refunds, by processor and status. */
+    /** Orders that this process placed or moved, by status; refunds, by processor and status. */
     orderCounts,
     refundCounts,
-    /** What was counted last, of all orders and of those that are unfinished, for the metrics. */
+    /** The last counts of all orders and of unfinished ones, for the metrics. */
     orderFigures: {
       byStatus: createKept<ReadonlyMap<string, number>>(clock.monotonic),
       unfinished: createKept<UnfinishedFigures>(clock.monotonic),
@@ -50,9 +50,9 @@ export function orderProviders(deps: MailDeps & CustomerDeps & ReturnType<typeof
     fulfilmentStore: createFulfilmentStore(orderChanged),
     orderDocuments: createOrderDocuments(orderCache, orderStore, orderLinks),
     lanesAtWork: new Set() as LanesAtWork,
-    /** Where there is another way to pay, the first one is waited for so many milliseconds, and not until the shopper has gone. */
+    /** With another processor to try, a request waits this long for the first one. */
     failOver: { patienceMs: 10_000 },
-    /** What processors' messages have this process do at once. */
+    /** Runs webhooks' work in the background. */
     errands: createErrands({ log }),
   }
 }

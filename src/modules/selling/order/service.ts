@@ -16,10 +16,10 @@ import { type FulfilledLine, unitsOf } from './fulfilment/units.ts'
 import { mailShipped, shipmentOf } from './mails.ts'
 import type { OrderDeps } from './providers.ts'
 import { notifyCancelled } from './refunds/refund-effects.ts'
-import type { Asked, RefundLineRequest } from './refunds/refund-lines.ts'
+import type { RefundLineRequest, RefundScope } from './refunds/refund-lines.ts'
 import { isCancelling, type RefundRequest, requestRefund } from './refunds/refund-requests.ts'
 import { refundExcess, settleRefund } from './refunds/refunds.ts'
-import { release } from './saga/confirm-order.ts'
+import { releaseHolds } from './saga/confirm-order.ts'
 import { compensate, runSaga } from './saga/saga.ts'
 import { requestSagaContext, type SagaContext } from './saga/saga-context.ts'
 import { reindexOrder } from './search/search-index.ts'
@@ -29,10 +29,13 @@ import { type FulfilmentView, type FullOrder, type OrderView, orderView, type Re
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
-/** Who asks for orders: a shop sees its own, a customer theirs. */
+/** A shop reads its own orders, a customer theirs. */
 export type OrderReader = { shopId: string; customerId?: string | undefined }
 
-/** @throws AppError NOT_FOUND, also for somebody else's */
+/**
+ * Reads an order.
+ * @throws AppError NOT_FOUND, also for another shop's or customer's
+ */
 export async function readOrder(
   { orderStore, orderLinks }: OrderDeps,
   { shopId, customerId }: OrderReader,
@@ -45,7 +48,10 @@ export async function readOrder(
   return withoutReasons(orderView(whole, urlOf(id)))
 }
 
-/** The shop's orders, by number, newest first. @throws AppError INVALID for days that are none, or too many */
+/**
+ * Lists a shop's orders by number, newest first.
+ * @throws AppError INVALID for invalid or too many days
+ */
 export async function listOrders(
   { db, orderStore, orderLinks }: OrderDeps,
   query: OrderQuery & { shopId: string },
@@ -62,7 +68,10 @@ export async function listOrders(
   return isCapped ? { ...page, totalCapped: true } : page
 }
 
-/** A refund of a shop's, by its order. @throws AppError NOT_FOUND, also for another shop's and for another order's */
+/**
+ * Reads a refund of an order.
+ * @throws AppError NOT_FOUND, also for another shop's or another order's
+ */
 export async function readRefund(
   deps: OrderDeps,
   { shopId, orderId, refundId }: { shopId: string; orderId: string; refundId: string },
@@ -73,54 +82,59 @@ export async function readRefund(
   return refundView(refund)
 }
 
-/** The shop's refunds, newest first. */
+/** Lists a shop's refunds, newest first. */
 export async function listRefunds({ orderStore }: OrderDeps, filter: RefundFilter, slice: Slice): Promise<Page<RefundView>> {
   const { rows, total } = await orderStore.listRefunds(filter, slice)
   return pageOf(rows.map(refundView), total, slice)
 }
 
 /**
- * Gives money back. When the processor does not answer, the refund stays PENDING and the job asks again.
- * @throws AppError NOT_FOUND; INVALID for another currency, a line that the order does not have, or unless exactly one of `amount`,
- *   `lines` and `all` is there; CONFLICT when there is not that much left, or the order is in no state for it
+ * Refunds money. If the processor does not answer, the refund stays PENDING and the job asks again.
+ * @throws AppError NOT_FOUND; INVALID for another currency, an unknown line, or unless exactly one of `amount`,
+ *   `lines` and `all` is given; CONFLICT when less is left, or the order's status forbids it
  */
 export async function refundOrder(
   deps: OrderDeps,
-  { amount, lines, all, refundableTotal: seen, ...request }: Omit<RefundRequest, 'asked' | 'seen'> & RefundInput,
+  { amount, lines, all, refundableTotal: expectedTotal, ...request }: Omit<RefundRequest, 'scope' | 'expectedTotal'> & RefundInput,
 ): Promise<RefundView> {
-  const asked = refundScopeOf({ amount, lines, all })
+  const scope = refundScopeOf({ amount, lines, all })
   const { currency } = await ownOrder(deps, request)
-  for (const [name, money] of Object.entries({ amount, refundableTotal: seen }))
+  for (const [name, money] of Object.entries({ amount, refundableTotal: expectedTotal }))
     if (money && money.currency !== currency) throw new AppError('INVALID', `${name}.currency (body): not the currency of the order`)
-  const { refund, isNew } = await requestRefund(deps, { ...request, asked, seen: seen?.amount }, 'REFUND')
+  const { refund, isNew } = await requestRefund(deps, { ...request, scope, expectedTotal: expectedTotal?.amount }, 'REFUND')
   return refundView(await settleRefund(deps, refund.id, requestSagaContext(deps, request.attemptKey), { isNew }))
 }
 
-/** What a request says that it wants back: one of the first three. */
-export type RefundInput = Optional<{ amount: Money; lines: Unsure<RefundLineRequest, 'restock'>[]; all: true; refundableTotal: Money }>
-type Unsure<Of, Field extends keyof Of> = Omit<Of, Field> & Optional<Pick<Of, Field>>
+/** A refund request: exactly one of the first three. */
+export type RefundInput = Optional<{
+  amount: Money
+  lines: WithOptional<RefundLineRequest, 'restock'>[]
+  all: true
+  refundableTotal: Money
+}>
+type WithOptional<Of, Field extends keyof Of> = Omit<Of, Field> & Optional<Pick<Of, Field>>
 
-/** A word left out, or mistyped, must not give a whole order back. */
-function refundScopeOf({ amount, lines, all }: Omit<RefundInput, 'refundableTotal'>): Asked {
-  const said = [amount, lines, all].filter((one) => one !== undefined)
-  if (said.length !== 1) throw new AppError('INVALID', 'body: exactly one of amount, lines and all says what is refunded')
+/** A missing or misspelt field must not refund a whole order. */
+function refundScopeOf({ amount, lines, all }: Omit<RefundInput, 'refundableTotal'>): RefundScope {
+  const given = [amount, lines, all].filter((one) => one !== undefined)
+  if (given.length !== 1) throw new AppError('INVALID', 'body: exactly one of amount, lines and all says what is refunded')
   if (amount) return { amount: amount.amount }
   return lines ? { lines: lines.map(({ restock = false, ...line }) => ({ ...line, restock })) } : { all: true }
 }
 
-/** What is done to an order on somebody's request. */
+/** A command on an order. */
 export type OrderRequest = {
   shopId: string
   orderId: string
   actor: Actor
-  /** The same request may have been begun before, and vanished: if what it asks for is done, that is the answer. */
+  /** Of a retry: if its work is done, that is the response. */
   attempt: Attempt
 }
 
 /**
- * Cancels an order: one that nobody paid at once, a paid one with its money. Processors are not waited for longer than a shopper would be: what
- * they have not answered by then is the job's, and the order is answered as it stands.
- * @throws AppError NOT_FOUND, CONFLICT when it was sent, has ended, or its refund was refused
+ * Cancels an order, and refunds it if it was paid. A silent processor is awaited no longer than a request may take;
+ * the job continues.
+ * @throws AppError NOT_FOUND; CONFLICT when it was sent, has ended, or its refund was refused
  */
 export async function cancelOrder(deps: OrderDeps, request: CancelRequest): Promise<OrderView> {
   const order = await ownOrder(deps, request)
@@ -147,7 +161,7 @@ async function beginCancel(
       if (!(await compensate(deps, order, { actor, reason: reason ?? null, context }))) throw orderChangedConflict()
       break
     case 'CONFIRMED': {
-      const request = { shopId, orderId, actor, reason, asked: { all: true } as const, attemptKey: attempt.key }
+      const request = { shopId, orderId, actor, reason, scope: { all: true } as const, attemptKey: attempt.key }
       const begun = await requestRefund(deps, request, 'CANCEL')
       if (!begun) break
       const { refund, isNew } = begun
@@ -171,9 +185,9 @@ async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<Ord
 type UnpaidEnd = { status: 'CANCELLED' | 'EXPIRED'; actor: Actor; reason: string | null; context: SagaContext }
 
 /**
- * Ends an order that was not paid. What it held goes back with it, unless a payment is still under way: then once that is given up, by its
- * saga. A part that was captured goes back, too.
- * @throws AppError CONFLICT
+ * Ends an unpaid order. Its holds are released at once, or by its saga after an open payment is voided. Partial
+ * captures are refunded.
+ * @throws AppError CONFLICT if it changed meanwhile
  */
 export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status, actor, reason, context }: UnpaidEnd): Promise<void> {
   const { orderStore: store } = deps
@@ -183,7 +197,7 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
     const found = await store.lock(tx, id)
     if (status === 'EXPIRED' && (!found || found.expiresAt > now)) return []
     const order = await store.move(tx, id, ['PENDING_PAYMENT'], status, { attempts: 0, resumeAt: now, updatedAt: now })
-    // Nobody asked for it to expire: it was paid or ended meanwhile.
+    // It was paid or ended meanwhile, and no caller waits.
     if (!order && status === 'EXPIRED') return []
     if (!order) throw orderChangedConflict()
     await appendEvent(tx, deps, { orderId: id, type: status, detail: reason === null ? {} : { reason }, actor: actor.id })
@@ -191,7 +205,7 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
     const begun = await refundExcess(tx, deps, { order, payments }, holder)
     const shown = endedPaymentStatus(order, payments)
     if (shown) await store.change(tx, id, [status], { ...shown, updatedAt: now })
-    if (!payments.some(isOpenPayment)) await release(tx, deps, order)
+    if (!payments.some(isOpenPayment)) await releaseHolds(tx, deps, order)
     if (status === 'EXPIRED') return begun
     await notifyCancelled(tx, deps, { order, reason })
     const difference = { before: { status: 'PENDING_PAYMENT' }, after: { status } }
@@ -201,7 +215,7 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
   for (const refund of refunds) await settleRefund(deps, refund.id, context, { isNew: true })
 }
 
-/** What is sent together. `lines`: these; undefined: all that is left. */
+/** What is sent together. `lines`: undefined means all that is left. */
 export type Parcel = {
   readonly lines?: readonly FulfilledLine[] | undefined
   readonly trackingNumber: string | undefined
@@ -209,8 +223,8 @@ export type Parcel = {
 }
 
 /**
- * Notes that all that was left of an order was sent.
- * @throws AppError NOT_FOUND, CONFLICT unless it is CONFIRMED and not being cancelled, and something of it is left
+ * Records that the rest of an order was sent.
+ * @throws AppError NOT_FOUND; CONFLICT unless it is CONFIRMED, not being cancelled, and has unsent units
  */
 export async function fulfilOrder(deps: OrderDeps, request: OrderRequest, parcel: Omit<Parcel, 'lines'>): Promise<OrderView> {
   const { shopId, orderId, attempt } = request
@@ -220,9 +234,9 @@ export async function fulfilOrder(deps: OrderDeps, request: OrderRequest, parcel
 }
 
 /**
- * Notes that some of an order was sent, or all that was left of it.
- * @returns the parcel with its version
- * @throws AppError as `fulfilOrder`; INVALID for a line that the order does not have, or that stands twice; CONFLICT for more than is left
+ * Records that part of an order was sent, or all that was left.
+ * @returns the fulfilment with its version
+ * @throws AppError as `fulfilOrder`; INVALID for an unknown or repeated line; CONFLICT for more units than are left
  */
 export const createFulfilment = async (
   deps: OrderDeps,
@@ -286,17 +300,17 @@ async function sendParcel(
 }
 
 const jobBatch = 100
-/** Of one run: what is left then comes with the next. */
+/** Batches of one run. The next run takes the rest. */
 const batchesMax = 100
 
-/** Orders that were sent are complete once the refund window has passed. */
+/** Completes sent orders once the refund window has passed. */
 export async function completeFulfilled(deps: OrderDeps): Promise<void> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
   for (let batch = 0; batch < batchesMax; batch++) {
     const due = await store.toComplete(now - refundWindowMs, jobBatch)
     await deps.db.write(async (tx) => {
-      // By their ids, as everybody takes several.
+      // In order of their ids, like every write that locks several.
       for (const orderId of due.toSorted())
         if (await store.move(tx, orderId, ['FULFILLED'], 'COMPLETED', { updatedAt: now }))
           await appendEvent(tx, deps, { orderId, type: 'COMPLETED' })
@@ -305,17 +319,17 @@ export async function completeFulfilled(deps: OrderDeps): Promise<void> {
   }
 }
 
-/** An order, whosever it is; undefined when there is none. */
+/** Finds an order of any shop. */
 export const findOrder = ({ orderStore }: OrderDeps, id: string): Promise<Order | undefined> => orderStore.find(id)
 
-/** An order with all that it is shown with, whosever it is; undefined when there is none. */
+/** Reads an order of any shop with all that it shows. */
 export const readFullOrder = async ({ orderStore }: Pick<OrderDeps, 'orderStore'>, id: string): Promise<FullOrder | undefined> =>
   orderStore.whole(id)
 
-/** Of a cart's orders the one that a request has made, or begun a payment of, whatever has become of it since. */
+/** Finds the order of a cart that a request placed, or started a payment of. */
 export const orderOfAttempt = ({ orderStore }: OrderDeps, cartId: string, attemptKey: string): Promise<Order | undefined> =>
   orderStore.findByAttempt(cartId, attemptKey)
 
-/** The order that a cart became last. */
+/** Finds the last order of a cart. */
 export const orderOfCart = ({ orderStore }: OrderDeps, cartId: string, tx?: Writer): Promise<Order | undefined> =>
   orderStore.findByCart(cartId, tx)

@@ -33,19 +33,19 @@ type Counts = {
   readonly refund: (tx: Writer, refund: Pick<Refund, 'processor' | 'status'>) => void
 }
 
-/** Which refunds of a shop are asked for. */
+/** The filter of a list of refunds. */
 export type RefundFilter = Pick<Refund, 'shopId'> & Optional<Pick<Refund, 'status'>>
 
-/** All that an order is shown with. */
-type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[], Dispute[], Fulfilment[], OrderNote[]]
+/** All that an order shows. */
+type OrderParts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[], Dispute[], Fulfilment[], OrderNote[]]
 
 const which = sql.placeholder('which')
 
 const prepared = {
   order: rowsOf(orders, ['id']),
-  /** A cart whose checkout was taken back may be bought again: the order that was made last counts. */
+  /** A cart can be bought again after its checkout was cancelled; the last order counts. */
   byCart: rowsOf(orders, ['cartId'], desc(orders.number)),
-  /** A request has made an order, or begun a payment of one. */
+  /** A request placed the order, or started a payment of it. */
   byAttempt: prepare((queries) =>
     queries
       .select()
@@ -99,7 +99,7 @@ const prepared = {
 }
 const locked = lockedRowsOf(orders, ['id'])
 const { number: _number, ...orderColumns } = getTableColumns(orders)
-/** Under the number that was drawn before it in the same write. */
+/** Takes the number that the same write drew before it. */
 const insertOrder = prepare(
   (queries) =>
     queries
@@ -107,7 +107,8 @@ const insertOrder = prepare(
       .values({
         ...(Object.fromEntries(Object.keys(orderColumns).map((name) => [name, sql.placeholder(name)])) as unknown as Order),
         number: sql`(select last from order_numbers where shop_id = ${sql.placeholder('shopId')})`,
-        // Going live has that number's row to itself: what a shop was when the request came in, it need not be any more. Null is refused.
+        // Going live locks the number's row, so the shop's mode may have changed since the request began. Null is
+        // refused.
         mode: sql`(select mode from shops where id = ${sql.placeholder('shopId')} and mode = ${sql.placeholder('mode')})`,
       })
       .returning({ number: orders.number }),
@@ -126,7 +127,7 @@ const insertEvent = prepare((queries) =>
     position: sql`(select coalesce(max(position), 0) + 1 from order_events where order_id = ${sql.placeholder('orderId')})`,
   }),
 )
-/** What of an order may be another once somebody else has had it. */
+/** The columns that another run may change. */
 const known = [
   'status',
   'paymentStatus',
@@ -165,9 +166,9 @@ const refundLease = updateOf(
   and(
     eq(refunds.id, which),
     inArray(refunds.status, ['PENDING', 'CLAIMABLE', 'SUCCEEDED']),
-    // One that came through meanwhile is nobody's any more.
+    // A settled refund is not leased.
     isNotNull(refunds.resumeAt),
-    // Whoever sends it must be the one who saw that nobody has.
+    // Only the run that saw it unsent may send it.
     sql`${refunds.sentAt} is not distinct from ${sql.placeholder('wasSentAt')}`,
     leaseIsFree(refunds),
   ),
@@ -175,7 +176,7 @@ const refundLease = updateOf(
 
 /**
  * @param changed called inside every write that changes what an order shows
- * @param counts told of every order and refund that has moved on, or that is new, inside the write
+ * @param counts called inside the write for every order and refund that is new or changed its status
  */
 export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx: Writer, orderId: string) => void, counts: Counts) {
   const orderMoves = movesOf(orders, orderTransitions, { changed: (tx, order) => changed(tx, order.id), moved: counts.order, known })
@@ -188,23 +189,23 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
 
   return {
     find,
-    /** The order that a cart became last. */
+    /** The last order of a cart. */
     async findByCart(cartId: string, from: Pick<Reader, 'first'> = read): Promise<Order | undefined> {
       return from.first(prepared.byCart, { cartId })
     },
-    /** Of a cart's orders the one that a request has made, or begun a payment of. */
+    /** The order of a cart that a request placed, or started a payment of. */
     async findByAttempt(cartId: string, attemptKey: string): Promise<Order | undefined> {
       return read.first(prepared.byAttempt, { cartId, attemptKey })
     },
-    /** As it stands inside a write, which has it to itself from then on: with it its payments, its refunds and its events. */
+    /** Reads and locks an order. The lock covers its payments, refunds and events. */
     async lock(tx: Writer, id: string): Promise<Order | undefined> {
       return tx.first(locked, { id })
     },
-    /** Has an order to itself that is as it is known; if it is not, the write throws NothingChanged. */
+    /** Locks an order without reading it; the write throws NothingChanged if it differs from `order`. */
     async lockAsKnown(tx: Writer, order: Order): Promise<void> {
       await lockAsKnown(tx, order)
     },
-    /** The order with everything that it is shown with. SQLite answers at once, and so as of one moment. */
+    /** Reads an order with all that it shows. SQLite answers synchronously, and so from one moment. */
     whole(id: string): FullOrder | undefined | Promise<FullOrder | undefined> {
       const { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed } = prepared
       const parts = read.together(() => {
@@ -231,14 +232,14 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return order && { order, payments: paid }
     },
 
-    /** Has the numbers of a shop to itself from then on: its other orders wait. */
+    /** Locks a shop's order numbers, so that its other orders wait. */
     async holdNumbers(tx: Writer, shopId: string): Promise<void> {
       await tx.run(prepared.holdNumbers, { shopId })
     },
     /**
-     * Makes an order under the next number of its shop. That number's row is one that every order of the shop waits for: no answer is waited
-     * for from here on, so that the commit follows at once. Call it last.
-     * @returns the number, which is known with the commit
+     * Inserts an order under its shop's next number. All orders of the shop wait for that row, so nothing is awaited
+     * from here on and the commit follows at once. Call it last.
+     * @returns the number, known with the commit
      */
     async insert(
       tx: Writer,
@@ -247,7 +248,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       cards: readonly OrderGiftCard[],
     ): Promise<{ readonly number: Promise<number> }> {
       await tx.run(prepared.drawNumber, { shopId: order.shopId })
-      // SQLite answers, and refuses, at once.
+      // SQLite answers, and refuses, synchronously.
       const inserted = tx.first(insertOrder, order)
       counts.order(tx, order)
       await inserts.lines(tx, lines)
@@ -256,12 +257,12 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
         if (!row) throw new Error('an order was not made')
         return row.number
       })
-      // Of a write that failed it is the write that says so.
+      // The write reports the failure.
       number.catch(() => undefined)
       return { number }
     },
     ...orderMoves,
-    /** Notes when somebody needs to look at an order again, or that nobody does, unless somebody has changed it since. */
+    /** Sets or clears an order's due time, unless the order changed since. */
     async setResumeAt(
       tx: Writer,
       { id, status, resumeAt: before }: Order,
@@ -272,23 +273,23 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       changed(tx, id)
       return order
     },
-    /** Has the job look at an order that waits for its payment by `resumeAt`, if nobody would so soon. */
+    /** Moves a waiting order's due time to `resumeAt`, if it is later or not set. */
     async resumeSooner(tx: Writer, id: string, resumeAt: number): Promise<void> {
       await sooner(tx, { resumeAt }, { which: id, latest: resumeAt })
     },
-    /** Notes that what comes next has failed as often as `attempts` says; undefined when somebody else has changed the order since. */
+    /** Counts a failed step; undefined if the order changed since. */
     async countFailure(tx: Writer, { id, status, attempts }: Order, resumeAt: number, updatedAt: number): Promise<Order | undefined> {
       const change = { attempts: attempts + 1, resumeAt, updatedAt }
       const [order] = await failing(tx, change, { which: id, inStatus: status, before: attempts })
       changed(tx, id)
       return order
     },
-    /** Appends to the trail of an order whose row this write has: the events of one order are in the order of their writes. */
+    /** Appends events to an order that this write has locked. They are in the order of the writes. */
     async appendEvents(tx: Writer, orderId: string, events: readonly Omit<OrderEvent, 'position'>[]): Promise<void> {
       for (const event of events) await tx.run(insertEvent, event)
       changed(tx, orderId)
     },
-    /** The same where their positions are known. */
+    /** Appends events with known positions. */
     async insertEvents(tx: Writer, orderId: string, events: readonly OrderEvent[]): Promise<void> {
       await inserts.events(tx, events)
       changed(tx, orderId)
@@ -313,14 +314,14 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<Refund | undefined> {
       return from.first(prepared.refund, { id })
     },
-    /** As it stands, with its lease, in a write that has it to itself from then on. */
+    /** Reads and locks a refund, with its lease. */
     async lockRefund(tx: Writer, id: string): Promise<Refund | undefined> {
       return tx.first(lockedRefund, { id })
     },
     async refundsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<Refund[]> {
       return from.all(prepared.refunds, { orderId })
     },
-    /** Takes a refund that its processor is asked about for a call to it; undefined while somebody else has it. */
+    /** Leases a refund for a call; undefined while another run holds it. */
     async leaseRefund(tx: Writer, { id, sentAt }: Refund, holder: string, now: number): Promise<Refund | undefined> {
       const change = { ...leaseOf(holder, now), sentAt: sentAt ?? now }
       const [refund] = await refundLease(tx, change, { which: id, holder, now, wasSentAt: sentAt, farAhead: now + leaseMs })
@@ -328,7 +329,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     moveRefund: refundMoves.move,
     changeRefund: refundMoves.change,
-    /** A shop's refunds, newest first. */
+    /** Lists a shop's refunds, newest first. */
     listRefunds: ({ shopId, status }: RefundFilter, slice: Slice) =>
       selectSlice(read, refunds, {
         where: and(eq(refunds.shopId, shopId), status === undefined ? undefined : eq(refunds.status, status)),
@@ -336,7 +337,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
         ...slice,
       }),
 
-    /** All disputes of an order's payments, inside a write. */
+    /** Reads all disputes of an order, inside a write. */
     async disputesOf(tx: Writer, orderId: string): Promise<Dispute[]> {
       return tx.all(prepared.disputes, { orderId })
     },
@@ -346,17 +347,17 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     moveDispute: disputeMoves.move,
 
-    /** The number of an order of the shop that is neither a sale nor over, or of which money is on its way back. */
+    /** The number of an order that is unfinished or has a pending refund. */
     async unfinished(tx: Writer, shopId: string): Promise<number | undefined> {
       return (await tx.first(prepared.unfinished, { shopId }))?.number
     },
 
-    /** Orders whose saga nobody has finished by `now`: the longest waiting of each processor. */
+    /** Unfinished orders due by `now`, longest waiting first for each processor. */
     toResume: (now: number, limit: number): Promise<Due[]> =>
       dueOf(read, sql`orders where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
     refundsToResume: (now: number, limit: number): Promise<Due[]> =>
       dueOf(read, sql`refunds where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
-    /** Orders whose time to be paid is over: the longest of each processor. */
+    /** Unpaid orders whose time is over, longest first for each processor. */
     toExpire: (now: number, limit: number): Promise<Due[]> =>
       dueOf(read, sql`orders where status = 'PENDING_PAYMENT' and expires_at <= ${now}`, 'expires_at', limit),
     async toComplete(sentBefore: number, limit: number): Promise<string[]> {
@@ -367,12 +368,14 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
   }
 }
 
-/** Whether nothing of it is still to come. */
+/** Whether no part is a promise. */
 const areAllAvailable = <Parts extends readonly unknown[]>(
   parts: {
     readonly [At in keyof Parts]: Parts[At] | Promise<Parts[At]>
   },
 ): parts is Parts => !parts.some((part) => part instanceof Promise)
 
-const fullOrderOf = ([order, lines, giftCards, events, paid, back, disputed, parcels, notes]: Readonly<Parts>): FullOrder | undefined =>
+const fullOrderOf = ([order, lines, giftCards, events, paid, back, disputed, parcels, notes]: Readonly<OrderParts>):
+  | FullOrder
+  | undefined =>
   order && { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed, fulfilments: parcels, notes }

@@ -15,7 +15,7 @@ import {
 } from './domain.ts'
 import { unitsOf } from './fulfilment/units.ts'
 
-/** Everything that an order is shown with. */
+/** An order with all that it shows. */
 export type FullOrder = {
   order: Order
   lines: readonly OrderLine[]
@@ -29,8 +29,8 @@ export type FullOrder = {
 }
 
 /**
- * An order as its shop and its customer see it.
- * @param publicUrl of its page
+ * Returns an order as its shop and its customer see it.
+ * @param publicUrl its page
  */
 export function orderView(
   { order, lines, giftCards, events, payments: all, refunds: back, disputes, fulfilments, notes }: FullOrder,
@@ -67,15 +67,15 @@ export function orderView(
     refunds: back.map(refundView),
     disputes: disputes.map(disputeView),
     notes: notes.map(noteView),
-    events: events.map(({ type, at, detail }) => ({ type, ...isoTimes({ at }), detail: told(detail, currency) })),
+    events: events.map(({ type, at, detail }) => ({ type, ...isoTimes({ at }), detail: eventDetailView(detail, currency) })),
     ...isoTimes(pick(order, 'expiresAt', 'confirmedAt', 'createdAt', 'updatedAt')),
   }
 }
 
-/** Of these nothing is sent, or nothing more. */
+/** In these statuses nothing more is sent. */
 const cannotBeSent: readonly Order['status'][] = ['FULFILLED', 'COMPLETED', 'EXPIRED', 'COMPENSATING', 'CANCELLED']
 
-/** What was sent together, as it is shown. */
+/** A fulfilment as the API shows it. */
 export const fulfilmentView = (fulfilment: Fulfilment) => ({
   id: fulfilment.id,
   lines: fulfilment.lines.map((line) => pick(line, 'lineId', 'quantity')),
@@ -84,18 +84,18 @@ export const fulfilmentView = (fulfilment: Fulfilment) => ({
 })
 export type FulfilmentView = ReturnType<typeof fulfilmentView>
 
-/** What the shop's people wrote down for each other. */
+/** A note of the shop's staff. */
 export const noteView = (note: OrderNote) => ({ ...pick(note, 'id', 'text', 'actor'), ...isoTimes(pick(note, 'at')) })
 export type NoteView = ReturnType<typeof noteView>
 
-/** Whatever is a number in what is kept of an event is an amount of the order's money. */
-function told({ currency: _, ...detail }: OrderEvent['detail'], currency: string): Record<string, string | Money> {
+/** Every number in an event's detail is an amount in the order's currency. */
+function eventDetailView({ currency: _, ...detail }: OrderEvent['detail'], currency: string): Record<string, string | Money> {
   const entries = Object.entries(detail)
   return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'number' ? { amount: value, currency } : value]))
 }
 export type OrderView = ReturnType<typeof orderView>
 
-/** An order for its customer, without the notes of the shop's people. Why its shop gave money back, or cancelled it, and what it calls that in its own books, is written for those, too. */
+/** Returns an order for its customer: without staff notes, reasons and the shop's own references. */
 export const withoutReasons = (view: OrderView): OrderView => ({
   ...view,
   notes: [],
@@ -106,7 +106,7 @@ export const withoutReasons = (view: OrderView): OrderView => ({
   })),
 })
 
-/** A refund; `amount` is all of it, `giftCardAmount` the part that goes back to gift cards. */
+/** A refund; `amount` is all of it, `giftCardAmount` the part that goes to gift cards. */
 export const refundView = (refund: Refund) => ({
   ...pick(refund, 'id', 'orderId', 'paymentId', 'processor', 'processorReference'),
   ...moneyOf({ ...refund, amount: refund.amount + refund.giftCardAmount }, 'amount', 'giftCardAmount'),
@@ -117,7 +117,7 @@ export const refundView = (refund: Refund) => ({
     restock,
   })),
   ...pick(refund, 'reason', 'status', 'failureCode'),
-  // Once it was redeemed, or cannot be any more, it leads nowhere.
+  // A redeemed or failed claim's URL leads nowhere.
   claimUrl: refund.status === 'CLAIMABLE' ? refund.claimUrl : null,
   settledReference: refund.settledReference,
   ...isoTimes(pick(refund, 'createdAt', 'updatedAt')),

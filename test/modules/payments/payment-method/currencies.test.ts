@@ -37,7 +37,7 @@ test('the currencies of which a processor is offered are those of which its clie
     btcpay: createBtcpay({ apiUrl: 'http://127.0.0.1:1', storeId: 'a', apiKey: 'b', mode: 'TEST' }, port),
   }
   for (const name of processorNames) {
-    const { says, saysCurrency: offered } = clients[name].capabilities
+    const { supportsAmount: says, supportsCurrency: offered } = clients[name].capabilities
     const taken = currencies.filter((currency) => [1_000, 100_000].some((amount) => says({ amount, currency })))
     expect([name, currencies.filter((currency) => processorsSaying(currency).has(name))]).toEqual([name, taken])
     expect([name, currencies.filter((currency) => offered(currency))]).toEqual([name, taken])

@@ -4,7 +4,7 @@ import { probeProcessors } from '../../../../jobs/probe-processors.ts'
 import { failuresMax } from '../../../../src/lib/breaker.ts'
 import type { BreakerOf } from '../../../../src/modules/payments/payment-method/breakers.ts'
 import { type ProcessorName, processorNames } from '../../../../src/modules/payments/payment-method/domain.ts'
-import { type Asked, standIn, type Told } from '../../../clients/processors/stand-in.ts'
+import { type ApiAnswer, type ApiRequest, standIn } from '../../../clients/processors/stand-in.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { everySetting } from '../../../support/processor-settings.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -20,12 +20,12 @@ const well: Record<ProcessorName, [asked: string, told: unknown]> = {
   paypal: ['POST /v1/oauth2/token', { access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }],
   btcpay: ['GET /api/v1/health', { synchronized: true }],
 }
-const answer = ({ method, path }: Asked): Told => {
+const answer = ({ method, path }: ApiRequest): ApiAnswer => {
   const known = Object.values(well).find(([asked]) => `${method} ${path}` === asked)
   return known ? { status: 200, json: known[1] } : { status: 200, json: [] }
 }
 
-async function world(answers: (asked: Asked) => Told | Promise<Told> = answer) {
+async function world(answers: (asked: ApiRequest) => ApiAnswer | Promise<ApiAnswer> = answer) {
   const server = await standIn(answers)
   const urls = Object.fromEntries(processorNames.map((name) => [`${name.toUpperCase()}_API_URL`, server.url]))
   const app = await testApp({ ...everySetting, ...urls })
@@ -114,7 +114,7 @@ describe('a probe', () => {
   })
 
   test('waits for its own processor alone: one that hangs holds up nobody else’s, and is not asked twice', async () => {
-    const hung = Promise.withResolvers<Told>()
+    const hung = Promise.withResolvers<ApiAnswer>()
     await using it = await world((asked) => (asked.path === '/charges/list' ? hung.promise : answer(asked)))
     const { app, server, of, state } = it
     open(app, of('tap'), of('stripe'), of('paypal'))
@@ -130,11 +130,11 @@ describe('a probe', () => {
   })
 
   test('of a merchant’s own host asks whether anybody is there: whatever is said below 500 is an answer', async () => {
-    let told: Told = { status: 404, json: {} }
+    let told: ApiAnswer = { status: 404, json: {} }
     await using server = await standIn(() => told)
     await using app = await testApp({ ...everySetting, OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' })
     const at: BreakerOf = { processor: 'btcpay', host: new URL(server.url).host }
-    const after = async (next: Told) => {
+    const after = async (next: ApiAnswer) => {
       told = next
       open(app, at)
       app.clock.advance(30_000)

@@ -6,6 +6,7 @@ import { newCartId } from '../../../../src/lib/ids.ts'
 import { amountMax, decimalsOf } from '../../../../src/lib/money.ts'
 import {
   type Cart,
+  type CartAccess,
   type CartStatus,
   canAccessCart,
   cartLifeMs,
@@ -13,7 +14,6 @@ import {
   cartTransitions,
   nextUpdatedAt,
   quantityMax,
-  type Reach,
   statusAt,
   type Totals,
   taxOf,
@@ -281,7 +281,7 @@ test('a change of a cart is made now, or right after the one before where the cl
 })
 
 test('a cart is within reach of its customer and of its shop, and a guest’s of everybody in the shop', () => {
-  const reaches: Reach[] = ['all', 'guests', { customerId: 'cus_1' }, { customerId: 'cus_2' }]
+  const reaches: CartAccess[] = ['all', 'guests', { customerId: 'cus_1' }, { customerId: 'cus_2' }]
   expect(reaches.map((reach) => canAccessCart(reach, { customerId: null }))).toEqual([true, true, true, true])
   expect(reaches.map((reach) => canAccessCart(reach, { customerId: 'cus_1' }))).toEqual([true, false, true, false])
 })

@@ -167,7 +167,7 @@ test('a refund whose sender stood still past its lease is not sent blindly, and 
     retrieveRefund: async () => known,
   })
   const { order } = ok(await shop.buy()).body
-  const attempt = { shopId: shop.shop.id, orderId: order.id, asked: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
+  const attempt = { shopId: shop.shop.id, orderId: order.id, scope: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
   const { refund } = await requestRefund(app.deps, attempt, 'REFUND')
   // The process stood still, and the job of another one took the refund over.
   app.clock.advance(minute)
@@ -205,7 +205,7 @@ test.skipIf(engine === 'sqlite')(
       },
     })
     const { order } = ok(await shop.buy()).body
-    const attempt = { shopId: shop.shop.id, orderId: order.id, asked: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
+    const attempt = { shopId: shop.shop.id, orderId: order.id, scope: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
     const { refund } = await requestRefund(app.deps, attempt, 'REFUND')
     app.clock.advance(minute)
     const job = settleRefund(app.deps, refund.id, { holder: 'job' })

@@ -4,8 +4,8 @@ import type { OrderLine, Refund } from '../../../../src/modules/selling/order/do
 import { refundable, refundParts } from '../../../../src/modules/selling/order/domain.ts'
 import {
   amountPaidFor,
-  isOf,
   linesToRefund,
+  matchesRequest,
   type RefundedLine,
   requestedAmount,
   unitsToRestock,
@@ -148,7 +148,7 @@ test('a refund is that of a request that asks for the same, in the same order', 
   const lines = [{ ...units(1, true), amount: 5 }]
   const ofLines = { amount: 3, giftCardAmount: 2, lines }
   const ofAmount = { amount: 3, giftCardAmount: 2, lines: [] }
-  expect(isOf({ lines: [units(1, true)] }, ofLines)).toBe(true)
+  expect(matchesRequest({ lines: [units(1, true)] }, ofLines)).toBe(true)
   for (const other of [
     { lines: [units(1)] },
     { lines: [units(2, true)] },
@@ -157,15 +157,15 @@ test('a refund is that of a request that asks for the same, in the same order', 
     { amount: 5 },
     { all: true } as const,
   ])
-    expect(isOf(other, ofLines)).toBe(false)
+    expect(matchesRequest(other, ofLines)).toBe(false)
   const ofTwo = { ...ofLines, lines: [...lines, { ...units(1, false, 'line_2'), amount: 5 }] }
-  expect(isOf({ lines: [units(1, true), units(1, false, 'line_2')] }, ofTwo)).toBe(true)
-  expect(isOf({ lines: [units(1, true), units(1, true, 'line_2')] }, ofTwo)).toBe(false)
-  expect(isOf({ lines: [units(1, true)] }, ofTwo)).toBe(false)
-  expect(isOf({ amount: 5 }, ofAmount)).toBe(true)
-  expect(isOf({ all: true }, ofAmount)).toBe(true)
-  expect(isOf({ amount: 3 }, ofAmount)).toBe(false)
-  expect(isOf({ lines: [units(1, true)] }, ofAmount)).toBe(false)
+  expect(matchesRequest({ lines: [units(1, true), units(1, false, 'line_2')] }, ofTwo)).toBe(true)
+  expect(matchesRequest({ lines: [units(1, true), units(1, true, 'line_2')] }, ofTwo)).toBe(false)
+  expect(matchesRequest({ lines: [units(1, true)] }, ofTwo)).toBe(false)
+  expect(matchesRequest({ amount: 5 }, ofAmount)).toBe(true)
+  expect(matchesRequest({ all: true }, ofAmount)).toBe(true)
+  expect(matchesRequest({ amount: 3 }, ofAmount)).toBe(false)
+  expect(matchesRequest({ lines: [units(1, true)] }, ofAmount)).toBe(false)
 })
 
 test('back on the shelf goes what is counted and was asked to, and a cancelled order brings back what no refund decided about', () => {

@@ -7,8 +7,8 @@ import {
   decideOutcome,
   nextClaimQueryAt,
   nextWatchAt,
+  type RefundResponse,
   refusalsMax,
-  type Said,
   unaccountedAmount,
   unheardMs,
   waitingFields,
@@ -33,7 +33,7 @@ const refundOf = (fields: Partial<Asked>): Asked & { updatedAt: number } => ({
   updatedAt: now,
   ...fields,
 })
-const outcome = (refund: Asked, said: Said, failedBefore = 0) => decideOutcome(refund, said, { now, failedBefore })
+const outcome = (refund: Asked, said: RefundResponse, failedBefore = 0) => decideOutcome(refund, said, { now, failedBefore })
 const failed = { reference: 're_1', state: 'FAILED', failureCode: 'closed_account' } as const
 const refused = { reference: undefined, state: 'FAILED', failureCode: 'too_early' } as const
 const unable = { reference: undefined, state: 'FAILED', failureCode: 'refund_not_supported' } as const
@@ -44,7 +44,10 @@ test('whatever is said, a refund only becomes what its table of states allows', 
   const state = fc.constantFrom('PENDING', 'SUCCEEDED', 'FAILED', 'CLAIMABLE')
   const code = fc.constantFrom('refund_not_supported', 'refused')
   const answer = fc.record({ reference: fc.option(fc.constant('re_1'), { nil: undefined }), state, failureCode: code })
-  const said: fc.Arbitrary<Said> = fc.oneof(answer as fc.Arbitrary<Exclude<Said, string>>, fc.constantFrom('unheard' as const, undefined))
+  const said: fc.Arbitrary<RefundResponse> = fc.oneof(
+    answer as fc.Arbitrary<Exclude<RefundResponse, string>>,
+    fc.constantFrom('unheard' as const, undefined),
+  )
   const refund = fc.record({
     status: fc.constantFrom(...statuses),
     purpose: fc.constantFrom(...purposes),
@@ -114,12 +117,12 @@ describe.each(purposes)('a refund for %s', (purpose) => {
 })
 
 test('refusals in a row are counted, silence in between is not, and any other answer ends the row', () => {
-  const first = waitingFields(refundOf({ attempts: 7 }), { said: refused, refused: 'too_early', now })
+  const first = waitingFields(refundOf({ attempts: 7 }), { response: refused, refused: 'too_early', now })
   expect(first).toMatchObject({ attempts: 1, failureCode: 'too_early' })
-  const second = waitingFields(refundOf(first), { said: undefined, now })
+  const second = waitingFields(refundOf(first), { response: undefined, now })
   expect(second).toMatchObject({ attempts: 1, failureCode: 'too_early' })
-  expect(waitingFields(refundOf(second), { said: refused, refused: 'too_early', now })).toMatchObject({ attempts: 2 })
-  expect(waitingFields(refundOf(second), { said: { reference: 're_1', state: 'PENDING' }, now })).toMatchObject({
+  expect(waitingFields(refundOf(second), { response: refused, refused: 'too_early', now })).toMatchObject({ attempts: 2 })
+  expect(waitingFields(refundOf(second), { response: { reference: 're_1', state: 'PENDING' }, now })).toMatchObject({
     attempts: 2,
     failureCode: null,
   })

@@ -4,7 +4,7 @@ import { fulfilments, orderNotes } from '../../../../../db/schema/fulfilments.ts
 import type { Fulfilment, OrderNote } from '../domain.ts'
 
 /**
- * What is written of the parcels and notes of orders, by whoever has the order's row.
+ * Writes fulfilments and notes of orders; the caller has locked the order.
  * @param changed called inside every write that changes what an order shows
  */
 export function createFulfilmentStore(changed: (tx: Writer, orderId: string) => void) {
@@ -13,7 +13,7 @@ export function createFulfilmentStore(changed: (tx: Writer, orderId: string) => 
       await tx.insert(fulfilments).values(fulfilment)
       changed(tx, fulfilment.orderId)
     },
-    /** The parcel after its correction; undefined when it is not of the version any more that it had before. */
+    /** Returns the corrected fulfilment; undefined if its version has changed. */
     async change(
       tx: Writer,
       { id, version }: Pick<Fulfilment, 'id' | 'version'>,

@@ -15,11 +15,11 @@ import { type FulfilledLine, type Units, unitsOf } from './units.ts'
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
 /**
- * What is sent with a parcel.
- * @param asked these lines; undefined: all that is left
- * @param sentBefore how many parcels there are already
- * @throws AppError INVALID for a line that the order does not have, or that stands twice; CONFLICT for more than is left of one, when
- *   nothing is left, and for one parcel too many
+ * Returns the lines of a new fulfilment.
+ * @param asked undefined means all that is left
+ * @param sentBefore the number of earlier fulfilments
+ * @throws AppError INVALID for an unknown or repeated line; CONFLICT for more units than are left, when nothing is
+ *   left, and for one fulfilment too many
  */
 export function packed(units: readonly Units[], asked: readonly FulfilledLine[] | undefined, sentBefore: number): FulfilledLine[] {
   const twice = asked?.findIndex(({ lineId }, at) => asked.findIndex((one) => one.lineId === lineId) < at) ?? -1
@@ -38,14 +38,17 @@ export function packed(units: readonly Units[], asked: readonly FulfilledLine[] 
   return lines
 }
 
-/** How a message tells of a parcel. */
+/** A fulfilment as webhooks show it. */
 export const fulfilmentMessage = (fulfilment: Fulfilment) => pick(fulfilment, 'id', 'lines', 'trackingNumber', 'carrier')
 
-/** What an event of a parcel holds: what is not known is left out. */
+/** The detail of a fulfilment's event; unknown fields are left out. */
 export const fulfilmentEventDetail = ({ id, trackingNumber, carrier }: Fulfilment): Record<string, string> =>
   defined({ fulfilment: id, trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined })
 
-/** Tells the shop's endpoints that all of an order was sent. @param last its last parcel; undefined where a refund took the rest */
+/**
+ * Queues the webhook of a completely sent order.
+ * @param last its last fulfilment; undefined if a refund took the rest
+ */
 export const notifyFulfilled = (
   tx: Writer,
   deps: OrderDeps,
@@ -86,8 +89,8 @@ export async function fulfilByRefund(tx: Writer, deps: OrderDeps, { order, actor
 }
 
 /**
- * A parcel as its shop reads it.
- * @returns the parcel with its version
+ * Reads a fulfilment.
+ * @returns it with its version
  * @throws AppError NOT_FOUND
  */
 export async function readFulfilment(
@@ -101,12 +104,12 @@ export async function readFulfilment(
   return versioned(parcel)
 }
 
-/** What is corrected of a parcel: null takes it away, undefined leaves it. */
+/** A correction: null clears a field, undefined keeps it. */
 export type Correction = { readonly trackingNumber?: string | null | undefined; readonly carrier?: string | null | undefined }
 
 /**
- * Corrects the tracking of a parcel. What was sent with it stays. Nothing is written where nothing is another.
- * @returns the parcel with its version
+ * Corrects the tracking of a fulfilment; its lines stay. Writes nothing if nothing changes.
+ * @returns it with its version
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for one correction too many
  */
 export async function changeFulfilment(
@@ -143,14 +146,14 @@ export async function changeFulfilment(
   }, locking)
 }
 
-/** A parcel with its version, for whoever made or corrected it. */
+/** A fulfilment with its version, for a client that changes it. */
 export const versioned = (fulfilment: Fulfilment): FulfilmentView & { version: number } => ({
   ...fulfilmentView(fulfilment),
   version: fulfilment.version,
 })
 
 /**
- * Notes something down of an order, for the shop's people; whatever has become of the order.
+ * Adds a staff note to an order in any status.
  * @throws AppError NOT_FOUND; CONFLICT for one note too many
  */
 export async function addOrderNote(

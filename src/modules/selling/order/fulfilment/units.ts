@@ -1,5 +1,5 @@
 /** Counts the units of an order's lines that are sent, refunded, or left to send. */
-import { type Fulfilment, type Order, type OrderLine, type Refund, stands } from '../domain.ts'
+import { type Fulfilment, isAssured, type Order, type OrderLine, type Refund } from '../domain.ts'
 
 export type FulfilledLine = Fulfilment['lines'][number]
 /** Units of a line: `sent`, `left` (can be sent now), `open` (neither sent nor finally refunded). */
@@ -33,7 +33,7 @@ export function unitsOf(
   const countOf = (all: readonly { readonly lines: readonly FulfilledLine[] }[], id: string) =>
     all.reduce((sum, one) => one.lines.reduce((more, { lineId, quantity }) => more + (lineId === id ? quantity : 0), sum), 0)
   const notFailed = refunds.filter(({ status, purpose }) => status !== 'FAILED' && purpose !== 'LATE_CAPTURE')
-  const standing = notFailed.filter(stands)
+  const standing = notFailed.filter(isAssured)
   const [isFullyReserved, isFullyRefunded] = [returnsWholePayment(order, notFailed), returnsWholePayment(order, standing)]
   return lines.map(({ id, quantity }) => {
     const sent = countOf(parcels, id)

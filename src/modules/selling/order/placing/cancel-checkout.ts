@@ -8,7 +8,7 @@ import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
 import { notifyCancelled } from '../refunds/refund-effects.ts'
 import { refundExcess, settleRefund } from '../refunds/refunds.ts'
-import { release } from '../saga/confirm-order.ts'
+import { releaseHolds } from '../saga/confirm-order.ts'
 import { refreshSaga, voidOpenPayment } from '../saga/saga.ts'
 import type { SagaContext } from '../saga/saga-context.ts'
 
@@ -17,18 +17,18 @@ const isBought = () => new AppError('CONFLICT', 'The cart was bought')
 const isCheckedOutAgain = () => new AppError('CONFLICT', 'The cart was checked out again meanwhile')
 
 /**
- * Takes an unpaid checkout back: what is open at the processor is given up first, then the order is CANCELLED, what it held is free, and its
- * cart is open again, in one write. An order that ended unpaid by itself only gives its cart back.
- * @param actor of the shopper, for the order's trail
- * @throws AppError CONFLICT while a payment may still succeed, or when one has
+ * Cancels an unpaid order: voids the open payment, then cancels the order, releases its holds and reopens its cart in
+ * one write. An order that already ended unpaid only reopens its cart.
+ * @param actor the shopper, for the order's events
+ * @throws AppError CONFLICT if a payment succeeded or may still succeed
  */
 export async function cancelUnpaidOrder(deps: OrderDeps, orderId: string, context: SagaContext, actor: string): Promise<void> {
-  // It may be paid by now, and nobody has told us.
+  // The payment may be captured already, and its message lost.
   const saga = await voidOpenPayment(deps, await refreshSaga(deps, orderId, context), context)
   if (typeof saga === 'string') throw stillPayable()
   assertUnpaid(saga.order)
   const refunds = await deps.db.write(async (tx) => {
-    // The cart is locked before its order, as by whoever buys it. It may be that of another order by now.
+    // The cart is locked before its order, as in a checkout. Another order may own it by now.
     await lockCart(tx, deps, saga.order.cartId)
     const last = await deps.orderStore.findByCart(saga.order.cartId, tx)
     if (last?.id !== orderId) throw isCheckedOutAgain()
@@ -45,12 +45,12 @@ export async function cancelUnpaidOrder(deps: OrderDeps, orderId: string, contex
       await appendEvent(tx, deps, { orderId, type: 'CANCELLED', actor })
       await notifyCancelled(tx, deps, { order, reason: null })
     }
-    return refundExcess(tx, deps, { order: await release(tx, deps, order), payments }, context.holder)
+    return refundExcess(tx, deps, { order: await releaseHolds(tx, deps, order), payments }, context.holder)
   }, locking)
   for (const { id } of refunds) await settleRefund(deps, id, context, { isNew: true })
 }
 
-/** @throws AppError unless an order waits for its payment, or came to nothing */
+/** @throws AppError CONFLICT unless the order awaits its payment or ended without a sale */
 function assertUnpaid(order: Order): void {
   const isUnpaid = order.status === 'PENDING_PAYMENT' || (endedWithoutSale(order) && order.status !== 'COMPENSATING')
   if (!isUnpaid) throw isBought()

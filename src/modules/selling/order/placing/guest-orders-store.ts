@@ -6,9 +6,9 @@ import type { Order } from '../domain.ts'
 
 const lockedOrders = lockedRowsIn(orders, 'id')
 
-/** Orders of a shop that were bought as a guest, with an e-mail address. */
+/** Queries for orders of a shop that guests placed with an e-mail address. */
 export const guestOrdersStore = {
-  /** The first of them, by id. */
+  /** Returns the first ids, in order. */
   async idsOf(from: Pick<Reader, 'select'>, shopId: string, email: string, limit: number): Promise<string[]> {
     const rows = await from
       .select({ id: orders.id })
@@ -18,9 +18,12 @@ export const guestOrdersStore = {
       .limit(limit)
     return rows.map(({ id }) => id)
   },
-  /** Makes those that are still nobody's a customer's. @returns these, after the change */
+  /**
+   * Assigns orders that still have no customer.
+   * @returns the changed orders
+   */
   async give(tx: Writer, ids: readonly string[], customerId: string, updatedAt: number): Promise<Order[]> {
-    // By their ids, as everybody takes several.
+    // In order of their ids, like every write that locks several.
     await lockedOrders(tx, ids)
     return tx
       .update(orders)

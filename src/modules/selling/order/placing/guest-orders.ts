@@ -5,20 +5,20 @@ import { audit } from '../../../operations/audit/index.ts'
 import type { Order } from '../domain.ts'
 import { guestOrdersStore as store } from './guest-orders-store.ts'
 
-/** In one write. */
+/** Orders that one write assigns. */
 export const guestOrdersPerWrite = 200
 
-/** What a customer has spent by an order: nothing before it is a sale. */
+/** What an order adds to its customer's spending, in minor units; 0 before it is confirmed. */
 export const netSpending = ({ confirmedAt, total, refundedTotal, giftCardRefundedTotal }: Order): number =>
   confirmedAt === null ? 0 : total - refundedTotal - giftCardRefundedTotal
 
-type Needed = Pick<Deps, 'clock' | 'newId' | 'db'> & { readonly orderChanged: (tx: Writer, orderId: string) => void }
+type GuestOrderDeps = Pick<Deps, 'clock' | 'newId' | 'db'> & { readonly orderChanged: (tx: Writer, orderId: string) => void }
 
 /**
- * Makes orders of a guest a customer's, whose numbers count them in the same write, once: an order that somebody else's write has at the
- * moment is waited for and counted as that left it, and what comes after counts by whose the order is then.
+ * Assigns a guest's orders to a customer and adds them to the customer's totals in the same write. It waits for orders
+ * that another write holds, and counts them as that write left them.
  */
-export const guestOrdersOf = (deps: Needed): GuestOrders => ({
+export const guestOrdersOf = (deps: GuestOrderDeps): GuestOrders => ({
   areThere: async (read, { shopId, email }) => (await store.idsOf(read, shopId, email, 1)).length > 0,
   async join(tx, { id: customerId, shopId, email }, actor) {
     const ids = await store.idsOf(tx, shopId, email, guestOrdersPerWrite)

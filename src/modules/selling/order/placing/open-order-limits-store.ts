@@ -3,14 +3,14 @@ import type { Writer } from '../../../../../db/engine.ts'
 import { prepare, prepareSureRead } from '../../../../../db/prepared.ts'
 import type { Order } from '../domain.ts'
 
-/** What unpaid orders are bounded by; without a shop they are not bounded by it. */
-export type Holding = Pick<Order, 'cartId' | 'placedFrom'> & { readonly shopId: string | null }
-type Bounds = { shopMax: number; addressMax: number; cartMax: number }
+/** The keys of the limits on unpaid orders; null means no limit by that key. */
+export type OrderLimitKey = Pick<Order, 'cartId' | 'placedFrom'> & { readonly shopId: string | null }
+type OrderLimits = { shopMax: number; addressMax: number; cartMax: number }
 
-/** Whether there is one more after so many: to count them costs ten times as much. */
+/** Whether more than `max` rows match. Counting them all costs ten times as much. */
 const isMoreThan = (max: string, which: SQL) =>
   sql<boolean>`exists (select 1 from orders where ${which} limit 1 offset ${sql.placeholder(max)})`.mapWith(Boolean)
-/** Spelt out, as the indexes of unpaid orders have it. */
+/** A literal, so that the partial indexes of unpaid orders apply. */
 const unpaid = sql`status = 'PENDING_PAYMENT'`
 const more = {
   ofShop: isMoreThan('shopMax', sql`shop_id = ${sql.placeholder('shopId')} and ${unpaid}`),
@@ -26,20 +26,20 @@ const assertNoMoreThan = prepareSureRead((queries) =>
     .where(sql`not (${more.ofShop} or ${more.fromAddress} or ${more.ofCart})`),
 )
 
-/** Orders of a shop and from an address that wait for their payment, and all that came of a cart. */
+/** Queries for the limits on unpaid orders of a shop, from an address, and on all orders of a cart. */
 export const openOrderLimitsStore = {
-  /** Whether there are more than so many. */
+  /** Returns which limits are exceeded. */
   async areMoreThan(
     tx: Writer,
-    { shopId, cartId, placedFrom }: Holding,
-    max: Bounds,
+    { shopId, cartId, placedFrom }: OrderLimitKey,
+    max: OrderLimits,
   ): Promise<{ ofShop: boolean; fromAddress: boolean; ofCart: boolean }> {
     const found = await tx.first(areMoreThan, { shopId, cartId, placedFrom, ...max })
     if (!found) throw new Error('a count gave nothing')
     return found
   },
-  /** Where there are more of any, the write throws NothingChanged. */
-  async assertNoMoreThan(tx: Writer, { shopId, cartId, placedFrom }: Holding, max: Bounds): Promise<void> {
+  /** Makes the write throw NothingChanged if any limit is exceeded. */
+  async assertNoMoreThan(tx: Writer, { shopId, cartId, placedFrom }: OrderLimitKey, max: OrderLimits): Promise<void> {
     await tx.run(assertNoMoreThan, { shopId, cartId, placedFrom, ...max })
   },
 }

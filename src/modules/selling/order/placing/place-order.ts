@@ -27,29 +27,29 @@ import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
 import type { SagaContext } from '../saga/saga-context.ts'
 import { findingStore } from '../search/search-store.ts'
-import { type Holding, openOrderLimitsStore } from './open-order-limits-store.ts'
+import { type OrderLimitKey, openOrderLimitsStore } from './open-order-limits-store.ts'
 
-/** Some of them will be paid, or over, by then. */
+/** By then some unpaid orders are paid or have ended. */
 const unpaidRetrySeconds = 60
 
-/** A cart that was found fit to be bought, as it was read just now. */
+/** A cart that passed all checks, as it was read. */
 export type Purchase = {
   snapshot: CartSnapshot
-  /** Of the shop when it was chosen what is to be paid by: where it is another one by then, nothing is placed. */
+  /** The shop's mode when the processor was selected. If it changed since, no order is placed. */
   mode: Order['mode']
   priced: Priced
   email: string
-  /** The shopper's address, as a keyed hash; null for a shop's own server. */
+  /** A keyed hash of the shopper's address; null for a shop's own server. */
   placedFrom: string | null
 }
 
 /**
- * Makes an order of a cart, in one write: its stock is reserved, its gift cards are held and its number is drawn with it, so that
- * of two who want the last one only one has an order, and no number is lost.
- * @param context the run that goes on to tell the processor
+ * Places an order for a cart in one write: reserves its stock, holds its gift cards and draws its number. Of two
+ * shoppers who want the last unit only one gets an order, and no order number is skipped.
+ * @param context the run that then calls the processor
  * @returns the order and its payment
- * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone, a gift card is used up or the shop has
- *   gone live
+ * @throws AppError CONFLICT when the cart was changed or closed, the stock is gone, a gift card is used up or the shop
+ *   has gone live
  */
 export async function placeOrder(
   deps: OrderDeps,
@@ -58,7 +58,7 @@ export async function placeOrder(
   context: SagaContext,
 ): Promise<Saga> {
   const { customerId, shopId } = snapshot.cart
-  // Counts and limits of discounts are looked at in every case, too.
+  // Discounts need their counts and limits read in any case.
   const customer = priced.discounts.length > 0 ? await userOf(deps, { shopId, customerId, email }) : undefined
   const purchase = { snapshot, mode, priced, email, placedFrom, customer }
   const place = (isKnown: boolean) =>
@@ -78,43 +78,43 @@ export async function placeOrder(
       },
       isKnown ? inLine('place', snapshot.cart.shopId) : locking,
     )
-  // What a card still covers is asked before anything else is done.
+  // Gift cards need their balances read first.
   const placing =
     priced.draws.length > 0 || customer !== undefined
       ? place(false)
       : place(true).catch((error: unknown) => {
           if (!(error instanceof NothingChanged)) throw error
-          // Something is not as it was: what it is decides what the shopper is told.
+          // The data changed since it was read. The checked write finds out what, and tells the shopper.
           return place(false)
         })
   const { draft, inserted, payments, ...parts } = await placing.catch(refuseGoneLive)
-  for (const { id: unsent } of payments) context.unsent.add(unsent)
+  for (const { id: unsent } of payments) context.unsentPayments.add(unsent)
   const order = { ...draft, number: await inserted.number }
-  context.made = { order, payments, ...parts }
+  context.placedOrder = { order, payments, ...parts }
   return { order, payments }
 }
 
 /**
- * Takes what an order needs besides its own rows, in the order in which everybody locks: the cart, variants and what they turn, gift cards, discounts,
- * the customer's numbers. The shop's next number, for which all its orders wait, comes behind all of these.
- * @returns the ids of the variants that are counted
+ * Takes what an order needs besides its own rows, in the global lock order: cart, variants with their totals, gift
+ * cards, discounts, customer totals. The shop's next number comes last, since all its orders wait for it.
+ * @returns the ids of the variants whose stock is counted
  */
-type Take = (
+type TakeResources = (
   tx: Writer,
   deps: OrderDeps,
   purchase: Purchase & { customer?: string | undefined },
   draft: Omit<Order, 'number'>,
 ) => Promise<Set<string>>
 
-/** Looks at what it finds before it goes on, and says what is in the way. */
-const takeChecked: Take = async (tx, deps, { snapshot: { cart, items }, priced, customer }, draft) => {
+/** Reads each row, checks it, and throws an error that names the obstacle. */
+const takeChecked: TakeResources = async (tx, deps, { snapshot: { cart, items }, priced, customer }, draft) => {
   const { id, currency, mode } = draft
   const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
   const converted = convertCart(tx, deps, cart)
   const reserving = reserveStock(tx, deps, wanted)
   const isClose = isNearLimit(tx, deps, draft)
   isClose.catch(() => undefined)
-  // Whatever else there is to say, the cart comes first.
+  // A cart that is not open is reported before missing stock.
   reserving.catch(() => undefined)
   if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
   const reserved = await reserving
@@ -126,10 +126,11 @@ const takeChecked: Take = async (tx, deps, { snapshot: { cart, items }, priced, 
 }
 
 /**
- * The same where all is as it was read just now: nothing is waited for, so that on Postgres the order is placed in one round trip, and its
- * shop's number is held for as long as the server itself takes. Else the write throws NothingChanged.
+ * Takes everything without waiting for a read, if nothing changed since the cart was read. On PostgreSQL the order is
+ * then one round trip, and the shop's number is locked only for the server's own work. Otherwise the write throws
+ * NothingChanged.
  */
-const takeOptimistically: Take = async (tx, deps, { snapshot: { cart, items } }, { currency, mode }) => {
+const takeOptimistically: TakeResources = async (tx, deps, { snapshot: { cart, items } }, { currency, mode }) => {
   const wanted = items.map(({ line: { variantId, quantity }, sellable }) => ({
     variantId,
     quantity,
@@ -143,15 +144,15 @@ const takeOptimistically: Take = async (tx, deps, { snapshot: { cart, items } },
 
 const goneLive = () => new AppError('CONFLICT', 'The shop takes real money since just now: check out again')
 
-/** Only the mode of an order may turn out to be missing: where its shop is not of that mode any more. */
+/** Only the mode can be null: the shop has another mode by now. */
 function refuseGoneLive(error: unknown): never {
   if (isNullViolation(error)) throw goneLive()
   throw error
 }
 
 /**
- * Begins another payment for an order whose last one failed.
- * @throws AppError CONFLICT when the order is not waiting for one
+ * Starts another payment for an order whose last one failed.
+ * @throws AppError CONFLICT when the order does not await a payment
  */
 export async function startNewPayment(deps: OrderDeps, order: Order, choice: PaymentChoice, context: SagaContext): Promise<void> {
   const { orderStore: store } = deps
@@ -166,7 +167,7 @@ export async function startNewPayment(deps: OrderDeps, order: Order, choice: Pay
       paymentStatus: 'PENDING',
       processor: choice.processor,
       expiresAt,
-      // What the last one used up of the processor's time is not this one's.
+      // Attempts of the previous payment do not count.
       attempts: 0,
       resumeAt: now + resumeAfterMs,
       updatedAt: now,
@@ -175,49 +176,52 @@ export async function startNewPayment(deps: OrderDeps, order: Order, choice: Pay
     if (anyLive || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
     const { id, processor } = await createPayment(tx, deps, { order, choice, holder: context.holder })
-    context.unsent.add(id)
+    context.unsentPayments.add(id)
     await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_STARTED', detail: { payment: id, processor } })
   }, locking)
 }
 
-/** Orders that are placed at the same moment do not see each other. This close to a bound they are counted one after the other. */
+/** Concurrent orders do not see each other. Within this distance of a limit they are counted one after the other. */
 const limitMargin = 64
 
-/** Of how many there may be at most, so many less: of orders by the shop's shoppers, from an address, of a cart. */
-const boundsOf = ({ config }: OrderDeps, room: number) => ({
+/** The limits on orders by the shop's shoppers, from an address and of a cart, less `room`. */
+const limitsOf = ({ config }: OrderDeps, room: number) => ({
   shopMax: Math.max(0, config.unpaidOrdersPerShop - room),
   addressMax: Math.max(0, config.unpaidOrdersPerAddress - room),
   cartMax: ordersPerCartMax,
 })
 
-/** Whether so few more may be placed, or none. The cart's row is locked. */
-const exceedsLimits = (tx: Writer, deps: OrderDeps, order: Holding, room: number) => {
-  const { shopMax, addressMax, cartMax } = boundsOf(deps, room + 1)
+/** Whether at most `room` more orders may be placed. The cart's row is locked. */
+const exceedsLimits = (tx: Writer, deps: OrderDeps, order: OrderLimitKey, room: number) => {
+  const { shopMax, addressMax, cartMax } = limitsOf(deps, room + 1)
   return openOrderLimitsStore.areMoreThan(tx, order, { shopMax, addressMax, cartMax: cartMax - 1 })
 }
 
-/** That an order which has its number already, and so nobody else of its shop's is being placed, is none too many: else NothingChanged. */
-const assertWithinLimits = (tx: Writer, deps: OrderDeps, order: Holding): Promise<void> =>
-  openOrderLimitsStore.assertNoMoreThan(tx, order.placedFrom === null ? { ...order, shopId: null } : order, boundsOf(deps, 0))
+/**
+ * Makes the write throw NothingChanged if the order exceeds a limit. The order has its number, so no other order of
+ * the shop is being placed.
+ */
+const assertWithinLimits = (tx: Writer, deps: OrderDeps, order: OrderLimitKey): Promise<void> =>
+  openOrderLimitsStore.assertNoMoreThan(tx, order.placedFrom === null ? { ...order, shopId: null } : order, limitsOf(deps, 0))
 
 /**
- * Whether `assertBelowLimits` has to look closer.
+ * Whether `assertBelowLimits` must count exactly.
  * @throws AppError CONFLICT for a cart that was checked out too often
  */
-async function isNearLimit(tx: Writer, deps: OrderDeps, order: Holding): Promise<boolean> {
+async function isNearLimit(tx: Writer, deps: OrderDeps, order: OrderLimitKey): Promise<boolean> {
   const { unpaidOrdersPerShop: perShop, unpaidOrdersPerAddress: perAddress } = deps.config
   const { ofShop, fromAddress, ofCart } = await exceedsLimits(tx, deps, order, limitMargin)
   if (ofCart) throw new AppError('CONFLICT', `The cart was checked out ${ordersPerCartMax} times: begin another cart`)
-  // The shop's own server is not to be shut out by strangers.
+  // Orders of anonymous shoppers must not lock out the shop's own server.
   return order.placedFrom !== null && (ofShop || fromAddress || Math.min(perShop, perAddress) <= limitMargin)
 }
 
 /**
- * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it. The bound of an address is exact within a shop;
- * orders that it places in several shops at the same moment may pass it by as many.
- * @throws AppError RATE_LIMITED for an address or a shop that has too many
+ * Checks the limits on unpaid orders, which hold stock for an hour: anyone with a publishable key could hold all of
+ * it. The limit by address is exact within a shop; concurrent orders in several shops may exceed it.
+ * @throws AppError RATE_LIMITED for an address or a shop with too many
  */
-async function assertBelowLimits(tx: Writer, deps: OrderDeps, order: Holding & Pick<Order, 'shopId'>): Promise<void> {
+async function assertBelowLimits(tx: Writer, deps: OrderDeps, order: OrderLimitKey & Pick<Order, 'shopId'>): Promise<void> {
   await deps.orderStore.holdNumbers(tx, order.shopId)
   const { ofShop, fromAddress } = await exceedsLimits(tx, deps, order, 0)
   const retry = { retryAfterSeconds: unpaidRetrySeconds }

@@ -9,12 +9,9 @@ import { applyRefundEffects } from './refund-effects.ts'
 import { unaccountedAmount } from './refund-responses.ts'
 import { createRefund, openRefundStatuses } from './refunds.ts'
 
-// What a processor tells of refunds when it is asked about their payment, and what the shop has done at the processor's own page.
+// Refunds that the shop made on the processor's own pages, and news about refunds made here.
 
-/**
- * Something was said of a payment that was captured: money that its shop gave back at the processor's own page is noted, and the refunds
- * that its processor may have news of are asked about by the job at once.
- */
+/** Records external refunds of a captured payment, and makes the job query its open refunds at once. */
 export async function syncRefunds(deps: OrderDeps, payment: Payment, { refunded }: Pick<PaymentAnswer, 'refunded'>): Promise<void> {
   if (payment.captured === 0) return
   const { orderStore: store, db, clock } = deps
@@ -34,8 +31,9 @@ export async function syncRefunds(deps: OrderDeps, payment: Payment, { refunded 
 }
 
 /**
- * Notes money that went back through a processor, and that nobody here has asked for: first what had to be paid by hand, then the rest as a
- * refund of its own. Seen twice, by whoever it is, it is noted once. While a refund of the payment is under way, nobody knows whose it is.
+ * Records money that a processor returned without a request of ours: it first settles MANUAL refunds, and the rest
+ * becomes a refund with purpose ELSEWHERE. Repeated reports change nothing. While a refund of the payment is pending,
+ * nothing is recorded: the money may be that refund's.
  */
 async function recordExternalRefund(deps: OrderDeps, { id, orderId }: Payment, refunded: number): Promise<void> {
   const { orderStore: store } = deps
@@ -57,19 +55,19 @@ async function recordExternalRefund(deps: OrderDeps, { id, orderId }: Payment, r
     const { id: refundId } = await createRefund(tx, deps, begun)
     const change = { resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
     const refund = await store.moveRefund(tx, refundId, ['PENDING'], 'SUCCEEDED', change)
-    // What was settled before it has changed the order.
+    // A settled MANUAL refund has changed the order.
     const current = await store.lock(tx, orderId)
     if (refund && current) await applyRefundEffects(tx, deps, { order: current, from: 'PENDING', refund })
   }, locking)
 }
 
-type Found = { order: Order; payment: Payment; own: readonly Refund[]; found: number }
+type ExternalRefund = { order: Order; payment: Payment; own: readonly Refund[]; found: number }
 
-/** Settles the refunds that were to be paid by hand, and are covered by what was found. Returns what is left of that. */
-async function settleManual(tx: Writer, deps: OrderDeps, { order, payment, own, found }: Found): Promise<number> {
+/** Settles the MANUAL refunds that the found amount covers. Returns the rest, in minor units. */
+async function settleManual(tx: Writer, deps: OrderDeps, { order, payment, own, found }: ExternalRefund): Promise<number> {
   const { orderStore: store } = deps
   let rest = found
-  // What has a name at its processor failed there, and may still be in what it tells.
+  // One with a reference failed at the processor, which may still report it.
   for (const { id, amount, status, processorReference } of own) {
     if (status !== 'MANUAL' || processorReference !== null || amount > rest) continue
     const settledReference = payment.processorReference ?? payment.id

@@ -15,34 +15,34 @@ import { appendEvent } from '../events.ts'
 import { fulfilByRefund } from '../fulfilment/fulfilments.ts'
 import { mailClaim, mailRefunded } from '../mails.ts'
 import type { OrderDeps } from '../providers.ts'
-import { type Booked, goodsRefunded, movementsOf, unitsToRestock, unrefundedUnits } from './refund-lines.ts'
+import { goodsRefunded, movementsOf, type RefundBooking, unitsToRestock, unrefundedUnits } from './refund-lines.ts'
 
-// What follows from a refund, inside the write that moves it. Goods, gift cards and the end of the sale follow once it stands, whoever
-// pays it in the end; whatever is said of money follows the money: when it has gone back, and when it came back.
+// The effects of a refund, inside the write that moves it. Goods, gift cards and the end of the sale follow once the
+// refund is assured. Totals and bookings follow the money: when it goes back, and when it returns.
 
-type Moved = {
+type RefundTransition = {
   readonly order: Order
-  /** What the refund was until this write. */
+  /** The status before this write. */
   readonly from: Refund['status']
-  /** As this write has made it. */
+  /** The refund after this write. */
   readonly refund: Refund
 }
 
-/** Does all that follows from what a refund has become: once, since a refund is moved once. The order's row is this write's. */
-export async function applyRefundEffects(tx: Writer, deps: OrderDeps, moved: Moved): Promise<void> {
+/** Applies all effects of a refund's new status, once. This write has locked the order. */
+export async function applyRefundEffects(tx: Writer, deps: OrderDeps, moved: RefundTransition): Promise<void> {
   const { order, from, refund } = moved
   const { id, purpose, paymentId, status } = refund
   const isNew = from === 'PENDING'
   const money = status === 'SUCCEEDED' ? 'back' : from === 'SUCCEEDED' ? 'reversed' : undefined
   const amount = money === undefined ? 0 : money === 'back' ? refund.amount : -refund.amount
   if (paymentId !== null && money !== undefined) await recordRefunded(tx, deps, { paymentId, amount })
-  await tell(tx, deps, moved)
-  const movements = movementsOf(refund, order, { money, cards: isNew } satisfies Booked, deps.clock.now())
+  await notifyRefund(tx, deps, moved)
+  const movements = movementsOf(refund, order, { money, cards: isNew } satisfies RefundBooking, deps.clock.now())
   const counts = movements.some(({ confirmed }) => confirmed) && (await isCounted(tx, order))
   await recordMovements(tx, deps, movements, { isCounted: counts, mode: order.mode })
   if (purpose === 'LATE_CAPTURE') return
   const after = await addToOrderTotals(tx, deps, { order, amount, onCards: isNew ? refund.giftCardAmount : 0 })
-  // In the order in which everybody locks: variants, gift cards, the customer's numbers.
+  // In the global lock order: variants, gift cards, customer totals.
   if (isNew) {
     await restockRefund(tx, deps, { order, refund })
     await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
@@ -53,8 +53,8 @@ export async function applyRefundEffects(tx: Writer, deps: OrderDeps, moved: Mov
   if (isNew && purpose === 'CANCEL') await cancelSale(tx, deps, { order, reason: refund.reason, actor: refund.actor })
 }
 
-/** Writes what a refund has become into the order's trail, and tells the shop's endpoints what they have to do. */
-async function tell(tx: Writer, deps: OrderDeps, { order, from, refund }: Moved): Promise<void> {
+/** Appends the event of a refund's new status, and queues its webhooks and mails. */
+async function notifyRefund(tx: Writer, deps: OrderDeps, { order, from, refund }: RefundTransition): Promise<void> {
   const { id, amount, currency, reason, actor, status, failureCode, claimUrl } = refund
   const { id: orderId, shopId, number } = order
   const code = failureCode === null ? {} : { code: failureCode }
@@ -91,10 +91,10 @@ async function tell(tx: Writer, deps: OrderDeps, { order, from, refund }: Moved)
   }
 }
 
-type Placed = { order: Order; refund: Refund }
+type OrderAndRefund = { order: Order; refund: Refund }
 
-/** What goes back on the shelf with a refund: the units that it says, or all that is left of an order that is cancelled with it. */
-async function restockRefund(tx: Writer, deps: OrderDeps, { order, refund }: Placed): Promise<void> {
+/** Restocks the units that a refund names, or all that is left of an order that it cancels. */
+async function restockRefund(tx: Writer, deps: OrderDeps, { order, refund }: OrderAndRefund): Promise<void> {
   const { orderStore: store } = deps
   const isCancelled = refund.purpose === 'CANCEL' && order.status === 'CONFIRMED'
   if (!isCancelled && !refund.lines.some((line) => line.restock)) return
@@ -105,11 +105,11 @@ async function restockRefund(tx: Writer, deps: OrderDeps, { order, refund }: Pla
 
 const totalRefunded = ({ refundedTotal, giftCardRefundedTotal }: Order): number => refundedTotal + giftCardRefundedTotal
 
-/** What follows of money that belonged to a sale: the shop's endpoints, the customer and the partner learn of it. */
+/** Updates the shop's webhooks, the customer's spending and the affiliate's commission. */
 async function updateSale(
   tx: Writer,
   deps: OrderDeps,
-  { before, after, from, refund }: Moved & { before: Order; after: Order },
+  { before, after, from, refund }: RefundTransition & { before: Order; after: Order },
 ): Promise<void> {
   const { id, currency, reason, status, purpose, settledReference } = refund
   const total = refund.amount + refund.giftCardAmount
@@ -123,7 +123,7 @@ async function updateSale(
   const spent = totalRefunded(before) - totalRefunded(after)
   if (after.customerId !== null && spent !== 0)
     await addSpending(tx, { customerId: after.customerId, currency, mode: after.mode, amount: spent })
-  // Of a sale that is cancelled nobody earns, also while its money waits to be fetched.
+  // A cancelled sale earns no commission, even while its refund is unclaimed.
   if (from === 'PENDING' && purpose === 'CANCEL')
     await reverseCommission(tx, deps, { orderId: after.id, refunded: after.total, of: after.total })
   else if (status === 'SUCCEEDED' && after.affiliateId !== null)
@@ -131,19 +131,23 @@ async function updateSale(
       orderId: after.id,
       refunded: totalRefunded(after),
       of: after.total,
-      goods: await goodsOf(tx, deps, after.id),
+      goods: await refundedGoodsOf(tx, deps, after.id),
     })
 }
 
-/** What went back of an order's goods so far: asked for orders that a partner earns by. */
-async function goodsOf(tx: Writer, { orderStore: store }: OrderDeps, id: string): Promise<ReturnType<typeof goodsRefunded>> {
+/** Returns the refunded share of an order's goods, for its commission. */
+async function refundedGoodsOf(tx: Writer, { orderStore: store }: OrderDeps, id: string): Promise<ReturnType<typeof goodsRefunded>> {
   const [lines, refunds] = await Promise.all([store.lines(id, tx), store.refundsOf(tx, id)])
   return goodsRefunded(lines, refunds)
 }
 
-type Noted = { order: Order; amount: number; onCards: number }
+type AddedRefund = { order: Order; amount: number; onCards: number }
 
-async function addToOrderTotals(tx: Writer, { orderStore: store, clock }: OrderDeps, { order, amount, onCards }: Noted): Promise<Order> {
+async function addToOrderTotals(
+  tx: Writer,
+  { orderStore: store, clock }: OrderDeps,
+  { order, amount, onCards }: AddedRefund,
+): Promise<Order> {
   const totals = {
     refundedTotal: order.refundedTotal + amount,
     giftCardRefundedTotal: order.giftCardRefundedTotal + onCards,
@@ -154,7 +158,10 @@ async function addToOrderTotals(tx: Writer, { orderStore: store, clock }: OrderD
 
 type Totals = Pick<Order, 'confirmedAt' | 'capturedTotal' | 'refundedTotal' | 'giftCardTotal' | 'giftCardRefundedTotal'>
 
-/** What an order shows of its money, some of which has gone back or come back. What gift cards were to pay of one that came to nothing, they never did. */
+/**
+ * Returns an order's payment status after a refund or its reversal. Gift cards paid nothing of an order without a
+ * sale.
+ */
 export function paymentStatusAfterRefund({
   confirmedAt,
   capturedTotal,
@@ -167,17 +174,17 @@ export function paymentStatusAfterRefund({
   return refundedTotal === capturedTotal && areCardsBack ? 'REFUNDED' : 'PARTIALLY_REFUNDED'
 }
 
-type Cancelled = { order: Order; reason: string | null; actor: string }
+type Cancellation = { order: Order; reason: string | null; actor: string }
 
-/** A confirmed order whose refund stands is cancelled in the same write: its goods do not leave any more. */
-async function cancelSale(tx: Writer, deps: OrderDeps, { order, reason, actor }: Cancelled): Promise<void> {
+/** Cancels a confirmed order in the write that assures its refund: its goods are not sent. */
+async function cancelSale(tx: Writer, deps: OrderDeps, { order, reason, actor }: Cancellation): Promise<void> {
   const { orderStore: store } = deps
   if (!(await store.move(tx, order.id, ['CONFIRMED'], 'CANCELLED', { updatedAt: deps.clock.now() }))) return
   await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED', detail: reason === null ? {} : { reason }, actor })
   await notifyCancelled(tx, deps, { order, reason })
 }
 
-/** Cancels a sale whose money went back before, or that cost nothing: a refund of nothing would say that there was one. */
+/** Cancels a sale that was refunded before or cost nothing, without a refund of zero. */
 export async function cancelWithoutRefund(
   tx: Writer,
   deps: OrderDeps,
@@ -193,7 +200,7 @@ export async function cancelWithoutRefund(
   await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId, ...difference })
 }
 
-/** Tells the shop's endpoints that an order was cancelled. */
+/** Queues the webhook of a cancelled order. */
 export const notifyCancelled = (tx: Writer, deps: OrderDeps, { order, reason }: { order: Order; reason: string | null }): Promise<void> =>
   enqueueMessage(tx, deps, {
     shopId: order.shopId,
@@ -202,6 +209,6 @@ export const notifyCancelled = (tx: Writer, deps: OrderDeps, { order, reason }: 
     data: { orderId: order.id, number: order.number, reason },
   })
 
-/** Of the lines, those whose stock is counted. */
+/** Returns the lines whose stock is counted. */
 export const stockTrackedLines = (lines: readonly { variantId: string; quantity: number; tracked: boolean }[]) =>
   lines.filter(({ tracked }) => tracked).map(({ variantId, quantity }) => ({ variantId, quantity }))

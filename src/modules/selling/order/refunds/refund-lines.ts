@@ -2,15 +2,15 @@ import { AppError } from '../../../../core/errors.ts'
 import { dayOf } from '../../../../lib/day.ts'
 import { shareOf } from '../../../../lib/rounding.ts'
 import type { Movement } from '../../../payments/ledger/index.ts'
-import { type Order, type OrderLine, type Refund, stands } from '../domain.ts'
+import { isAssured, type Order, type OrderLine, type Refund } from '../domain.ts'
 
-/** So many of a line; `restock`: they go back on the shelf. */
+/** Units of a line to refund; `restock`: they go back to stock. */
 export type RefundLineRequest = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
-/** What somebody wants back: an amount in minor units, some of the lines, or all that is left. */
-export type Asked = { readonly amount: number } | { readonly lines: readonly RefundLineRequest[] } | { readonly all: true }
+/** What to refund: an amount in minor units, some lines, or all that is left. */
+export type RefundScope = { readonly amount: number } | { readonly lines: readonly RefundLineRequest[] } | { readonly all: true }
 export type RefundedLine = Refund['lines'][number]
 
-/** What was paid for a line, in minor units: its total less discounts, and the tax that came on top of that. Shipping is of no line. */
+/** What was paid for a line, in minor units: its total less discounts, plus tax on top. Excludes shipping. */
 export const amountPaidFor = ({
   total,
   discount,
@@ -18,7 +18,7 @@ export const amountPaidFor = ({
   taxAmount,
 }: Pick<OrderLine, 'total' | 'discount' | 'taxInclusive' | 'taxAmount'>): number => total - discount + (taxInclusive ? 0 : taxAmount)
 
-/** What a line's goods were worth without tax, in minor units: what a partner earns by. */
+/** The value of a line without tax, in minor units: the base of a commission. */
 const netAmountOf = ({
   total,
   discount,
@@ -27,7 +27,7 @@ const netAmountOf = ({
 }: Pick<OrderLine, 'total' | 'discount' | 'taxInclusive' | 'taxAmount'>): number => total - discount - (taxInclusive ? taxAmount : 0)
 
 /**
- * What went back for goods by refunds of lines whose money has gone: `refunded` in all, for goods worth `back`, out of `of` of the order's.
+ * Sums up the succeeded refunds of lines: `refunded` in all, for goods worth `back`, out of the order's `of`.
  * @param refunds all of the order's
  */
 export function goodsRefunded(lines: readonly OrderLine[], refunds: readonly Pick<Refund, 'status' | 'lines'>[]) {
@@ -45,10 +45,10 @@ export function goodsRefunded(lines: readonly OrderLine[], refunds: readonly Pic
 }
 
 /**
- * What goes back of each line that is asked for: of what was paid for it, the share of all its units that have gone back by then,
- * rounded half-even, less what went back for them before. So the last unit takes the rest, whichever refunds failed in between.
- * @param before the order's refunds: one that failed gave its units back, one under way has them
- * @throws AppError INVALID for a line that the order does not have, or that stands twice; CONFLICT for more than is left of one
+ * Computes the amount for each line: the share of all its refunded units in what was paid for it, rounded half-even,
+ * less what earlier refunds took. So the last unit gets the remainder, whichever refunds failed in between.
+ * @param before the order's refunds: a failed one returned its units, a pending one holds them
+ * @throws AppError INVALID for an unknown or repeated line; CONFLICT for more units than are left
  */
 export function linesToRefund(
   lines: readonly OrderLine[],
@@ -69,14 +69,17 @@ export function linesToRefund(
   })
 }
 
-/** How much is asked for, in minor units; undefined: all that is left. */
-export function requestedAmount(asked: Asked, lines: readonly RefundedLine[]): number | undefined {
+/** Returns the amount to refund, in minor units; undefined means all that is left. */
+export function requestedAmount(asked: RefundScope, lines: readonly RefundedLine[]): number | undefined {
   if ('amount' in asked) return asked.amount
   return 'lines' in asked ? sumOf(lines, 'amount') : undefined
 }
 
-/** Whether a refund may be what such a request began. What all of it was at that time, nobody knows any more. */
-export function isOf(asked: Asked, { amount, giftCardAmount, lines }: Pick<Refund, 'amount' | 'giftCardAmount' | 'lines'>): boolean {
+/** Whether a refund may come from such a request. For `all`, the amount at that time is unknown. */
+export function matchesRequest(
+  asked: RefundScope,
+  { amount, giftCardAmount, lines }: Pick<Refund, 'amount' | 'giftCardAmount' | 'lines'>,
+): boolean {
   if ('lines' in asked)
     return (
       asked.lines.length === lines.length &&
@@ -90,16 +93,16 @@ export function isOf(asked: Asked, { amount, giftCardAmount, lines }: Pick<Refun
 
 type StockOf = Pick<OrderLine, 'id' | 'variantId' | 'quantity' | 'tracked'>
 
-/** What a refund puts back on the shelf: of the lines whose stock is counted. */
+/** Returns the units that a refund restocks, of lines whose stock is counted. */
 export const unitsToRestock = ({ lines: refunded }: Pick<Refund, 'lines'>, lines: readonly StockOf[]) =>
   refunded.flatMap(({ lineId, quantity, restock }) => {
     const line = restock ? lines.find(({ id, tracked }) => id === lineId && tracked) : undefined
     return line ? [{ variantId: line.variantId, quantity }] : []
   })
 
-/** What is left to put back of an order that is cancelled: where units went back before, it was said then whether to the shelf. */
+/** Returns the units to restock when an order is cancelled. For units refunded earlier, their refund decided it. */
 export const unrefundedUnits = (lines: readonly StockOf[], before: readonly Pick<Refund, 'status' | 'lines'>[]) => {
-  const gone = before.filter(stands).flatMap((refund) => refund.lines)
+  const gone = before.filter(isAssured).flatMap((refund) => refund.lines)
   return lines
     .filter(({ tracked }) => tracked)
     .map(({ id, variantId, quantity }) => ({
@@ -117,14 +120,14 @@ export const unrefundedUnits = (lines: readonly StockOf[], before: readonly Pick
 const sumOf = <Field extends 'amount' | 'quantity'>(all: readonly { readonly [Name in Field]: number }[], field: Field): number =>
   all.reduce((sum, one) => sum + one[field], 0)
 
-/** What of a refund is booked: money that went back through its processor or by hand, or came back; and what gift cards got. */
-export type Booked = { readonly money: 'back' | 'reversed' | undefined; readonly cards: boolean }
+/** What to book of a refund: money that went back or returned, and the share of gift cards. */
+export type RefundBooking = { readonly money: 'back' | 'reversed' | undefined; readonly cards: boolean }
 
 /**
- * What the projection is told: of money that was never a sale, that it came and that it went. A refund is paid by hand once at most, and
- * fails after it had succeeded once at most: each has a key of its own.
+ * Returns the ledger movements of a refund. Money that never was a sale is booked as it came and as it went. A refund
+ * is paid by hand at most once, and reversed at most once, so each movement has its own key.
  */
-export function movementsOf(refund: Refund, order: Order, { money, cards }: Booked, now: number): Movement[] {
+export function movementsOf(refund: Refund, order: Order, { money, cards }: RefundBooking, now: number): Movement[] {
   const { id, amount, paymentId, giftCards, settledReference } = refund
   const common = commonOf(order, { currency: refund.currency, isSale: refund.purpose !== 'LATE_CAPTURE' }, now)
   const processor = refund.processor ?? 'gift_card'
@@ -144,13 +147,13 @@ export function movementsOf(refund: Refund, order: Order, { money, cards }: Book
   ]
 }
 
-/** What every movement of an order's money has, at the rate of the day of its confirmation where it is of a sale. */
+/** Fields of every movement of an order. A sale's movements use the rate of its confirmation day. */
 export function commonOf(order: Order, { currency, isSale }: { currency: string; isSale: boolean }, now: number) {
   const confirmed = order.confirmedAt !== null && isSale
   return {
     shopId: order.shopId,
     orderId: order.id,
-    // Of a sale: an order that came to nothing was nobody's doing.
+    // An order without a sale earns no commission.
     affiliateId: confirmed ? order.affiliateId : null,
     currency,
     at: now,

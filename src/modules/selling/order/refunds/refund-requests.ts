@@ -9,32 +9,40 @@ import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
 import { type RefundView, refundView } from '../view.ts'
 import { applyRefundEffects, cancelWithoutRefund } from './refund-effects.ts'
-import { type Asked, isOf, linesToRefund, requestedAmount } from './refund-lines.ts'
+import { linesToRefund, matchesRequest, type RefundScope, requestedAmount } from './refund-lines.ts'
 import { createRefund } from './refunds.ts'
 
 export type RefundRequest = {
   shopId: string
   orderId: string
-  asked: Asked
+  scope: RefundScope
   reason: string | undefined
-  /** What could still go back as whoever asks saw it, in minor units: where it is another by now, nothing does. Undefined: whatever it is. */
-  seen?: number | undefined
-  /** The same request sent again goes on with the same refund. */
+  /**
+   * The refundable total that the caller saw, in minor units. A different total is a conflict; undefined skips the
+   * check.
+   */
+  expectedTotal?: number | undefined
+  /** A retry continues with the same refund. */
   attemptKey: string
   actor: Actor
 }
 
-type Begun = { refund: Refund; isNew: boolean }
+type RequestedRefund = { refund: Refund; isNew: boolean }
 
 /**
- * Notes that money is to go back, in a write of its own before the processor is asked: a crash in between loses nothing, and
- * two at once never give back more than there is.
- * @returns the refund, and whether this call made it; undefined where nothing was left to give back, and the sale is cancelled by that write
- * @throws AppError NOT_FOUND, CONFLICT; INVALID for lines that the order does not have
+ * Records a refund before its processor is called. A crash in between loses nothing, and two concurrent requests never
+ * refund more than there is.
+ * @returns the refund, and whether this call made it; undefined if nothing was left to refund, and this write
+ *   cancelled the sale
+ * @throws AppError NOT_FOUND; CONFLICT; INVALID for lines that the order does not have
  */
-export async function requestRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND'): Promise<Begun>
-export async function requestRefund(deps: OrderDeps, request: RefundRequest, purpose: 'CANCEL'): Promise<Begun | undefined>
-export async function requestRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND' | 'CANCEL'): Promise<Begun | undefined> {
+export async function requestRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND'): Promise<RequestedRefund>
+export async function requestRefund(deps: OrderDeps, request: RefundRequest, purpose: 'CANCEL'): Promise<RequestedRefund | undefined>
+export async function requestRefund(
+  deps: OrderDeps,
+  request: RefundRequest,
+  purpose: 'REFUND' | 'CANCEL',
+): Promise<RequestedRefund | undefined> {
   const { orderStore: store } = deps
   return deps.db.write(async (tx) => {
     const order = await store.lock(tx, request.orderId)
@@ -42,7 +50,7 @@ export async function requestRefund(deps: OrderDeps, request: RefundRequest, pur
     const before = await store.refundsOf(tx, order.id)
     const known = before.find(({ attemptKey }) => attemptKey === request.attemptKey)
     if (known) {
-      if (isOf(request.asked, known)) return { refund: known, isNew: false }
+      if (matchesRequest(request.scope, known)) return { refund: known, isNew: false }
       throw new AppError('INCOMPLETE', 'idempotency-key (header): already used for another refund of this order')
     }
     if (purpose === 'CANCEL' && order.fulfilmentStatus !== 'UNFULFILLED')
@@ -51,18 +59,18 @@ export async function requestRefund(deps: OrderDeps, request: RefundRequest, pur
     if (!allowed)
       throw new AppError('CONFLICT', `An order that is ${order.status} cannot be ${purpose === 'CANCEL' ? 'cancelled' : 'refunded'}`)
     if (before.some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
-    // Should that fail, there would be more to give back than this one knows of.
+    // If that refund failed, more would be left to refund than this one takes.
     if (purpose === 'CANCEL' && before.some(({ status }) => status === 'PENDING'))
       throw new AppError('CONFLICT', 'A refund of the order is still under way')
-    const { asked } = request
+    const { scope } = request
     const cards = await store.giftCards(order.id, tx)
-    const total = request.seen === undefined ? undefined : refundableTotal(order, cards, before)
-    if (request.seen !== total)
-      throw new AppError('CONFLICT', `refundableTotal (body): ${total} by now, in minor units, and not ${request.seen}`)
-    const lines = 'lines' in asked ? linesToRefund(await store.lines(order.id, tx), before, asked.lines) : []
-    const parts = refundParts(refundable(order, cards, before), requestedAmount(asked, lines))
+    const total = request.expectedTotal === undefined ? undefined : refundableTotal(order, cards, before)
+    if (request.expectedTotal !== total)
+      throw new AppError('CONFLICT', `refundableTotal (body): ${total} by now, in minor units, and not ${request.expectedTotal}`)
+    const lines = 'lines' in scope ? linesToRefund(await store.lines(order.id, tx), before, scope.lines) : []
+    const parts = refundParts(refundable(order, cards, before), requestedAmount(scope, lines))
     const isEmpty = parts !== undefined && parts.amount + parts.giftCardAmount === 0
-    // Of a line that cost nothing, or of the first unit of many for a cent, nothing goes back but the goods.
+    // A free line, or a unit worth less than a cent, returns only the goods.
     if (!parts || (isEmpty && purpose === 'REFUND' && lines.length === 0))
       throw new AppError('CONFLICT', 'There is not that much left to refund')
     if (isEmpty && purpose === 'CANCEL') {
@@ -95,16 +103,16 @@ export async function requestRefund(deps: OrderDeps, request: RefundRequest, pur
   }, locking)
 }
 
-/** Whether an order is on its way to CANCELLED by this refund. */
+/** Whether this refund is cancelling its order. */
 export const isCancelling = ({ purpose, status }: Pick<Refund, 'purpose' | 'status'>): boolean =>
   purpose === 'CANCEL' && status === 'PENDING'
 
-/** A refund that its processor has said nothing of for so long may be paid by hand. */
+/** After this time without an answer a refund may be paid by hand. */
 const silentMs = 3 * dayMs
 
 /**
- * Whether nobody but the shop's own people is going to pay a refund that is PENDING, so that it is not paid twice: its processor has said
- * nothing for days; or was tried, and certainly has not been told yet; or cannot be asked at all, since the account is not there any more.
+ * Whether the shop may pay a PENDING refund by hand, so that it is not paid twice: its processor was silent for days,
+ * was certainly not told yet, or cannot be asked because its account is gone.
  */
 function isPayableByHand(refund: Refund, isAskable: boolean, now: number): boolean {
   if (refund.status !== 'PENDING' || !isFree(refund, '', now)) return false
@@ -113,9 +121,9 @@ function isPayableByHand(refund: Refund, isAskable: boolean, now: number): boole
 }
 
 /**
- * Notes that a refund which had to be paid by hand was: from then on its money has gone back, and its processor is told nothing of it.
- * @param reference what the shop calls that payment
- * @throws AppError NOT_FOUND; CONFLICT unless it is MANUAL, or PENDING and its processor is not going to pay it
+ * Records that a refund was paid by hand. Its processor is not told.
+ * @param reference the shop's own reference of that payment
+ * @throws AppError NOT_FOUND; CONFLICT unless it is MANUAL, or PENDING and its processor will not pay it
  */
 export async function settleByHand(
   deps: OrderDeps,

@@ -2,114 +2,128 @@ import type { RefundAnswer } from '../../../../clients/processors/processor.ts'
 import { dayMs } from '../../../../lib/day.ts'
 import { backoffMs, mustBeReturned, type Refund } from '../domain.ts'
 
-// What comes of what a processor says of a refund, or does not say: decided here, and done elsewhere.
+// Decides what follows from a processor's response to a refund. Pure functions.
 
-/** `unheard`: it knows no such refund, and to tell it again might make another one. Undefined: nothing that can be relied on. */
-export type Said = RefundAnswer | 'unheard' | undefined
+/**
+ * `unheard`: the processor does not know the refund, and a new call might make a second one. Undefined: no reliable
+ * answer.
+ */
+export type RefundResponse = RefundAnswer | 'unheard' | undefined
 
-/** What becomes of a refund. `again`: it has failed at a bank, and another one is begun in its place; `wait`: it is asked about again. */
-export type Outcome =
+/**
+ * The next status of a refund. `again`: it failed at the bank and is retried with a new refund; `wait`: it is queried
+ * later.
+ */
+export type RefundOutcome =
   | { readonly kind: 'SUCCEEDED' | 'CLAIMABLE' }
   | { readonly kind: 'MANUAL' | 'FAILED' | 'again'; readonly code: string }
-  /** `refused`: its processor said no, and may say otherwise later. */
+  /** `refused`: the processor refused, and may accept later. */
   | { readonly kind: 'wait'; readonly refused?: string }
 
-/** What is owed, and refused so often in a row, is refused for good. */
+/** Refusals in a row after which owed money must be paid by hand. */
 export const refusalsMax = 12
-/** What is owed, and has failed at a bank so often, is not sent there again. */
+/** Failures at a bank after which owed money must be paid by hand. */
 export const bankFailuresMax = 3
-/** A call whose answer was lost may still be at work: what a processor does not know by then it was never told. */
+/** A call whose answer was lost may still arrive. After this time the processor certainly has not received it. */
 export const unheardMs = 60 * 60_000
-/** The words for what a processor cannot do at all: no refund of that kind, or no such amount. */
+/** Codes of what a processor can never do: this kind of refund, or this amount. */
 const notSupported: readonly (string | undefined)[] = ['refund_not_supported', 'amount_not_supported']
 const isNotSupported = (code: string | undefined): boolean => notSupported.includes(code)
 
-type Asked = Pick<Refund, 'status' | 'purpose' | 'processorReference' | 'attempts' | 'failureCode' | 'sentAt' | 'createdAt'>
+type RefundState = Pick<Refund, 'status' | 'purpose' | 'processorReference' | 'attempts' | 'failureCode' | 'sentAt' | 'createdAt'>
 
 /**
- * What becomes of a refund by what its processor says.
- * @param failedBefore how many refunds of the same money have failed at a bank before it
+ * Decides a refund's next status.
+ * @param failedBefore refunds of the same money that failed at a bank before
  */
-export function decideOutcome(refund: Asked, said: Said, { now, failedBefore }: { now: number; failedBefore: number }): Outcome {
-  if (said === undefined) return { kind: 'wait' }
-  if (said === 'unheard') return unheard(refund, now)
-  const code = said.failureCode ?? 'refused'
+export function decideOutcome(
+  refund: RefundState,
+  response: RefundResponse,
+  { now, failedBefore }: { now: number; failedBefore: number },
+): RefundOutcome {
+  if (response === undefined) return { kind: 'wait' }
+  if (response === 'unheard') return outcomeOfNotFound(refund, now)
+  const code = response.failureCode ?? 'refused'
   switch (refund.status) {
     case 'PENDING':
-      if (said.state === 'PENDING') return { kind: 'wait' }
-      return said.state === 'FAILED' ? outcomeOfFailure(refund, said, { code, failedBefore }) : { kind: said.state }
+      if (response.state === 'PENDING') return { kind: 'wait' }
+      return response.state === 'FAILED' ? outcomeOfFailure(refund, response, { code, failedBefore }) : { kind: response.state }
     case 'CLAIMABLE':
-      if (said.state === 'SUCCEEDED') return { kind: 'SUCCEEDED' }
-      // Nobody can redeem it any more, and the money is still to be paid.
-      return said.state === 'FAILED' ? { kind: 'MANUAL', code } : { kind: 'wait' }
+      if (response.state === 'SUCCEEDED') return { kind: 'SUCCEEDED' }
+      // The claim expired, and the money is still owed.
+      return response.state === 'FAILED' ? { kind: 'MANUAL', code } : { kind: 'wait' }
     case 'SUCCEEDED':
-      // It came back from the shopper's bank.
-      return said.state === 'FAILED' ? { kind: 'MANUAL', code } : { kind: 'wait' }
+      // The shopper's bank returned it.
+      return response.state === 'FAILED' ? { kind: 'MANUAL', code } : { kind: 'wait' }
     case 'FAILED':
     case 'MANUAL':
       return { kind: 'wait' }
   }
 }
 
-/** Whether it was made there, and failed at a bank, is told by its name: a processor that refuses makes none. */
+/** A reference shows that the refund was made and failed at a bank: a refused refund has none. */
 function outcomeOfFailure(
-  refund: Asked,
+  refund: RefundState,
   { reference }: RefundAnswer,
   { code, failedBefore }: { code: string; failedBefore: number },
-): Exclude<Outcome, { kind: 'SUCCEEDED' | 'CLAIMABLE' }> {
+): Exclude<RefundOutcome, { kind: 'SUCCEEDED' | 'CLAIMABLE' }> {
   if (reference === undefined && isNotSupported(code)) return { kind: 'MANUAL', code }
   if (!mustBeReturned(refund)) return { kind: 'FAILED', code }
   if (reference === undefined) return outcomeOfRefusal(refund, code)
   return failedBefore + 1 < bankFailuresMax ? { kind: 'again', code } : { kind: 'MANUAL', code }
 }
 
-function unheard(refund: Asked, now: number): Outcome {
+function outcomeOfNotFound(refund: RefundState, now: number): RefundOutcome {
   if (refund.status !== 'PENDING' && refund.status !== 'CLAIMABLE') return { kind: 'wait' }
-  // It had a name there: it is not forgotten by one answer.
+  // It had a reference: one answer does not prove that it is gone.
   if (refund.processorReference !== null) return outcomeOfRefusal(refund, 'not_found')
   return refund.status === 'PENDING' && now - (refund.sentAt ?? refund.createdAt) >= unheardMs
     ? { kind: 'MANUAL', code: 'not_found' }
     : { kind: 'wait' }
 }
 
-const outcomeOfRefusal = (refund: Asked, code: string): Exclude<Outcome, { kind: 'SUCCEEDED' | 'CLAIMABLE' }> =>
+const outcomeOfRefusal = (refund: RefundState, code: string): Exclude<RefundOutcome, { kind: 'SUCCEEDED' | 'CLAIMABLE' }> =>
   refusalsOf(refund) + 1 < refusalsMax ? { kind: 'wait', refused: code } : { kind: 'MANUAL', code }
 
-/** How often in a row it was refused: silence in between does not count, and any other answer ends the row. */
+/** Counts the refusals in a row: silence does not count, another answer ends the row. */
 const refusalsOf = ({ failureCode, attempts }: Pick<Refund, 'failureCode' | 'attempts'>): number => (failureCode === null ? 0 : attempts)
 
-/** What is noted of a refund that is asked about again, and when that is. */
+/** Returns the fields of a refund that is queried later. */
 export function waitingFields(
-  refund: Asked & Pick<Refund, 'updatedAt'>,
-  { said, refused, now }: { said: Said; refused?: string | undefined; now: number },
+  refund: RefundState & Pick<Refund, 'updatedAt'>,
+  { response, refused, now }: { response: RefundResponse; refused?: string | undefined; now: number },
 ): Pick<Refund, 'attempts' | 'failureCode' | 'resumeAt'> {
   const { status, attempts, failureCode } = refund
   if (status === 'SUCCEEDED') return { attempts, failureCode, resumeAt: nextWatchAt(refund.updatedAt, now) }
-  const counted = countAttempt(refund, said, refused)
+  const counted = countAttempt(refund, response, refused)
   const resumeAt = status === 'CLAIMABLE' ? nextClaimQueryAt(refund.createdAt, now) : now + backoffMs(counted.attempts)
   return { ...counted, resumeAt }
 }
 
-function countAttempt(refund: Asked, said: Said, refused: string | undefined): Pick<Refund, 'attempts' | 'failureCode'> {
+function countAttempt(
+  refund: RefundState,
+  response: RefundResponse,
+  refused: string | undefined,
+): Pick<Refund, 'attempts' | 'failureCode'> {
   if (refused !== undefined) return { attempts: refusalsOf(refund) + 1, failureCode: refused }
-  const isSilent = said === undefined || said === 'unheard'
+  const isSilent = response === undefined || response === 'unheard'
   if (isSilent && refund.failureCode !== null) return { attempts: refund.attempts, failureCode: refund.failureCode }
   return { attempts: refund.attempts + 1, failureCode: null }
 }
 
 const hourMs = 60 * 60_000
 
-/** When a claim is asked about again: after an hour at first, then ever more rarely, and once a day at least. */
+/** Returns when a claim is queried next: after an hour at first, then with growing pauses up to a day. */
 export const nextClaimQueryAt = (createdAt: number, now: number): number => now + Math.min(dayMs, Math.max(hourMs, now - createdAt))
 
 const watchMs = 7 * dayMs
 
-/** When a refund that came through at `since` is asked about again where it may still fail: once a day for a week; null: no more. */
+/** Returns when a refund that succeeded at `since` is queried again, in case it fails: daily for a week; then null. */
 export const nextWatchAt = (since: number, now: number): number | null => (now + dayMs <= since + watchMs ? now + dayMs : null)
 
 /**
- * What of the money that a processor says went back of a payment none of its refunds here accounts for. What was made there and failed may
- * still be in it, and what was paid by hand may be, too: what is not sure is not counted twice.
+ * Returns the refunded money that no refund here explains, in minor units. Failed refunds with a reference, and those
+ * paid by hand, may be part of what the processor reports, so doubtful money is not counted twice.
  */
 export function unaccountedAmount(
   { id }: { readonly id: string },

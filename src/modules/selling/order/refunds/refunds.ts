@@ -20,7 +20,14 @@ import type { OrderDeps } from '../providers.ts'
 import type { SagaContext } from '../saga/saga-context.ts'
 import { applyRefundEffects } from './refund-effects.ts'
 import type { RefundedLine } from './refund-lines.ts'
-import { decideOutcome, nextWatchAt, type Outcome, type Said, unaccountedAmount, waitingFields } from './refund-responses.ts'
+import {
+  decideOutcome,
+  nextWatchAt,
+  type RefundOutcome,
+  type RefundResponse,
+  unaccountedAmount,
+  waitingFields,
+} from './refund-responses.ts'
 
 type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
   order: Order
@@ -29,11 +36,11 @@ type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
   lines?: RefundedLine[]
   reason?: string | null | undefined
   actor?: string
-  /** Who goes on to tell the processor. */
+  /** The run that then calls the processor. */
   holder: string
 }
 
-/** Writes down that money is to go back, before its processor is asked: `settleRefund` does that. */
+/** Inserts a refund before its processor is called; `settleRefund` calls it. */
 export async function createRefund(
   tx: Writer,
   { orderStore, newId, clock }: OrderDeps,
@@ -71,9 +78,9 @@ export async function createRefund(
 }
 
 /**
- * Begins to give back what nobody waits for, of all the payments of an order, inside the write that found it so.
+ * Creates refunds for the excess money of an order's payments, inside the write that found it.
  * @param saga the order and its payments as this write leaves them
- * @returns the refunds, which `settleRefund` asks for
+ * @returns the refunds, for `settleRefund`
  */
 export async function refundExcess(
   tx: Writer,
@@ -82,7 +89,7 @@ export async function refundExcess(
   holder: string,
   { reason, actor }: { reason: string | null; actor: string } = { reason: null, actor: 'system' },
 ): Promise<Refund[]> {
-  // What is captured and counts is the rule: then nothing was refunded yet that matters here.
+  // Usually there is no excess, and earlier refunds need not be read.
   if (payments.every((payment) => excessAmount(order, payment, []) === 0)) return []
   const before = await deps.orderStore.refundsOf(tx, order.id)
   const purpose = endedWithoutSale(order) ? 'COMPENSATE' : 'LATE_CAPTURE'
@@ -98,70 +105,74 @@ export async function refundExcess(
   return begun
 }
 
-/** What its processor is still asked about: all but those that have come to an end. */
+/** Statuses in which the processor is still asked. */
 export const openRefundStatuses = ['PENDING', 'CLAIMABLE', 'SUCCEEDED'] as const satisfies readonly Refund['status'][]
 type OpenRefundStatus = (typeof openRefundStatuses)[number]
 type OpenRefund = Refund & { status: OpenRefundStatus }
 
-/** Whether there is anything to ask: of one that came through only where it may still fail. */
-const isAsked = (refund: Refund): refund is OpenRefund =>
+/** Whether there is anything to ask; of a succeeded refund only while it may still fail. */
+const isOpenRefund = (refund: Refund): refund is OpenRefund =>
   refund.status === 'PENDING' || refund.status === 'CLAIMABLE' || (refund.status === 'SUCCEEDED' && refund.resumeAt !== null)
 
 /**
- * Asks the processor to give money back, or what became of it, and notes what it says. Called again, it goes on where it was; of many at
- * once one asks.
- * @param isNew the write before this call made the refund: the processor cannot know it yet
- * @returns the refund as it is then, or the one that was begun in its place: PENDING when the processor has not answered; the job asks again
+ * Makes the processor refund money, or queries the refund, and applies its response. A second call continues where the
+ * first stopped, and only one run at a time calls.
+ * @param isNew the write before this call made the refund, so the processor cannot know it
+ * @returns the refund afterwards, or the one that replaced it: PENDING without an answer; the job asks again
  */
 export async function settleRefund(
   deps: OrderDeps,
   refundId: string,
-  { holder, until }: Pick<SagaContext, 'holder' | 'until'>,
+  { holder, deadline }: Pick<SagaContext, 'holder' | 'deadline'>,
   { isNew = false }: { isNew?: boolean } = {},
 ): Promise<Refund> {
-  const found = await deps.orderStore.findRefund(deps.db.read, refundId)
-  if (!found) throw new AppError('NOT_FOUND', 'No such refund')
-  if (!isAsked(found)) return found
-  // With a whole call's time left of the lease from the write that made it. Whoever stood still since may not be the first to send it.
-  const isUnsent = isNew && found.leaseHolder === holder && (found.leaseUntil ?? 0) - deps.clock.now() > leaseMs / 2
-  const refund = isUnsent ? found : await leased(deps, found, holder)
-  if (!refund || !isAsked(refund)) return refund ?? found
-  const { said, mayFail, wasSent } = await requestRefundStatus(deps, refund, {
-    mayBeSent: !isUnsent && found.sentAt !== null,
-    // Whoever waits for an answer of ours hears how it stands; the job asks on.
-    patienceMs: until === undefined ? undefined : deps.failOver.patienceMs,
+  const stored = await deps.orderStore.findRefund(deps.db.read, refundId)
+  if (!stored) throw new AppError('NOT_FOUND', 'No such refund')
+  if (!isOpenRefund(stored)) return stored
+  // The lease from the refund's own write must have a full call's time left. A run that was paused must not be the
+  // first to send it.
+  const isUnsent = isNew && stored.leaseHolder === holder && (stored.leaseUntil ?? 0) - deps.clock.now() > leaseMs / 2
+  const refund = isUnsent ? stored : await leaseRefund(deps, stored, holder)
+  if (!refund || !isOpenRefund(refund)) return refund ?? stored
+  const { response, mayFail, wasSent } = await requestRefundStatus(deps, refund, {
+    mayBeSent: !isUnsent && stored.sentAt !== null,
+    // A request must answer its caller in time. The job asks again.
+    patienceMs: deadline === undefined ? undefined : deps.failOver.patienceMs,
   })
-  const failedBefore = said !== undefined && said !== 'unheard' && said.state === 'FAILED' ? await bankFailuresOf(deps, refund) : 0
-  const outcome = decideOutcome(refund, said, { now: deps.clock.now(), failedBefore })
-  const settledReference = mustBeReturned(refund) && isRefused(said) ? await findExternalRefund(deps, refund) : undefined
-  if (settledReference !== undefined) return move(deps, refund, 'SUCCEEDED', { settledReference, failureCode: null, resumeAt: null })
-  return follow(deps, refund, outcome, { said, mayFail, wasSent, holder })
+  const failedBefore =
+    response !== undefined && response !== 'unheard' && response.state === 'FAILED' ? await bankFailuresOf(deps, refund) : 0
+  const outcome = decideOutcome(refund, response, { now: deps.clock.now(), failedBefore })
+  const settledReference = mustBeReturned(refund) && isRefused(response) ? await findExternalRefund(deps, refund) : undefined
+  if (settledReference !== undefined) return moveRefund(deps, refund, 'SUCCEEDED', { settledReference, failureCode: null, resumeAt: null })
+  return applyOutcome(deps, refund, outcome, { response, mayFail, wasSent, holder })
 }
 
-const isRefused = (said: Said): boolean =>
-  said !== undefined && said !== 'unheard' && said.state === 'FAILED' && said.reference === undefined
+const isRefused = (response: RefundResponse): boolean =>
+  response !== undefined && response !== 'unheard' && response.state === 'FAILED' && response.reference === undefined
 
-/** What is refused may be back already: its shop gave it back at the processor's own page. Returns the payment's name there if so. */
+/** Returns the payment's reference if a refused refund was already made on the processor's own pages. */
 async function findExternalRefund(deps: OrderDeps, { id, orderId, paymentId, amount }: Refund): Promise<string | undefined> {
-  const payment = (await paymentsOf(deps, orderId)).find((one) => one.id === paymentId)
-  const there = payment && (await fetchPaymentStatus(deps, payment))
-  if (!payment || there === undefined || there === 'unheard' || there.refunded === undefined) return undefined
-  const others = (await deps.orderStore.refundsOf(deps.db.read, orderId)).filter((one) => one.id !== id && one.paymentId === paymentId)
+  const payment = (await paymentsOf(deps, orderId)).find((candidate) => candidate.id === paymentId)
+  const statusThere = payment && (await fetchPaymentStatus(deps, payment))
+  if (!payment || statusThere === undefined || statusThere === 'unheard' || statusThere.refunded === undefined) return undefined
+  const others = (await deps.orderStore.refundsOf(deps.db.read, orderId)).filter(
+    (candidate) => candidate.id !== id && candidate.paymentId === paymentId,
+  )
   if (others.some(({ status }) => status === 'PENDING')) return undefined
-  return unaccountedAmount(payment, others, there.refunded) >= amount ? there.reference : undefined
+  return unaccountedAmount(payment, others, statusThere.refunded) >= amount ? statusThere.reference : undefined
 }
 
-/** How often money of the same kind of the same payment has failed at a bank. */
+/** Counts the failures of the same money at a bank. */
 async function bankFailuresOf({ db, orderStore }: OrderDeps, { orderId, paymentId, purpose }: Refund): Promise<number> {
   const all = await orderStore.refundsOf(db.read, orderId)
   return all.filter((one) => one.paymentId === paymentId && one.purpose === purpose && one.status === 'FAILED').length
 }
 
-type Answered = { said: Said; mayFail: boolean; wasSent: boolean; holder: string }
+type ReceivedResponse = { response: RefundResponse; mayFail: boolean; wasSent: boolean; holder: string }
 
-async function follow(deps: OrderDeps, refund: OpenRefund, outcome: Outcome, answered: Answered): Promise<Refund> {
-  const { said, mayFail, holder } = answered
-  const answer = said === 'unheard' ? undefined : said
+async function applyOutcome(deps: OrderDeps, refund: OpenRefund, outcome: RefundOutcome, answered: ReceivedResponse): Promise<Refund> {
+  const { response, mayFail, holder } = answered
+  const answer = response === 'unheard' ? undefined : response
   const processorReference = answer?.reference ?? refund.processorReference
   const now = deps.clock.now()
   if ('code' in outcome || (outcome.kind === 'wait' && outcome.refused !== undefined)) {
@@ -172,17 +183,17 @@ async function follow(deps: OrderDeps, refund: OpenRefund, outcome: Outcome, ans
   switch (outcome.kind) {
     case 'SUCCEEDED': {
       const resumeAt = mayFail && refund.amount > 0 ? nextWatchAt(now, now) : null
-      return move(deps, refund, 'SUCCEEDED', { processorReference, failureCode: null, resumeAt })
+      return moveRefund(deps, refund, 'SUCCEEDED', { processorReference, failureCode: null, resumeAt })
     }
     case 'CLAIMABLE': {
-      const { resumeAt } = waitingFields({ ...refund, status: 'CLAIMABLE', createdAt: now }, { said, now })
+      const { resumeAt } = waitingFields({ ...refund, status: 'CLAIMABLE', createdAt: now }, { response, now })
       const claimUrl = answer?.claimUrl ?? null
-      return move(deps, refund, 'CLAIMABLE', { processorReference, claimUrl, failureCode: null, attempts: 0, resumeAt })
+      return moveRefund(deps, refund, 'CLAIMABLE', { processorReference, claimUrl, failureCode: null, attempts: 0, resumeAt })
     }
     case 'MANUAL':
-      return move(deps, refund, 'MANUAL', { processorReference, failureCode: outcome.code, resumeAt: null })
+      return moveRefund(deps, refund, 'MANUAL', { processorReference, failureCode: outcome.code, resumeAt: null })
     case 'FAILED':
-      return fail(deps, refund, { failureCode: outcome.code, processorReference })
+      return failRefund(deps, refund, { failureCode: outcome.code, processorReference })
     case 'again':
       return retryRefund(deps, refund, { code: outcome.code, processorReference, holder })
     case 'wait':
@@ -190,15 +201,18 @@ async function follow(deps: OrderDeps, refund: OpenRefund, outcome: Outcome, ans
   }
 }
 
-/** Takes a refund for a call. Undefined while somebody else has it: then the job looks again once they cannot have it any more; as it is where nothing is left to ask. */
-async function leased({ db, clock, orderStore: store }: OrderDeps, refund: Refund, holder: string): Promise<Refund | undefined> {
+/**
+ * Leases a refund for a call. Undefined while another run holds it; the job then looks again after that lease.
+ * Returned unleased if nothing is left to ask.
+ */
+async function leaseRefund({ db, clock, orderStore: store }: OrderDeps, refund: Refund, holder: string): Promise<Refund | undefined> {
   const now = clock.now()
   return db.write(async (tx) => {
     const taken = await store.leaseRefund(tx, refund, holder, now)
     if (taken) return taken
-    // As it stands by now: whoever had it may have come to an end with it.
+    // The other run may have settled it.
     const current = await store.lockRefund(tx, refund.id)
-    if (!current || !isAsked(current)) return current
+    if (!current || !isOpenRefund(current)) return current
     const isDue = current.resumeAt !== null && current.resumeAt <= now
     if (isDue && !isFree(current, holder, now))
       await store.changeRefund(tx, refund.id, openRefundStatuses, { resumeAt: current.leaseUntil })
@@ -206,13 +220,15 @@ async function leased({ db, clock, orderStore: store }: OrderDeps, refund: Refun
   }, locking)
 }
 
-/** What failed at a bank does so again a moment later. */
+/** A refund that failed at a bank would fail again a moment later. */
 const owedAgainMs = dayMs
 
-type Failed = { code: string; processorReference: string | null; holder: string }
+type FailedRefund = { code: string; processorReference: string | null; holder: string }
 
-/** Ends a refund that has failed, and begins another one of the same money in the same write, which is sent a day later. Returns that one. */
-async function retryRefund(deps: OrderDeps, refund: Refund, { code, processorReference, holder }: Failed): Promise<Refund> {
+/**
+ * Ends a failed refund and creates its replacement in the same write, to be sent a day later. Returns the replacement.
+ */
+async function retryRefund(deps: OrderDeps, refund: Refund, { code, processorReference, holder }: FailedRefund): Promise<Refund> {
   const { orderStore: store } = deps
   const { id, orderId, reason, actor } = refund
   const begun = await deps.db.write(async (tx) => {
@@ -233,10 +249,10 @@ async function requestRefundStatus(
   deps: OrderDeps,
   refund: Refund,
   { mayBeSent, patienceMs }: { mayBeSent: boolean; patienceMs: number | undefined },
-): Promise<{ said: Said; mayFail: boolean; wasSent: boolean }> {
+): Promise<{ response: RefundResponse; mayFail: boolean; wasSent: boolean }> {
   const { id, orderId, paymentId, amount, currency, processorReference, sentAt, status } = refund
   if (amount > 0 && paymentId === null) throw new Error('a refund of captured money without its payment')
-  if (paymentId === null) return { said: { reference: id, state: 'SUCCEEDED' }, mayFail: false, wasSent: false }
+  if (paymentId === null) return { response: { reference: id, state: 'SUCCEEDED' }, mayFail: false, wasSent: false }
   const refundReference = processorReference ?? undefined
   const sent = mayBeSent ? (sentAt ?? 0) : undefined
   return sendRefund(deps, {
@@ -247,36 +263,36 @@ async function requestRefundStatus(
     currency,
     refundReference,
     sentAt: sent,
-    isMade: status !== 'PENDING',
+    isCreated: status !== 'PENDING',
     patienceMs,
   })
 }
 
-/** Notes what the processor calls a refund, and when it is asked about it again: unless somebody else is asking by now, who does. */
+/** Stores a refund's reference and its next query, unless another run is asking. */
 async function postpone(
   { db, clock, orderStore: store }: OrderDeps,
   refund: OpenRefund,
-  { said, wasSent, refused, holder }: Answered & { refused: string | undefined },
+  { response, wasSent, refused, holder }: ReceivedResponse & { refused: string | undefined },
 ): Promise<Refund> {
   const changed = await db.write(async (tx) => {
     const now = clock.now()
     const current = await store.lockRefund(tx, refund.id)
     if (current?.status !== refund.status) return undefined
-    const answer = said === 'unheard' ? undefined : said
+    const answer = response === 'unheard' ? undefined : response
     const processorReference = answer?.reference ?? current.processorReference
     const claimUrl = current.status === 'CLAIMABLE' ? (answer?.claimUrl ?? current.claimUrl) : null
     const sent = wasSent ? {} : { sentAt: null }
-    const next = isFree(current, holder, now) ? { ...waitingFields(current, { said, refused, now }), ...sent, ...noLease } : {}
-    // Of one that came through, its last change is when it did.
+    const next = isFree(current, holder, now) ? { ...waitingFields(current, { response, refused, now }), ...sent, ...noLease } : {}
+    // A succeeded refund's last change is its success.
     const updatedAt = current.status === 'SUCCEEDED' ? current.updatedAt : now
     return store.changeRefund(tx, refund.id, [refund.status], { processorReference, claimUrl, ...next, updatedAt })
   }, locking)
   return changed ?? (await store.findRefund(db.read, refund.id)) ?? refund
 }
 
-type Ended = Pick<Refund, 'failureCode' | 'processorReference'>
+type RefundEnd = Pick<Refund, 'failureCode' | 'processorReference'>
 
-async function fail(deps: OrderDeps, { id, orderId, ...refund }: Refund, ended: Ended): Promise<Refund> {
+async function failRefund(deps: OrderDeps, { id, orderId, ...refund }: Refund, ended: RefundEnd): Promise<Refund> {
   const failed = await deps.db.write(async (tx) => {
     await deps.orderStore.lock(tx, orderId)
     const change = { ...ended, resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
@@ -288,11 +304,11 @@ async function fail(deps: OrderDeps, { id, orderId, ...refund }: Refund, ended: 
   return failed ?? { ...refund, id, orderId }
 }
 
-type To = 'SUCCEEDED' | 'CLAIMABLE' | 'MANUAL'
-type Fields = Partial<Pick<Refund, 'processorReference' | 'claimUrl' | 'settledReference' | 'failureCode' | 'attempts' | 'resumeAt'>>
+type RefundTarget = 'SUCCEEDED' | 'CLAIMABLE' | 'MANUAL'
+type RefundFields = Partial<Pick<Refund, 'processorReference' | 'claimUrl' | 'settledReference' | 'failureCode' | 'attempts' | 'resumeAt'>>
 
-/** Moves a refund on, and does everything that follows from it, in one write: once, whoever else is at it. */
-async function move(deps: OrderDeps, refund: OpenRefund, to: To, fields: Fields): Promise<Refund> {
+/** Moves a refund and applies all effects in one write, once. */
+async function moveRefund(deps: OrderDeps, refund: OpenRefund, to: RefundTarget, fields: RefundFields): Promise<Refund> {
   const { orderStore: store } = deps
   const done = await deps.db.write(async (tx) => {
     const order = await store.lock(tx, refund.orderId)
@@ -305,8 +321,8 @@ async function move(deps: OrderDeps, refund: OpenRefund, to: To, fields: Fields)
   return done ?? (await store.findRefund(deps.db.read, refund.id)) ?? refund
 }
 
-/** As the table of transitions has it: what came through, or can be claimed, does not become what it is. */
-function moveFrom(tx: Writer, { orderStore: store }: OrderDeps, { id, status }: OpenRefund, to: To, change: Fields) {
+/** Applies the transition table: a refund that succeeded or is claimable does not enter that status again. */
+function moveFrom(tx: Writer, { orderStore: store }: OrderDeps, { id, status }: OpenRefund, to: RefundTarget, change: RefundFields) {
   if (to === 'MANUAL') return store.moveRefund(tx, id, [status], to, change)
   if (to === 'CLAIMABLE') return status === 'PENDING' ? store.moveRefund(tx, id, [status], to, change) : undefined
   return status === 'SUCCEEDED' ? undefined : store.moveRefund(tx, id, [status], to, change)

@@ -1,33 +1,33 @@
 import { sql } from 'drizzle-orm'
 import type { Reader } from '../../../../../db/engine.ts'
 
-/** Of what is unfinished in one status: how many there are, since when the oldest, and since when the first waits to be gone on with. */
-export type Unfinished = { readonly status: string; readonly count: number; readonly oldestAt: number; readonly dueAt: number }
+/** Unfinished rows of one status: their count, the age of the oldest, and when the first is due (milliseconds). */
+export type UnfinishedCount = { readonly status: string; readonly count: number; readonly oldestAt: number; readonly dueAt: number }
 
-/** What of orders and of their refunds is unfinished. */
+/** Unfinished orders and refunds. */
 export type UnfinishedFigures = {
-  readonly sagas: readonly Unfinished[]
-  readonly refunds: readonly Unfinished[]
-  /** Messages of processors that are still to be worked. */
+  readonly sagas: readonly UnfinishedCount[]
+  readonly refunds: readonly UnfinishedCount[]
+  /** Webhooks of processors that are not processed yet. */
   readonly messages: number
 }
 
-/** Entries of an index that are counted before others have the thread: about a millisecond. */
+/** Index entries to count before the thread is yielded: about a millisecond. */
 const pieceRows = 2_000
-/** Of what is unfinished so many are looked at, those that are due first. */
+/** Unfinished rows to read at most, those due first. */
 const unfinishedMax = 10_000
 
-type Place = { shopId: string; status: string; last: number }
+type OrderCursor = { shopId: string; status: string; last: number }
 
 /**
- * Counts all orders by status: along an index that holds no more than that, some thousand at a time. What moves on meanwhile may be counted
- * in neither status, or in both.
+ * Counts all orders by status along a covering index, in pieces. An order that moves meanwhile may be counted twice or
+ * not at all.
  */
 export async function ordersByStatus(read: Reader): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
-  let after: Place = { shopId: '', status: '', last: 0 }
+  let after: OrderCursor = { shopId: '', status: '', last: 0 }
   for (let seen = pieceRows; seen === pieceRows; ) {
-    const rows = await read.rows<Place & { n: number | string }>(
+    const rows = await read.rows<OrderCursor & { n: number | string }>(
       sql`select shop_id as "shopId", status, count(*) as n, max(number) as last from (
             select shop_id, status, number from orders where (shop_id, status, number) > (${after.shopId}, ${after.status}, ${after.last})
             order by shop_id, status, number limit ${pieceRows}
@@ -44,9 +44,9 @@ export async function ordersByStatus(read: Reader): Promise<Map<string, number>>
   return counts
 }
 
-/** Along the index of what is to be gone on with. */
-async function unfinishedIn(read: Reader, table: 'orders' | 'refunds'): Promise<Unfinished[]> {
-  const rows = await read.rows<Record<keyof Unfinished, string>>(
+/** Reads along the index of rows that are due. */
+async function unfinishedIn(read: Reader, table: 'orders' | 'refunds'): Promise<UnfinishedCount[]> {
+  const rows = await read.rows<Record<keyof UnfinishedCount, string>>(
     sql`select status, count(*) as count, min(created_at) as "oldestAt", min(resume_at) as "dueAt" from (
           select status, created_at, resume_at from ${sql.raw(table)} where resume_at is not null order by resume_at limit ${unfinishedMax}
         ) due group by status order by status`,

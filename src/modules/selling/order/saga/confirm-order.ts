@@ -10,44 +10,46 @@ import { attributeOrder, removeCommission } from '../../affiliate/index.ts'
 import { giveBackDiscounts } from '../../discount/index.ts'
 import { releaseGiftCards } from '../../gift-card/index.ts'
 import { type Order, type OrderEvent, type OrderGiftCard, type OrderLine, paymentOf, type Saga } from '../domain.ts'
-import { appendEvents, type Told } from '../events.ts'
+import { appendEvents, type NewOrderEvent } from '../events.ts'
 import { mailConfirmed } from '../mails.ts'
 import type { OrderDeps } from '../providers.ts'
 import { stockTrackedLines } from '../refunds/refund-effects.ts'
 import type { OrderContents, SagaContext } from './saga-context.ts'
 
-// What is ours alone: a paid order becomes a sale, or one that came to nothing gives back what it held, in one write each.
+// The two writes that need no processor: a paid order becomes a sale; an order without a sale releases its holds.
 
-/** They are read with the order's lock, not after it: the server answers both at once. */
+/** Reads what a sale needs together with the order's lock, in one round trip. */
 export async function readOrderContents(tx: Writer, { orderStore }: OrderDeps, orderId: string): Promise<OrderContents> {
   const [lines, giftCards] = await Promise.all([orderStore.lines(orderId, tx), orderStore.giftCards(orderId, tx)])
   return { lines, giftCards }
 }
 
-/** What an order shows of its money once it is paid. */
+/** The payment fields of a paid order. */
 export const paidOrderFields = (capturedTotal: number) => ({ paymentStatus: 'CAPTURED', capturedTotal }) as const
 
-/** What is to be made a sale: the order as its write has found it, and its payments. */
-type Sale = Saga & {
+/** An order to confirm, as its write read it, and its payments. */
+type SaleInput = Saga & {
   readonly parts: OrderContents
-  /** What is captured by now, of an order that waits for its payment: it becomes PAID on the way. */
+  /** The captured amount of an order that awaits its payment. It passes through PAID on the way. */
   readonly capturedTotal?: number | undefined
-  /** What has happened just before, and is written with it. */
-  readonly told?: readonly Told[]
-  /** All events of an order that this run has made: then nothing is read, and what is not as it was known is NothingChanged. New ones are added. */
+  /** Events that happened just before, written first. */
+  readonly told?: readonly NewOrderEvent[]
+  /**
+   * All events of an order that this run placed; new ones are added. Nothing is read then, and a difference throws
+   * NothingChanged.
+   */
   readonly trail?: OrderEvent[] | undefined
 }
 
 /**
- * Makes a sale of an order that is PAID, or becomes it, inside the write that found it so: its stock leaves the shelf, its gift cards are
- * spent, its partner earns, the shop is told and the books have it, at the exchange rate of this day. Nothing but that rate and the partner
- * is waited for before all of it is sent.
- * @param context whose request is answered with it, if any
+ * Makes an order a sale inside a write: commits its stock, settles its gift cards, attributes its affiliate, queues
+ * its webhook and mail, and books it at today's exchange rate. Only the rate and the affiliate are awaited first.
+ * @param context stores the response of its request, if it has one
  */
-export async function confirm(
+export async function recordSale(
   tx: Writer,
   deps: OrderDeps,
-  { order, payments, parts, capturedTotal, told = [], trail }: Sale,
+  { order, payments, parts, capturedTotal, told = [], trail }: SaleInput,
   context?: SagaContext,
 ): Promise<Saga> {
   const { orderStore: store } = deps
@@ -75,14 +77,14 @@ export async function confirm(
     customerId === null ? undefined : addSpending(tx, { customerId, currency, mode: order.mode, amount: total }),
     notifyConfirmed(tx, deps, order, lines),
     mailConfirmed(tx, deps, order, lines),
-    book(tx, deps, { order: { ...order, ...sold }, payments }, parts),
-    context?.keep && (trail ?? store.eventsOf(tx, id)),
-    context?.keep && (trail ? [] : store.refundsOf(tx, id)),
+    bookSale(tx, deps, { order: { ...order, ...sold }, payments }, parts),
+    context?.storeResponse && (trail ?? store.eventsOf(tx, id)),
+    context?.storeResponse && (trail ? [] : store.refundsOf(tx, id)),
   ])
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
   const whole = events &&
     refunds && { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [], fulfilments: [], notes: [] }
-  if (whole) await context?.keep?.(tx, whole, trail !== undefined)
+  if (whole) await context?.storeResponse?.(tx, whole, trail !== undefined)
   return { order: confirmed, payments }
 }
 
@@ -106,8 +108,11 @@ const notifyConfirmed = (
     },
   })
 
-/** Tells the books of a sale, and the dashboards. No shop goes live while one of its orders is unfinished, so this one counts. */
-function book(
+/**
+ * Books a sale in the ledger and the dashboards. A shop cannot go live with an unfinished order, so a sale always
+ * counts.
+ */
+function bookSale(
   tx: Writer,
   deps: OrderDeps,
   saga: Saga & { order: { confirmedAt: number } },
@@ -123,7 +128,7 @@ function book(
   })
 }
 
-/** What the books have of a sale: what was captured for it, and what each gift card paid. */
+/** The ledger movements of a sale: the captured money, and one for each gift card. */
 function saleMovements(saga: Saga, giftCards: readonly OrderGiftCard[], now: number): Movement[] {
   const { id: orderId, shopId, affiliateId, currency, capturedTotal } = saga.order
   const common = { shopId, orderId, affiliateId, currency, at: now, rateDay: dayOf(now), confirmed: true }
@@ -142,16 +147,16 @@ function saleMovements(saga: Saga, giftCards: readonly OrderGiftCard[], now: num
 }
 
 /**
- * Gives back what an order held that came to nothing: once, whoever else is at it.
- * @param order as it stands, in a write that has it
- * @returns the order after it
+ * Releases what an order held that ended without a sale; a second call changes nothing.
+ * @param order as this write locked it
+ * @returns the order afterwards
  */
-export async function release(tx: Writer, deps: OrderDeps, order: Order): Promise<Order> {
+export async function releaseHolds(tx: Writer, deps: OrderDeps, order: Order): Promise<Order> {
   const { orderStore: store } = deps
   const { id } = order
   if (order.holds === 'RELEASED' || order.confirmedAt !== null) return order
   const lines = stockTrackedLines(await store.lines(id, tx))
-  // A sale that did not come about in the versions that made it in several writes.
+  // Older versions committed stock before the sale was complete.
   if (lines.length > 0) await tellStockOf(tx, deps, order)
   if (order.holds === 'COMMITTED') {
     await restock(tx, deps, lines)

@@ -5,10 +5,10 @@ import { paymentMessages } from '../../../../../db/schema/payments.ts'
 import { orders } from '../../../../../db/schema/selling.ts'
 import { shops } from '../../../../../db/schema/shop.ts'
 
-/** An order that is unfinished, since when nothing has happened to it, and how many there are in all. */
-export type Unfinished = { readonly id: string; readonly since: number; readonly total: number }
+/** An unfinished order, the time of its last event, and the number of all of them. */
+export type UnfinishedOrder = { readonly id: string; readonly since: number; readonly total: number }
 
-/** Of one order. */
+/** Rows for one order. */
 const shownMax = 200
 
 export const diagnosisStore = {
@@ -29,7 +29,7 @@ export const diagnosisStore = {
     return (await read.select({ id: shops.id }).from(shops).where(eq(shops.name, shopName)).limit(1)).length > 0
   },
 
-  /** What processors said of payments, by our ids or by their names, since a moment. */
+  /** Messages of processors about payments since a moment, by our ids or their references. */
   async messagesAbout(read: Reader, { ids, references, since }: { ids: readonly string[]; references: readonly string[]; since: number }) {
     if (ids.length === 0) return []
     const { id, processor, paymentId, reference, messageId, dispute, attempts, resumeAt, receivedAt } = paymentMessages
@@ -45,7 +45,7 @@ export const diagnosisStore = {
       .orderBy(asc(receivedAt), asc(id))
       .limit(shownMax)
   },
-  /** What shops' endpoints were told under these keys of the outbox. */
+  /** Webhook deliveries with these outbox keys. */
   async deliveriesOf(read: Reader, keys: readonly string[]) {
     const { id, endpointId, event, status, attempts, nextAt, lastStatus, lastError, createdAt } = webhookDeliveries
     return read
@@ -58,12 +58,12 @@ export const diagnosisStore = {
   },
 
   /**
-   * Orders whose saga is not at its end, or whose money is on its way back, and to which nothing has happened since `before`; the longest first.
-   * What waits for its shopper as it should is none. Each part goes by an index of what is unfinished: SQLite takes them for what is asked by a
-   * range, in the order of a cross join, and not in a union that leaves out what it has twice.
+   * Orders that are unfinished, or have a pending refund, and had no event since `before`; the longest first. Orders
+   * that wait for their shopper are left out. Each part uses an index of unfinished rows: SQLite needs the cross
+   * join's order for that, and `union all`.
    */
-  unfinished: (read: Reader, before: number, limit: number): Promise<Unfinished[]> =>
-    read.rows<Unfinished>(sql`
+  unfinished: (read: Reader, before: number, limit: number): Promise<UnfinishedOrder[]> =>
+    read.rows<UnfinishedOrder>(sql`
       with unfinished as (
         select id from orders where resume_at is not null and resume_at > 0 and (status <> 'PENDING_PAYMENT' or attempts > 0)
         union all select o.id from shops s cross join orders o where o.shop_id = s.id and o.status in ('PAID', 'COMPENSATING')

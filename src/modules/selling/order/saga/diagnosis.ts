@@ -1,4 +1,4 @@
-/** Orders as whoever looks after an instance sees them: what happened, what is asked of whom, and what comes next. No personal values. */
+/** Explains an order to an operator: what happened, which processor is asked, what comes next. No personal data. */
 import type { Deps } from '../../../../core/deps.ts'
 import { OperatorError } from '../../../../core/errors.ts'
 import { isOver } from '../../../../core/leases.ts'
@@ -9,15 +9,15 @@ import type { OrderEvent, Refund } from '../domain.ts'
 import { createOrderStore } from '../store.ts'
 import type { FullOrder } from '../view.ts'
 import { diagnosisStore } from './diagnosis-store.ts'
-import { reasonOf, type Step, stepsOf } from './saga-explanation.ts'
+import { type ExplainedStep, reasonOf, stepsOf } from './saga-explanation.ts'
 
 type DiagnosisDeps = Pick<Deps, 'db' | 'clock'>
 const storeOf = ({ db }: DiagnosisDeps) => createOrderStore(db, () => undefined, { order: () => undefined, refund: () => undefined })
 
 /**
- * Everything that souk knows of an order and that is not about a person.
- * @param which its id; or its number and the name of its shop
- * @throws OperatorError where there is none
+ * Collects all that is stored about an order, without personal data.
+ * @param which its id, or its number and the name of its shop
+ * @throws OperatorError if there is no such order
  */
 export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } | { number: number; shopName: string }) {
   const now = deps.clock.now()
@@ -70,7 +70,7 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
 }
 export type OrderDiagnosis = Awaited<ReturnType<typeof diagnoseOrder>>
 
-/** How much the clocks of two processes may differ. */
+/** The most that the clocks of two processes may differ. */
 const clocksDifferMs = 60 * 60_000
 
 async function idOf({ db }: DiagnosisDeps, { number, shopName }: { number: number; shopName: string }): Promise<string> {
@@ -80,13 +80,13 @@ async function idOf({ db }: DiagnosisDeps, { number, shopName }: { number: numbe
   throw new OperatorError('The shop has no order of that number')
 }
 
-const stepLook = ({ what, at }: Step) => ({ what, ...isoTimes({ at }) })
+const stepLook = ({ what, at }: ExplainedStep) => ({ what, ...isoTimes({ at }) })
 
-/** Until when somebody is asking a processor about a row; null where nobody is. */
+/** The end of a running call to a processor; null without one. */
 const askedUntil = ({ leaseUntil }: { readonly leaseUntil: number | null }, now: number): number | null =>
   leaseUntil === null || isOver(leaseUntil, now) ? null : leaseUntil
 
-/** A payment, with its names at its processor and when that is asked; without what its page and its shopper handed over. */
+/** A payment with its references at the processor, without what the shopper's page may know. */
 const paymentLook = (payment: Payment, now: number) => ({
   ...pick(payment, 'id', 'method', 'processor'),
   account: payment.accountId === '' ? 'of the instance' : payment.accountId,
@@ -107,7 +107,7 @@ const refundLook = (refund: Refund, now: number) => ({
   ...isoTimes({ askedUntil: askedUntil(refund, now) }),
 })
 
-/** What people wrote (reasons), and numbers of parcels, say something of them. */
+/** Details without personal data. Reasons and tracking numbers are not among them. */
 const openDetails: ReadonlySet<string> = new Set([
   ...['payment', 'processor', 'instead', 'refund', 'dispute', 'fulfilment', 'code', 'currency'],
   ...['amount', 'total', 'told'],
@@ -124,7 +124,7 @@ function eventLook({ type, at, actor, detail }: OrderEvent, currency: string) {
   return { ...isoTimes({ at }), type, actor, detail: Object.fromEntries(told) }
 }
 
-/** Under which the outbox has what shops' endpoints are told of an order. */
+/** The outbox keys of an order's webhooks. */
 function keysOf({ order: { id }, refunds, disputes, fulfilments }: FullOrder): string[] {
   const ofOrder = ['confirmed', 'cancelled', 'fulfilled'].map((event) => `order.${event}:${id}`)
   const ofRefunds = refunds.flatMap((refund) => [
@@ -141,7 +141,7 @@ function keysOf({ order: { id }, refunds, disputes, fulfilments }: FullOrder): s
   return [...ofOrder, ...ofRefunds, ...ofDisputes, ...ofParcels]
 }
 
-/** An order that is not at its end. `since`: when something happened to it last. */
+/** An unfinished order. `since`: its last event. */
 export type StuckOrder = {
   readonly id: string
   readonly number: number
@@ -154,8 +154,8 @@ export type StuckOrder = {
 }
 
 /**
- * The orders that are unfinished, and to which nothing has happened for so long; the longest first.
- * @param limit how many are told, of `total`
+ * Lists unfinished orders without an event for a while, the longest first.
+ * @param limit the most to list, of `total`
  */
 export async function stuckOrders(
   deps: DiagnosisDeps,

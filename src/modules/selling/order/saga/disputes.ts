@@ -9,16 +9,16 @@ import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
 import { commonOf } from '../refunds/refund-lines.ts'
 
-// Money that the shopper's bank took back, as messages tell of it: no refund, and nothing of the order changes but what is told of it.
+// Disputes: money that the shopper's bank reclaims. They are no refunds and do not change the order's status.
 
-/** A dispute as a processor's message has it; amounts in minor units. */
+/** A dispute as a processor's webhook reports it; amounts in minor units. */
 export type ReportedDispute = NonNullable<ProcessorMessage['dispute']>
 
 /**
- * Notes what a message says of a dispute about a payment, inside the write that works the message. Told twice, late or in another order, it
- * leads to the same: what is won or lost is not open again, and what is lost stays lost. It takes no more than what was captured and no
- * other dispute has taken, whatever is told. One in another currency than its payment's is noted, told, and not booked: what the shop's
- * account lost in its own money is not known.
+ * Records a dispute inside the write that processes its webhook. Repeated, late and reordered webhooks lead to the
+ * same state: WON and LOST do not become OPEN, and LOST is final. A dispute takes at most what was captured and no
+ * other dispute took. One in another currency is recorded and announced, but not booked: the shop's loss in its own
+ * currency is unknown.
  */
 export async function recordDispute(
   tx: Writer,
@@ -34,7 +34,7 @@ export async function recordDispute(
   const left = disputableAmount(payment, all, known)
   const dispute = known
     ? await advanceDispute(tx, deps, known, { to: told.state, left })
-    : await open(tx, deps, order, { payment, told, left })
+    : await openDispute(tx, deps, order, { payment, told, left })
   if (!dispute) return
   const { id, reference, amount, currency, status } = dispute
   const isBooked = currency === payment.currency
@@ -44,7 +44,7 @@ export async function recordDispute(
     amount,
     ...moved,
   }))
-  // What a shopper's bank takes back is no refund: the dashboards count none of it.
+  // Disputes are no refunds, so the dashboards do not count them.
   await recordMovements(tx, deps, isBooked && amount > 0 ? movements : [], { isCounted: false, mode: order.mode })
   const trace = { order: order.id, payment: payment.id, processor: payment.processor, dispute: id, state: status }
   const isCapped = isBooked && told.amount > amount
@@ -60,15 +60,20 @@ export async function recordDispute(
   })
 }
 
-/** What of a payment no other dispute of it has taken, in minor units: what one can take at most. */
+/** The captured amount that other disputes of the payment have not taken, in minor units. */
 function disputableAmount({ id, captured, currency }: Payment, all: readonly Dispute[], known: Dispute | undefined): number {
   const others = all.filter((one) => one.paymentId === id && one.id !== known?.id && one.status !== 'WON' && one.currency === currency)
   return Math.max(0, captured - others.reduce((sum, { amount }) => sum + amount, 0))
 }
 
-type Opened = { payment: Pick<Payment, 'id' | 'currency'>; told: ReportedDispute; left: number }
+type NewDispute = { payment: Pick<Payment, 'id' | 'currency'>; told: ReportedDispute; left: number }
 
-async function open(tx: Writer, { orderStore, newId, clock }: OrderDeps, order: Order, { payment, told, left }: Opened): Promise<Dispute> {
+async function openDispute(
+  tx: Writer,
+  { orderStore, newId, clock }: OrderDeps,
+  order: Order,
+  { payment, told, left }: NewDispute,
+): Promise<Dispute> {
   const { reference, currency, state: status } = told
   const amount = currency === payment.currency ? Math.min(told.amount, left) : told.amount
   const now = clock.now()
@@ -78,7 +83,7 @@ async function open(tx: Writer, { orderStore, newId, clock }: OrderDeps, order: 
   return dispute
 }
 
-/** Undefined where a dispute is that already, or has gone beyond it. */
+/** Moves a dispute on; undefined if it is in that state or beyond it. */
 async function advanceDispute(
   tx: Writer,
   { orderStore: store, clock }: OrderDeps,
@@ -88,12 +93,12 @@ async function advanceDispute(
   const updatedAt = clock.now()
   if (to === 'OPEN') return undefined
   if (to === 'WON') return store.moveDispute(tx, id, ['OPEN'], to, { updatedAt })
-  // Another may have taken since what this one had given again.
+  // Another dispute may have taken the money that this one returned.
   const taken = status === 'WON' ? Math.min(amount, left) : amount
   return store.moveDispute(tx, id, ['OPEN', 'WON'], to, { updatedAt, amount: taken })
 }
 
-/** Which way the money went: it is taken as long as a dispute is open, and by one that is lost. */
+/** The movements of a change: OPEN and LOST take the money, WON returns it. */
 function movementsOf({ id, status }: Dispute, before: Dispute['status'] | undefined): Pick<Movement, 'kind' | 'key'>[] {
   const taken = { kind: 'DISPUTE', key: `dispute:${id}` } as const
   const won = { kind: 'DISPUTE_WON', key: `dispute-won:${id}` } as const

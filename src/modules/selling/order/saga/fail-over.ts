@@ -8,15 +8,16 @@ import { hasFallback } from './order-payments.ts'
 import type { SagaContext } from './saga-context.ts'
 
 /**
- * Begins the payment at the next processor, once the one before did not say whether it has begun it. Only where that one can take no money
- * without the shopper's page, which has heard nothing of it (contract, section 5): the abandoned payment is watched, and given up where it turns up.
- * @returns the order with its new payment; undefined when there is no other way, or somebody else has gone on
+ * Starts the payment at the next processor when the first one did not confirm that it started it. Only if the first
+ * cannot capture without its payment page, which the shopper never saw (contract, section 5). The abandoned payment is
+ * watched, and voided if it appears.
+ * @returns the order with its new payment; undefined without another processor, or if another run continued
  */
 export async function failOverPayment(deps: OrderDeps, saga: Saga, { id }: Payment, context: SagaContext): Promise<Saga | undefined> {
   const { orderStore: store } = deps
   const known = saga.payments.find((one) => one.id === id)
   if (!known || !hasFallback(context)) return undefined
-  if (context.until !== undefined && deps.clock.now() >= context.until) return undefined
+  if (context.deadline !== undefined && deps.clock.now() >= context.deadline) return undefined
   const { takesItself, isFindable: isWatched } = await failOverCapabilities(deps, known)
   if (takesItself) return undefined
   const choice = context.fallbacks?.shift()
@@ -30,7 +31,7 @@ export async function failOverPayment(deps: OrderDeps, saga: Saga, { id }: Payme
     const abandoned = await abandonPayment(tx, deps, before, { isWatched })
     if (!abandoned) return undefined
     const payment = await createPayment(tx, deps, { order, choice, holder: context.holder })
-    context.unsent.add(payment.id)
+    context.unsentPayments.add(payment.id)
     context.hasFallenBack = true
     const change = { processor: choice.processor, attempts: 0, resumeAt: now + resumeAfterMs, updatedAt: now }
     const changed = await store.change(tx, order.id, ['PENDING_PAYMENT'], change)

@@ -3,14 +3,14 @@ import { endSweepTurn, paymentsDueForQuery, takeSweepTurn } from '../../../payme
 import type { OrderDeps } from '../providers.ts'
 import { refreshPayment } from './resume-orders.ts'
 
-/** Of one run and one lane. */
+/** Payments of one lane in one run. */
 const laneBatch = 100
-/** Of one run: what is left then comes with the next. */
+/** Batches of one run. The next run takes the rest. */
 const batchesMax = 100
 
 /**
- * Asks about payments that ended without money, in a lane a processor: what was given up, or refused, may be paid all the same, and goes
- * back; what turns up open is given up.
+ * Queries payments that ended without money, one lane for each processor. A voided or declined payment may be captured
+ * later; it is then refunded. One that is still open is voided.
  */
 export async function sweepPayments(deps: OrderDeps): Promise<void> {
   for (let batch = 0; batch < batchesMax; batch++) {
@@ -18,12 +18,12 @@ export async function sweepPayments(deps: OrderDeps): Promise<void> {
     const begun = await inLanes(deps, 'sweep', due, (id) =>
       sweepPayment(deps, id).catch((error: unknown) => deps.log.error('payment.not_swept', { payment: id, error })),
     )
-    // What is left is in lanes that are at work already.
+    // The rest belongs to lanes that are still running.
     if (due.length < laneBatch || begun === 0) return
   }
 }
 
-/** One that fails for a reason that nobody foresaw keeps the time that its turn gave it. */
+/** After an unexpected error the payment keeps the time that its turn set. */
 async function sweepPayment(deps: OrderDeps, id: string): Promise<void> {
   const payment = await takeSweepTurn(deps, id)
   if (!payment) return

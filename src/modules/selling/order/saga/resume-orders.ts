@@ -11,18 +11,19 @@ import { handleAnswer } from './order-payments.ts'
 import { refreshSaga, runSaga } from './saga.ts'
 import { newSagaContext } from './saga-context.ts'
 
-/** Of one run and one lane. */
+/** Rows of one lane in one run. */
 const laneBatch = 100
-/** Of one run: what is left then comes with the next. */
+/** Batches of one run. The next run takes the rest. */
 const batchesMax = 100
-/** What failed for a reason that nobody foresaw is left alone for so long, so that it does not hold up the others. */
+/** After an unexpected error a row waits this long, so that it does not delay others. */
 const afterFailureMs = 5 * 60 * 1000
 
 /**
- * Something may have become of a payment: its processor is asked what, and the order goes on from there.
- * @returns `silent` when it does not say, or does not give up what nobody waits for; `unheard` when it knows of no such payment
+ * Queries a payment's processor and runs its order's saga.
+ * @returns `silent` without an answer, or if an unwanted payment could not be voided; `unheard` if the processor does
+ *   not know it
  */
-export async function refreshPayment(deps: OrderDeps, payment: Payment): Promise<'told' | 'unheard' | 'silent'> {
+export async function refreshPayment(deps: OrderDeps, payment: Payment): Promise<'answered' | 'unheard' | 'silent'> {
   const answer = await fetchPaymentStatus(deps, payment)
   if (answer === undefined) return 'silent'
   if (answer !== 'unheard') return continueWithAnswer(deps, payment, answer)
@@ -30,20 +31,20 @@ export async function refreshPayment(deps: OrderDeps, payment: Payment): Promise
   return 'unheard'
 }
 
-/** The same of what a processor has said of a payment. */
-export async function continueWithAnswer(deps: OrderDeps, payment: Payment, answer: PaymentAnswer): Promise<'told' | 'silent'> {
+/** Records an answer of a processor and runs the order's saga. */
+export async function continueWithAnswer(deps: OrderDeps, payment: Payment, answer: PaymentAnswer): Promise<'answered' | 'silent'> {
   const context = newSagaContext(deps)
   const after = await handleAnswer(deps, payment, answer, context)
   if (after === 'silent') return 'silent'
   const isSaid = paymentOf(after)?.id === payment.id && answer.state !== 'PENDING'
   await runSaga(deps, payment.orderId, context, after, isSaid)
-  return 'told'
+  return 'answered'
 }
 
 /**
- * Takes on what was left half-done: by a crash, or by a processor that did not answer. Each processor has a lane of its own, so that one
- * that hangs holds up nobody else's; a lane that is at work from the run before goes on, and the others run.
- * @returns how much there was
+ * Resumes orders and refunds that a crash or a silent processor left unfinished. Each processor has its own lane, so
+ * that a hanging one delays no other. A lane still running from the last run continues.
+ * @returns how many were due
  */
 export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): Promise<number> {
   const { orderStore: store } = deps
@@ -70,29 +71,29 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
   return refunds.length + orders.length
 }
 
-/** Ends the orders that nobody paid in time, in lanes as well. */
+/** Expires orders that were not paid in time, in the same lanes. */
 export async function expireOrders(deps: OrderDeps): Promise<void> {
   for (let batch = 0; batch < batchesMax; batch++) {
     const due = await deps.orderStore.toExpire(deps.clock.now(), laneBatch)
     const begun = await inLanes(deps, 'expiry', due, async (id) => {
-      // The money may be there already, and nobody has told us. Whatever comes of it, the order's time is over.
+      // The money may be captured already. The order expires if not.
       await guarded(deps, id, () => refreshSaga(deps, id, newSagaContext(deps)))
       await guarded(deps, id, () => expireOrder(deps, id))
     })
-    // What is left is in lanes that are at work already.
+    // The rest belongs to lanes that are still running.
     if (due.length < laneBatch || begun === 0) return
   }
 }
 
 async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
   const order = await deps.orderStore.find(id)
-  // It may have got more time meanwhile: a payment that is being decided, or another one.
+  // A pending decision or another payment may have extended its time.
   if (order?.status !== 'PENDING_PAYMENT' || order.expiresAt > deps.clock.now()) return
   await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null, context: newSagaContext(deps) })
   await runSaga(deps, id)
 }
 
-/** One that fails must not hold up the others, now or at the next run. */
+/** Runs one row. Its failure must not delay the others, now or in the next run. */
 async function guarded(
   deps: OrderDeps,
   id: string,
@@ -103,7 +104,7 @@ async function guarded(
     await run()
   } catch (error) {
     deps.log.error('order.not_resumed', { id, error })
-    // The database's trouble is not the order's.
+    // A lost database connection is not the order's fault.
     if (!putOff || isDatabaseAway(error)) return
     const resumeAt = deps.clock.now() + afterFailureMs
     await deps.db

@@ -4,50 +4,57 @@ import type { OrderEvent, OrderGiftCard, OrderLine, Saga } from '../domain.ts'
 import type { OrderDeps } from '../providers.ts'
 import type { FullOrder } from '../view.ts'
 
-/** What of an order stays as it was placed, and a sale needs. */
+/** What a sale needs of an order and never changes. */
 export type OrderContents = { readonly lines: readonly OrderLine[]; readonly giftCards: readonly OrderGiftCard[] }
 
 /**
- * An order that a run has made itself, with all that it has written of it. As long as nobody else has changed its rows, which a write finds out
- * by `lockAsKnown`, nothing of it needs to be read.
+ * An order that this run placed, with all that it wrote. While no other write changes its rows, which `lockAsKnown`
+ * detects, nothing of it must be read.
  */
-export type Made = Saga & OrderContents & { readonly events: readonly OrderEvent[] }
+export type PlacedOrder = Saga & OrderContents & { readonly events: readonly OrderEvent[] }
 
-/** One run of somebody who takes an order on: a request, a processor's message, the job. */
+/** One run of the saga, started by a request, a webhook or the job. */
 export type SagaContext = {
-  /** By which it holds the leases of what it asks processors. */
+  /** The holder of its leases on payments and refunds. */
   readonly holder: string
-  /** From this moment on it begins no call any more: what is left is the job's. */
-  readonly until?: number
-  /** Payments that it has written down, and of which their processors cannot know yet. */
-  readonly unsent: Set<string>
-  /** The ways that are left to pay, should a processor not begin the payment: the next comes first. */
+  /** The run makes no call after this moment (milliseconds). The job continues. */
+  readonly deadline?: number
+  /** Ids of payments that this run created and no processor knows yet. */
+  readonly unsentPayments: Set<string>
+  /** Processors to try if the first one does not start the payment, in order. */
   readonly fallbacks?: PaymentChoice[] | undefined
-  /** Whether one of them was taken: what is left of the request's time is not enough for a whole call. */
+  /** Whether a fallback was used. The request then has no time left for a full call. */
   hasFallenBack?: boolean
-  /** The order that it goes on with, if it has made it. */
-  made?: Made | undefined
+  /** The order, if this run placed it. */
+  placedOrder?: PlacedOrder | undefined
   /**
-   * Stores the answer of a request, in the write that makes the order a sale.
-   * @param isSure nobody waits to know whether it could be: if not, the write throws NothingChanged
+   * Stores the response of a request, in the write that confirms the order.
+   * @param isSure true if nothing awaits the result: the write throws NothingChanged if it fails
    */
-  readonly keep?: ((tx: Writer, sold: FullOrder, isSure: boolean) => Promise<void>) | undefined
+  readonly storeResponse?: ((tx: Writer, sold: FullOrder, isSure: boolean) => Promise<void>) | undefined
 }
 
-/** A run that nobody waits for. */
-export const newSagaContext = ({ newId }: Pick<OrderDeps, 'newId'>): SagaContext => ({ holder: newId('attempt'), unsent: new Set() })
+/** Creates the context of a background run. */
+export const newSagaContext = ({ newId }: Pick<OrderDeps, 'newId'>): SagaContext => ({
+  holder: newId('attempt'),
+  unsentPayments: new Set(),
+})
 
-/** A request answers within 28 seconds, and one call may take long after this. */
+/** A request is answered within 28 seconds, and one call may take long. */
 const requestMs = 15_000
 
 /**
- * The run of a request.
- * @param holder the key of its attempt: the same request sent again goes on at once with what it holds
+ * Creates the context of a request.
+ * @param holder the key of its attempt: a retry continues at once with the leases that it holds
  */
-export const requestSagaContext = ({ clock }: Pick<OrderDeps, 'clock'>, holder: string, keep?: SagaContext['keep']): SagaContext => ({
+export const requestSagaContext = (
+  { clock }: Pick<OrderDeps, 'clock'>,
+  holder: string,
+  storeResponse?: SagaContext['storeResponse'],
+): SagaContext => ({
   holder,
-  until: clock.now() + requestMs,
-  unsent: new Set(),
+  deadline: clock.now() + requestMs,
+  unsentPayments: new Set(),
   fallbacks: [],
-  keep,
+  storeResponse,
 })

@@ -1,19 +1,19 @@
-/** What the saga of an order is at, in words for whoever looks after an instance: what happens next, when, and why it has not yet. */
+/** Explains an order's saga to an operator: what happens next, when, and why it has not happened. */
 import { isOver } from '../../../../core/leases.ts'
 import { isLost, isOpenPayment, type Payment } from '../../../payments/payment/domain.ts'
 import { confirmAttemptsMax, nextStep, type Order, type Refund, refundWindowMs, type Saga, type SagaStep } from '../domain.ts'
 
-/** Something that souk does by itself, or that somebody must do. `at`: milliseconds since the epoch; null where no time is set. */
-export type Step = { readonly what: string; readonly at: number | null }
+/** An action of souk or of a person. `at`: milliseconds since the epoch; null without a set time. */
+export type ExplainedStep = { readonly what: string; readonly at: number | null }
 type ExplainedSaga = Saga & { readonly refunds: readonly Refund[] }
 
-/** The job that takes orders up comes every few seconds; what is due for longer has been forgotten, or nobody is there. */
+/** The job runs every few seconds. A row that is overdue for longer was forgotten, or no job runs. */
 export const overdueMs = 60_000
 
-const done: Step = { what: 'nothing: it is over', at: null }
+const done: ExplainedStep = { what: 'nothing: it is over', at: null }
 
-/** All that is still to come, the saga's own move first. */
-export function stepsOf({ order, payments, refunds }: ExplainedSaga, now: number): Step[] {
+/** Lists what is still to come, the saga's own step first. */
+export function stepsOf({ order, payments, refunds }: ExplainedSaga, now: number): ExplainedStep[] {
   const isLeft = isForgotten({ order, payments, refunds }, now)
   const own = ownStep({ order, payments }, now)
   const steps = [isLeft && isUnfinished(order) ? leftToDo(own) : own, ...endOf({ order, payments }, now)]
@@ -24,30 +24,30 @@ export function stepsOf({ order, payments, refunds }: ExplainedSaga, now: number
   return [...steps.filter((step) => step !== done || later.length === 0), ...later]
 }
 
-/** Souk would do it, and does not: see `isForgotten`. */
-const leftToDo = ({ what }: Step): Step => ({ what: `nothing by itself; left to do: ${what}`, at: null })
+/** Marks a step that souk should take and will not: see `isForgotten`. */
+const leftToDo = ({ what }: ExplainedStep): ExplainedStep => ({ what: `nothing by itself; left to do: ${what}`, at: null })
 
 const isUnfinished = ({ status }: Pick<Order, 'status'>): boolean => status === 'PAID' || status === 'COMPENSATING'
 const openOf = (refunds: readonly Refund[]) => refunds.filter(({ status }) => status === 'PENDING')
-/** Who is asking a processor just now. */
+/** The row that a processor is being asked about now. */
 const askingOf = ({ payments, refunds }: ExplainedSaga, now: number) =>
   [...payments, ...openOf(refunds)].find(({ leaseUntil }) => leaseUntil !== null && !isOver(leaseUntil, now))
-/** When it goes on, by its own time and those of its refunds. */
+/** The due times of the order and its open refunds. */
 const timesOf = ({ order, refunds }: ExplainedSaga): number[] =>
   [order.resumeAt, ...openOf(refunds).map(({ resumeAt }) => resumeAt)].filter((at) => at !== null)
 
-/** Whether souk is to go on with it, and has set no time for that: it does not happen by itself then. */
+/** Whether the saga must continue but has no due time. It never continues by itself then. */
 const isForgotten = (looked: ExplainedSaga, now: number): boolean =>
   timesOf(looked).length === 0 && (isUnfinished(looked.order) || openOf(looked.refunds).length > 0) && askingOf(looked, now) === undefined
 
-function ownStep(saga: Saga, now: number): Step {
+function ownStep(saga: Saga, now: number): ExplainedStep {
   const { order } = saga
   const move = nextStep(saga, now)
   if (move.kind === 'rest') return restOf(saga)
   return { what: wordsOf(move, order), at: order.resumeAt }
 }
 
-/** What each move of the saga is, of payment `pay_…` at its processor. */
+/** Describes each step of the saga. */
 function wordsOf(move: Exclude<SagaStep, { kind: 'rest' }>, { attempts }: Order): string {
   switch (move.kind) {
     case 'create':
@@ -74,7 +74,7 @@ function wordsOf(move: Exclude<SagaStep, { kind: 'rest' }>, { attempts }: Order)
 }
 const of = ({ payment: { id, processor } }: { readonly payment: Payment }) => `payment ${id} at ${processor}`
 
-function restOf({ order, payments }: Saga): Step {
+function restOf({ order, payments }: Saga): ExplainedStep {
   const { status, fulfilmentStatus, fulfilledAt, resumeAt } = order
   const waited = payments.find(isOpenPayment)
   if (status === 'PENDING_PAYMENT' && waited && isLost(waited))
@@ -87,13 +87,13 @@ function restOf({ order, payments }: Saga): Step {
   return resumeAt === null ? done : { what: 'it is looked at once more', at: resumeAt }
 }
 
-/** An order that waits for its payment has a time at which it ends, whatever comes before. */
-const endOf = ({ order }: Saga, now: number): Step[] =>
+/** A waiting order expires, whatever comes before. */
+const endOf = ({ order }: Saga, now: number): ExplainedStep[] =>
   order.status === 'PENDING_PAYMENT'
     ? [{ what: order.expiresAt <= now ? 'it expires' : 'it expires, unless it is paid', at: order.expiresAt }]
     : []
 
-function refundSteps({ id, orderId, processor, status, sentAt, resumeAt }: Refund): Step[] {
+function refundSteps({ id, orderId, processor, status, sentAt, resumeAt }: Refund): ExplainedStep[] {
   const who = processor ?? 'nobody'
   if (status === 'PENDING')
     return [{ what: sentAt === null ? `${who} is told of refund ${id}` : `${who} is asked about refund ${id}`, at: resumeAt }]
@@ -108,11 +108,11 @@ function refundSteps({ id, orderId, processor, status, sentAt, resumeAt }: Refun
   return resumeAt === null ? claim : [...claim, { what: `${who} is asked about refund ${id} again`, at: resumeAt }]
 }
 
-/** A payment that ended without money may be paid all the same. */
-const sweepSteps = (payment: Payment): Step[] =>
+/** A payment that ended without money may still be captured. */
+const sweepSteps = (payment: Payment): ExplainedStep[] =>
   payment.askAt === null ? [] : [{ what: `${of({ payment })}, which ended ${payment.status}, is asked about again`, at: payment.askAt }]
 
-/** Why an order stands where it stands, the most telling reason alone; undefined where it waits for people, as it should, or is over. */
+/** Returns the main reason why an order does not move; undefined if it waits for people as it should, or is over. */
 export function reasonOf({ order, payments, refunds }: ExplainedSaga, now: number): string | undefined {
   const looked = { order, payments, refunds }
   const asking = askingOf(looked, now)

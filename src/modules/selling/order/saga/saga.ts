@@ -20,21 +20,21 @@ import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
 import { notifyCancelled } from '../refunds/refund-effects.ts'
 import { refundExcess, settleRefund } from '../refunds/refunds.ts'
-import { confirm, readOrderContents, release } from './confirm-order.ts'
+import { readOrderContents, recordSale, releaseHolds } from './confirm-order.ts'
 import { failOverPayment } from './fail-over.ts'
 import { abandonUnresolvedPayment, acceptPayment, askPayment } from './order-payments.ts'
 import { newSagaContext, type SagaContext } from './saga-context.ts'
 
-/** Far more than any saga makes: a loop that does not end is a mistake of ours. */
+/** No saga needs this many. More means an endless loop. */
 const stepsMax = 20
 
 /**
- * The one path that takes an order on, whoever asks for it: the checkout, the shopper who comes back, a processor's message, the
- * job after a crash. It makes one move after another, each in a write of its own that only one of many can make, until
- * there is nothing left to do or the processor does not answer; then the job tries again.
- * @param known the order as this run has just made it
- * @param isSaid whether the processor has just said how its payment stands
- * @returns the saga as it is then
+ * Advances an order: the only path for the checkout, a returning shopper, a webhook and the job. It takes one step
+ * after another, each in its own write that only one run can win, until nothing is left to do or the processor does
+ * not answer. The job then continues.
+ * @param known the order as this run left it
+ * @param isSaid whether the processor has just reported the payment's state
+ * @returns the saga afterwards
  * @throws AppError NOT_FOUND
  */
 export async function runSaga(
@@ -50,24 +50,24 @@ export async function runSaga(
   for (let moves = 0; moves < stepsMax; moves++) {
     const now = deps.clock.now()
     const move = nextStep(saga, now)
-    // Asked twice in a row, a processor says the same.
+    // A second query in a row would get the same answer.
     const isRepeated = (move.kind === 'ask' && asked) || (move.kind === 'void' && givenUp.has(move.payment.id))
     if (move.kind === 'rest' || isRepeated) return settleAtRest(deps, saga, move, context)
-    if (context.until !== undefined && now >= context.until && 'payment' in move) return scheduleResume(deps, saga, now)
+    if (context.deadline !== undefined && now >= context.deadline && 'payment' in move) return scheduleResume(deps, saga, now)
     asked ||= move.kind === 'ask'
     if (move.kind === 'void') givenUp.add(move.payment.id)
     const after = await executeStep(deps, saga, move, context)
     if (!after) return loadSaga(deps, orderId)
     saga = after
-    // Having begun a payment, or taken its money, it has said how that stands; unless it has not made up its mind.
+    // The answer to a create or a capture reports the state, unless it is undecided.
     asked ||= (move.kind === 'create' || move.kind === 'capture') && paymentOf(saga)?.status !== 'PENDING'
   }
   throw new Error('the saga of an order does not come to rest')
 }
 
 /**
- * Somebody has to know how an order stands (the shopper is back, another payment is to begin, its time is over): it goes as far as it can.
- * Where it waits and its last payment had ended, the processor is asked about that one too: its shopper may have tried again on the same page.
+ * Advances an order whose exact state is needed (the shopper returned, a new payment starts, it expires). If its last
+ * payment failed, the processor is queried too: the shopper may have paid again on the same page.
  */
 export async function refreshSaga(deps: OrderDeps, orderId: string, context: SagaContext): Promise<Saga> {
   const saga = await runSaga(deps, orderId, context)
@@ -78,8 +78,8 @@ export async function refreshSaga(deps: OrderDeps, orderId: string, context: Sag
 }
 
 /**
- * The shopper is back: the order goes as far as it can, once in two seconds at most; in between it is as it stands. One of which nothing is
- * left to do is as it stands, too.
+ * Advances the order of a returning shopper, at most once in two seconds. In between, and when nothing is left to do,
+ * it only reads it.
  */
 export async function refreshSagaOnReturn(deps: OrderDeps, orderId: string, context: SagaContext): Promise<Saga> {
   const saga = await loadSaga(deps, orderId)
@@ -89,17 +89,17 @@ export async function refreshSagaOnReturn(deps: OrderDeps, orderId: string, cont
 }
 
 /**
- * Gives up at its processor what an order that waits could still be paid by: a payment under way, or one that has failed and can be tried
- * again on the same page.
- * @returns the order as it is then; `silent` while it may still be paid, `taken` while somebody else is asking
+ * Voids the payment that could still pay a waiting order: an open one, or a failed one that can be retried on the same
+ * page.
+ * @returns the order afterwards; `silent` while it may still be paid, `taken` while another run holds the payment
  */
 export async function voidOpenPayment(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga | 'silent' | 'taken'> {
   const last = paymentOf(saga)
   if (saga.order.status !== 'PENDING_PAYMENT' || !last || last.status === 'VOIDED' || isUnknownToProcessor(last)) return saga
   if (isLost(last)) return 'silent'
-  if (context.until !== undefined && deps.clock.now() >= context.until) return 'silent'
+  if (context.deadline !== undefined && deps.clock.now() >= context.deadline) return 'silent'
   const after = await askPayment(deps, 'void', last, context)
-  // Whoever tries again in a moment must not wait for a question that is over.
+  // A retry in a moment must not wait for this lease.
   if (after === 'silent') await deps.db.write((tx) => endLeases(tx, deps, saga.order.id, context.holder), locking)
   return typeof after === 'string' ? after : runSaga(deps, saga.order.id, context, after)
 }
@@ -110,14 +110,14 @@ async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<Sag
   return saga
 }
 
-/** Nothing to do now: nobody needs to look again, unless the processor still owes an answer, or the shopper is at work there. */
+/** Ends a run. No time is set, unless the processor owes an answer or the shopper is paying. */
 async function settleAtRest(deps: OrderDeps, saga: Saga, move: SagaStep, context: SagaContext): Promise<Saga> {
   const { order } = saga
   if (move.kind === 'ask' && move.payment.status === 'PENDING') return undecided(deps, saga, context)
   const now = deps.clock.now()
-  // Also of an order that has ended: what is being decided there may still become money, which goes back.
+  // Also for an ended order: an undecided payment may still be captured, and is then refunded.
   const undecidedYet = saga.payments.find((payment) => isOpenPayment(payment) && !isLost(payment))
-  // Its time is over: the job that ends it gives its payment up.
+  // The job that expires the order voids its payment.
   if (undecidedYet && order.status === 'PENDING_PAYMENT' && order.expiresAt <= now) return saga
   const isPolled = order.resumeAt !== null && order.resumeAt > now
   const resumeAt = undecidedYet ? (isPolled ? order.resumeAt : pollAt(undecidedYet, order, now)) : null
@@ -126,7 +126,7 @@ async function settleAtRest(deps: OrderDeps, saga: Saga, move: SagaStep, context
   return changed ? { ...saga, order: changed } : loadSaga(deps, order.id)
 }
 
-/** A processor that cannot make up its mind is asked a few times more, and then told to forget it. */
+/** Queries an undecided processor a few times more, then voids the payment. */
 async function undecided(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga> {
   const attempts = await postpone(deps, saga, context)
   const payment = paymentOf(saga)
@@ -134,7 +134,7 @@ async function undecided(deps: OrderDeps, saga: Saga, context: SagaContext): Pro
   return loadSaga(deps, saga.order.id)
 }
 
-/** Has the job look at an order at `at`, if nobody would before. */
+/** Makes the job look at an order by `at`. */
 async function scheduleResume(deps: OrderDeps, saga: Saga, at: number): Promise<Saga> {
   const { id, status, resumeAt } = saga.order
   const now = deps.clock.now()
@@ -143,7 +143,7 @@ async function scheduleResume(deps: OrderDeps, saga: Saga, at: number): Promise<
   return loadSaga(deps, id)
 }
 
-/** Makes one move. Undefined when it could not be made now: the saga stays as it is until it is looked at again. */
+/** Takes one step. Returns undefined if it is not possible now; the job then tries again. */
 async function executeStep(
   deps: OrderDeps,
   saga: Saga,
@@ -161,7 +161,7 @@ async function executeStep(
         await scheduleResume(deps, saga, deps.clock.now() + leaseMs)
         return undefined
       }
-      // An answer that leaves the same to do is none: asking on would turn in a circle.
+      // An answer that does not change the next step is ignored, or the saga would loop.
       const isOne = move.kind === 'ask' || hasFailed(move.payment)
       if (after !== 'silent' && (isOne || nextStep(after, deps.clock.now()).kind !== move.kind)) return after
       const elsewhere = move.kind === 'create' ? await failOverPayment(deps, saga, move.payment, context) : undefined
@@ -180,7 +180,7 @@ async function executeStep(
     case 'release':
       await deps.db.write(async (tx) => {
         const current = await deps.orderStore.lock(tx, order.id)
-        if (current) await release(tx, deps, current)
+        if (current) await releaseHolds(tx, deps, current)
       }, locking)
       return loadSaga(deps, order.id)
     case 'endCompensation':
@@ -188,11 +188,11 @@ async function executeStep(
   }
 }
 
-/** Notes a failure and when to look again. Returns how often in a row it has failed; 0 when this failure does not count. */
+/** Records a failure and the next attempt. Returns the failures in a row; 0 if this one does not count. */
 async function postpone(deps: OrderDeps, { order }: Saga, context: SagaContext): Promise<number> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
-  // Tries between those of the job do not count: a shopper who looks every second must not use up the processor's time.
+  // Only the job's attempts count: a shopper who polls must not use up the processor's attempts.
   const counts = order.attempts === 0 || order.resumeAt === null || order.resumeAt <= now
   return deps.db.write(async (tx) => {
     const current = counts ? await store.lock(tx, order.id) : undefined
@@ -202,23 +202,23 @@ async function postpone(deps: OrderDeps, { order }: Saga, context: SagaContext):
   }, locking)
 }
 
-/** Makes a sale of what is paid, or needs no payment. What keeps it from that is tried again, and in the end the money goes back. */
+/** Confirms an order that is paid or needs no payment. A failure is retried, and finally the money is refunded. */
 async function confirmOrder(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga | undefined> {
   const { order } = saga
   const confirmBy = (by: SagaContext | undefined) =>
     deps.db.write(async (tx) => {
       const { payments } = saga
       const [current, parts] = await Promise.all([deps.orderStore.lock(tx, order.id), readOrderContents(tx, deps, order.id)])
-      if (current?.status === 'PAID') return confirm(tx, deps, { order: current, payments, parts }, by)
-      // Of an order that waits it is asked only where nothing is left to pay.
+      if (current?.status === 'PAID') return recordSale(tx, deps, { order: current, payments, parts }, by)
+      // A waiting order is confirmed here only if nothing is due.
       if (current?.status !== 'PENDING_PAYMENT') return undefined
       await appendEvent(tx, deps, { orderId: order.id, type: 'NOTHING_TO_PAY' })
-      return confirm(tx, deps, { order: current, payments, parts, capturedTotal: 0 }, by)
+      return recordSale(tx, deps, { order: current, payments, parts, capturedTotal: 0 }, by)
     }, locking)
   try {
     return await confirmBy(context).catch((error: unknown) => {
-      if (isDatabaseAway(error) || !context.keep) throw error
-      // Whatever keeps the answer from being stored, the order goes on.
+      if (isDatabaseAway(error) || !context.storeResponse) throw error
+      // The order continues even if the response cannot be stored.
       return confirmBy(undefined)
     })
   } catch (error) {
@@ -232,7 +232,7 @@ async function confirmOrder(deps: OrderDeps, saga: Saga, context: SagaContext): 
 }
 
 /**
- * Turns a paid order around: its money goes back and what it held is free.
+ * Reverses a paid order: refunds its money and releases its holds.
  * @returns false when the order is not PAID any more
  */
 export async function compensate(
@@ -249,18 +249,18 @@ export async function compensate(
     await audit(tx, deps, { actor, action: 'order.compensated', subject: orderId, shopId, ...difference })
     const payments = await paymentsWithin(tx, deps, orderId)
     const begun = await refundExcess(tx, deps, { order, payments }, context.holder, { reason, actor: actor.id })
-    // Whoever ends the order sends them: nobody has yet.
+    // The step that ends the compensation sends them.
     for (const { id } of begun) await deps.orderStore.changeRefund(tx, id, ['PENDING'], { sentAt: null, resumeAt: now, ...noLease })
     return true
   }, locking)
 }
 
-/** Everything of ours is undone. The order is CANCELLED once its money has gone back, too. */
+/** Refunds the money of a reversed order, then cancels it. */
 async function endCompensation(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga | undefined> {
   const { orderStore: store } = deps
   const { order } = saga
   for (const refund of await store.refundsOf(deps.db.read, order.id)) {
-    // One that follows another that failed has a time of its own.
+    // A retry of a failed refund has its own time.
     const isLater = refund.sentAt === null && (refund.resumeAt ?? 0) > deps.clock.now()
     const settled = refund.status === 'PENDING' && !isLater ? await settleRefund(deps, refund.id, context) : refund
     if (settled.status !== 'PENDING') continue
@@ -269,7 +269,7 @@ async function endCompensation(deps: OrderDeps, saga: Saga, context: SagaContext
   }
   const isOver = await deps.db.write(async (tx) => {
     await store.lock(tx, order.id)
-    // Another may have been begun meanwhile in the place of one that failed.
+    // A retry may have replaced a failed refund since.
     if ((await store.refundsOf(tx, order.id)).some(({ status }) => status === 'PENDING')) return false
     const ended = { attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
     if (!(await store.move(tx, order.id, ['COMPENSATING'], 'CANCELLED', ended))) return true

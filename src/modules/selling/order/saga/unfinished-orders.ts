@@ -3,8 +3,9 @@ import { AppError } from '../../../../core/errors.ts'
 import type { OrderDeps } from '../providers.ts'
 
 /**
- * Holds the numbers of a shop for the rest of a write, so that nobody places an order until it is over, and sees that none is under way.
- * @throws AppError CONFLICT, naming an order that waits for its payment, is not confirmed yet, or gives money back
+ * Locks a shop's order numbers for the rest of a write, so that no order is placed, and checks that none is
+ * unfinished.
+ * @throws AppError CONFLICT, naming an order that awaits its payment, is not confirmed yet, or has a pending refund
  */
 export async function assertAllOrdersFinished(tx: Writer, { orderStore }: Pick<OrderDeps, 'orderStore'>, shopId: string): Promise<void> {
   await orderStore.holdNumbers(tx, shopId)

@@ -11,7 +11,7 @@ import { isToFulfil } from '../../../../../db/units-to-send.ts'
 import { dayMs } from '../../../../lib/day.ts'
 import { normalMailAddress } from '../../../../lib/mail-address.ts'
 import type { Slice } from '../../../../lib/page.ts'
-import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, searchWordsOf, statusesOf } from '../domain.ts'
+import { matchesSearch, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, searchWordsOf, statusesOf } from '../domain.ts'
 
 /** Of what words find, totals are exact up to this, and nothing lies past it. */
 export const foundMax = 1_000
@@ -26,9 +26,9 @@ const walkedAtOnce = 2_500
 const lookedAtMax = 100
 const numberMax = 2_147_483_647
 
-type Found = { readonly ids: string[]; readonly total: number; readonly isCapped: boolean }
+type FoundOrders = { readonly ids: string[]; readonly total: number; readonly isCapped: boolean }
 type Numbers = { readonly numbers: readonly number[]; readonly isCapped: boolean }
-type Bounds = { readonly first: number; readonly last: number }
+type NumberRange = { readonly first: number; readonly last: number }
 
 /** By its row, which the same write has made just before. */
 const ownNumber = sql`(select number from orders where id = ${sql.placeholder('id')})`
@@ -47,26 +47,26 @@ const noteDay = prepare(
   'behind',
 )
 
-type Made = Pick<Order, 'id' | 'shopId' | 'createdAt'>
+type SearchedOrder = Pick<Order, 'id' | 'shopId' | 'createdAt'>
 
-const allNumbers: Bounds = { first: 1, last: numberMax }
+const allNumbers: NumberRange = { first: 1, last: numberMax }
 const fills = fillsOf('ORDERS')
 
 /** How orders are found: by words, by their day and by their columns. */
 export const findingStore = {
   /** Makes an order findable, in the write that has just made its row. */
-  async add(tx: Writer, { id, shopId, createdAt }: Made, words: readonly string[]): Promise<void> {
+  async add(tx: Writer, { id, shopId, createdAt }: SearchedOrder, words: readonly string[]): Promise<void> {
     await tx.run(noteDay, { id, shopId, day: dayFrom(createdAt) })
     await orderSearch.add(tx, { id, shopId }, words)
   },
   /** The same of one that may be there already. */
-  async replace(tx: Writer, { id, shopId, createdAt }: Made, words: readonly string[]): Promise<void> {
+  async replace(tx: Writer, { id, shopId, createdAt }: SearchedOrder, words: readonly string[]): Promise<void> {
     await tx.run(noteDay, { id, shopId, day: dayFrom(createdAt) })
     await orderSearch.replace(tx, { id, shopId }, words)
   },
 
   /** A page of a shop's orders, by number, newest first. */
-  async list(read: Reader, filter: OrderFilter, slice: Slice): Promise<Found> {
+  async list(read: Reader, filter: OrderFilter, slice: Slice): Promise<FoundOrders> {
     if (isWhole(filter)) return wholeList(read, filter.shopId, slice)
     const bounds = await boundsOf(read, filter)
     if (!bounds || filter.words?.length === 0) return { ids: [], total: 0, isCapped: false }
@@ -124,7 +124,7 @@ function isWhole({ shopId: _, ...filter }: OrderFilter): boolean {
 }
 
 /** Numbers have no gap: the last one is how many there are, and a page is known by its numbers. */
-async function wholeList(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Found> {
+async function wholeList(read: Reader, shopId: string, { limit, offset }: Slice): Promise<FoundOrders> {
   const [row] = await read.select({ last: orderNumbers.last }).from(orderNumbers).where(eq(orderNumbers.shopId, shopId)).limit(1)
   const total = row?.last ?? 0
   const top = total - offset
@@ -155,7 +155,7 @@ const capped = (numbers: readonly number[]): Numbers => ({
 })
 
 /** A page of what filters leave, by their columns alone. */
-async function byColumns(read: Reader, filter: OrderFilter, bounds: Bounds, { limit, offset }: Slice): Promise<Found> {
+async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange, { limit, offset }: Slice): Promise<FoundOrders> {
   const [counted] = await read.rows<{ n: number | string }>(
     sql`select count(*) as n from (${alongColumns(filter, bounds, countedMax + 1)}) as first_ones`,
   )
@@ -164,7 +164,7 @@ async function byColumns(read: Reader, filter: OrderFilter, bounds: Bounds, { li
   return { ids: await idsOf(read, filter.shopId, page), total: Math.min(n, countedMax), isCapped: n > countedMax }
 }
 
-async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: Bounds): Promise<Numbers> {
+async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: NumberRange): Promise<Numbers> {
   const { shopId } = filter
   // Before what is indexed: what the job comes to in between is in both, and not in neither.
   const isWhole = !(await isFilling(read, shopId))
@@ -211,12 +211,14 @@ async function holding(read: Reader, shopId: string, numbers: readonly number[],
   const linesOf = Map.groupBy(lines, (line) => line.orderId)
   const parcelsOf = Map.groupBy(parcels, (parcel) => parcel.orderId)
   return found.flatMap((order) =>
-    holds(order.number, searchWordsOf(order, linesOf.get(order.id) ?? [], parcelsOf.get(order.id) ?? []), words) ? order.number : [],
+    matchesSearch(order.number, searchWordsOf(order, linesOf.get(order.id) ?? [], parcelsOf.get(order.id) ?? []), words)
+      ? order.number
+      : [],
   )
 }
 
 /** What holds the words and is as the columns are asked to be: both come by their numbers, and go down them side by side. */
-async function walked(read: Reader, filter: OrderFilter, words: readonly string[], { first, last }: Bounds): Promise<Numbers> {
+async function walked(read: Reader, filter: OrderFilter, words: readonly string[], { first, last }: NumberRange): Promise<Numbers> {
   const numbers: number[] = []
   let below = last
   for (let left = walkedMax; left > 0 && numbers.length <= foundMax; left -= walkedAtOnce) {
@@ -248,7 +250,7 @@ const isNarrow = ({ status, paymentStatus, fulfilmentStatus, toFulfil, customerI
   [status, paymentStatus, fulfilmentStatus, toFulfil, customerId, email].some((value) => value !== undefined && value !== null)
 
 /** Between which numbers the orders of the days that are asked for lie; undefined where there are none. */
-async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<Bounds | undefined> {
+async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<NumberRange | undefined> {
   if (from === undefined && until === undefined) return allNumbers
   // Not every day is known yet.
   if (await isFilling(read, shopId)) return allNumbers
@@ -266,7 +268,7 @@ async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Pro
 }
 
 /** The numbers of orders by their columns alone: along one index in the order of numbers, and what else is asked is looked at as they come. */
-function alongColumns(filter: OrderFilter, { first, last }: Bounds, limit: number, offset = 0): SQL {
+function alongColumns(filter: OrderFilter, { first, last }: NumberRange, limit: number, offset = 0): SQL {
   const { shopId, customerId, email, paymentStatus, fulfilmentStatus, number, id } = filter
   const within = sql`number between ${first} and ${last}`
   const rest = and(...conditionsOf(filter)) ?? sql`true`

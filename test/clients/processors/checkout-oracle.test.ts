@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { Checkout } from 'checkout-sdk-node'
 import { createCheckout } from '../../../src/clients/processors/checkout.ts'
 import { checkoutKeys, startCheckoutServer } from './checkout-server.ts'
-import { loopbackPort, type ApiRequest } from './stand-in.ts'
+import { type ApiRequest, loopbackPort } from './stand-in.ts'
 
 const server = await startCheckoutServer()
 afterAll(() => server.close())

@@ -12,7 +12,7 @@ import {
 import { createPaypal } from '../../../src/clients/processors/paypal.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 import { type PaypalServer, startPaypal } from './paypal-server.ts'
-import { loopbackPort, type ApiRequest } from './stand-in.ts'
+import { type ApiRequest, loopbackPort } from './stand-in.ts'
 
 setDefaultTimeout(longTestMs)
 

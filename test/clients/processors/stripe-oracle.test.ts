@@ -5,7 +5,7 @@ import Stripe from 'stripe'
 import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { createStripe } from '../../../src/clients/processors/stripe.ts'
 import { longTestMs } from '../../support/timeouts.ts'
-import { loopbackPort, type ApiRequest, thrownBy } from './stand-in.ts'
+import { type ApiRequest, loopbackPort, thrownBy } from './stand-in.ts'
 import { type StripeServer, signature, startStripe } from './stripe-server.ts'
 
 setDefaultTimeout(longTestMs)

@@ -71,6 +71,7 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /admin/operations/jobs/{job}/run': async () => ({ job: ['fold-listings'] }),
   'POST /product-v2/{id}/variants/{variantId}/stock': productOfMany,
   'DELETE /product-v2/{id}/variants/{variantId}': productOfMany,
+  'GET /product-v2/public/shop/{shopName}/handle/{handle}': publicHandle,
   'PATCH /cart/{id}/items/{lineId}': filledCart,
   'DELETE /cart/{id}/items/{lineId}': filledCart,
   'PATCH /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
@@ -606,6 +607,11 @@ async function sentParcels(): Promise<Given> {
 const newCart = (body: object): Promise<{ id: string; currency: string }> => bySecret('POST', '/cart', body)
 
 /** A product of which many variants may go. */
+async function publicHandle(): Promise<Given> {
+  const { handle } = await bySecret('POST', '/product-v2', { title: 'Public', handle: 'public-product', status: 'ACTIVE' })
+  return { handle: [handle] }
+}
+
 async function productOfMany(): Promise<Given> {
   const variantId = await newVariants(world.everyone.merchant.shop.currency, 60)
   const { data } = await bySecret('GET', '/product-v2?limit=1')

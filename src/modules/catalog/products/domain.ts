@@ -14,7 +14,7 @@ export type Whole = { product: Product; variants: Variant[] }
 export type SellableProduct = Pick<Product, 'id' | 'shopId' | 'handle' | 'title' | 'status' | 'currency' | 'images' | 'publishedAt'>
 /** A variant with its product, whatever their status. */
 export type Sellable = { variant: Variant; product: SellableProduct }
-export type Stock = Pick<Variant, 'trackInventory' | 'allowBackorder' | 'onHand' | 'reserved'>
+export type Stock = Pick<Variant, 'trackInventory' | 'allowBackorder' | 'onHand' | 'reserved'> & Optional<Pick<Variant, 'hasPrice'>>
 
 export const productStatuses = ['DRAFT', 'ACTIVE', 'ARCHIVED'] as const
 export const optionsMax = 3
@@ -125,8 +125,6 @@ export function changedProduct(before: Whole, input: ProductInput, given: Given)
     ? mergedVariants(before.variants, input.variants, product, given)
     : { currency: product.currency, merged: before.variants.map((variant): Merged => ({ variant })) }
   assertVariantsFit(merged, options)
-  if (status === 'ACTIVE' && merged.some(({ variant }) => !variant.hasPrice))
-    throw invalid('variants', 'a product that is ACTIVE needs the price of each variant; 0 is one')
   assertStockFits(before.variants, merged)
   // An image that is gone is nobody's picture any more.
   const kept = merged.map(({ variant }) => ({
@@ -329,9 +327,14 @@ export function restockedVariant<One extends Stock>(variant: One, delta: number)
   return { ...variant, onHand }
 }
 
-/** How many of a variant may be bought: as many as anybody wants when it is not counted or may be ordered ahead, else what nobody has reserved. */
-export const availableCount = ({ trackInventory, allowBackorder, onHand, reserved }: Stock): number =>
-  !trackInventory || allowBackorder ? Number.POSITIVE_INFINITY : Math.max(0, onHand - reserved)
+/**
+ * Returns how many units of a variant can be bought: 0 if it has no price yet, no limit if its stock is not tracked or it takes
+ * backorders, else the units that are not reserved.
+ */
+export function availableCount({ hasPrice, trackInventory, allowBackorder, onHand, reserved }: Stock): number {
+  if (hasPrice === false) return 0
+  return !trackInventory || allowBackorder ? Number.POSITIVE_INFINITY : Math.max(0, onHand - reserved)
+}
 
 /** Whether a variant can be bought. */
 export const isAvailable = (stock: Stock): boolean => availableCount(stock) > 0
@@ -342,6 +345,7 @@ export const labelOf = ({ product, variant }: { product: Pick<Product, 'title'>;
 
 /** That there is less than somebody wants, and how much. */
 export function shortageOf(sellable: { product: Pick<Product, 'title'>; variant: Pick<Variant, 'title'> & Stock }): string {
+  if (sellable.variant.hasPrice === false) return `${labelOf(sellable)} has no price yet`
   const left = availableCount(sellable.variant)
   if (left === 0) return `${labelOf(sellable)} is sold out`
   return left === 1 ? `Only 1 of ${labelOf(sellable)} is left` : `Only ${left} of ${labelOf(sellable)} are left`

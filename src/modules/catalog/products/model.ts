@@ -104,7 +104,9 @@ export const ProductSummary = t.Object(
 export const ManagedVariant = t.Object(
   {
     ...publicVariant,
-    hasPrice: t.Boolean({ description: 'False: no price was given yet, and `price` is 0. The product cannot be ACTIVE' }),
+    hasPrice: t.Boolean({
+      description: 'False: no price was given yet, and `price` is 0. The variant cannot be bought until it has one; 0 is a price',
+    }),
     cost: nullable(MoneySchema),
     onHand: integer(),
     reserved: integer({ description: 'Of those on hand, promised to orders that are not complete' }),
@@ -162,7 +164,7 @@ export const CreateProduct = t.Object({
   title,
   ...fields,
   variants: t.Optional(
-    t.Array(VariantInput, { maxItems: variantsMax, description: 'None: one variant without a price, in a product that is not ACTIVE' }),
+    t.Array(VariantInput, { maxItems: variantsMax, description: 'None: one variant without a price, which cannot be bought' }),
   ),
   images: t.Optional(t.Array(ImageInput, { maxItems: imagesMax })),
 })

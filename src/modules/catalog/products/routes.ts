@@ -138,7 +138,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         detail: {
           summary: 'Create a product',
           description:
-            'Without `handle` one is made from the title. Without `variants` the product has one without a price, and cannot be ACTIVE before it has one; 0 is a price.',
+            'Without `handle` one is made from the title. Without `variants` the product has one without a price, which cannot be bought until it has one; 0 is a price.',
         },
       },
     )

@@ -215,8 +215,8 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
 
     /** The stocks of variants, by their ids. */
     async stocksOf(variantIds: readonly string[]): Promise<Map<string, Stock>> {
-      const { id, trackInventory, allowBackorder, onHand, reserved } = variants
-      const columns = { id, trackInventory, allowBackorder, onHand, reserved }
+      const { id, hasPrice, trackInventory, allowBackorder, onHand, reserved } = variants
+      const columns = { id, hasPrice, trackInventory, allowBackorder, onHand, reserved }
       const rows =
         variantIds.length === 0
           ? []

@@ -108,6 +108,7 @@ async function itemsOf(deps: CartDeps, { cart, items: before }: CartSnapshot, li
     const sellable = found.get(variantId)
     if (!sellable || !isDraftable(sellable)) throw invalid(`lines.${at}.variantId`, 'no variant that the shop sells')
     if (sellable.product.currency !== cart.currency) throw invalid(`lines.${at}.variantId`, `not sold in ${cart.currency}`)
+    if (!sellable.variant.hasPrice) throw invalid(`lines.${at}.variantId`, 'the variant has no price yet')
     if (unitPrice && unitPrice.currency !== cart.currency)
       throw invalid(`lines.${at}.unitPrice.currency`, `prices are in the shop's currency, ${cart.currency}`)
     const known = before.find(({ line }) => line.variantId === variantId)?.line

@@ -221,19 +221,29 @@ test('without a price column a new product is a draft, and a new variant of a kn
   expect((await shop.byHandle('tee')).variants).toHaveLength(1)
 })
 
-test('a product without a price is a draft until it has one, by every way', async () => {
+test('a variant without a price cannot be bought, however it was made', async () => {
   await using app = await testApp()
   const shop = await importer(app)
-  const refusal = { status: 400, body: { message: expect.stringMatching(/^variants \(body\): /) } }
-  for (const body of [{}, { variants: [] }])
-    expect(await shop.post('/product-v2', { title: 'Tea', status: 'ACTIVE', ...body })).toMatchObject(refusal)
+  const { body: open } = await app.call('POST', '/cart', { key: shop.secretKey, body: {} })
+  for (const body of [{}, { variants: [] }]) {
+    const { body: tin } = await shop.post('/product-v2', { title: 'Tin', status: 'ACTIVE', ...body })
+    expect(tin).toMatchObject({ status: 'ACTIVE', variants: [{ hasPrice: false, available: false }] })
+    const item = { variantId: tin.variants[0].id, quantity: 1 }
+    expect(await app.call('POST', `/cart/${open.id}/items`, { key: shop.secretKey, body: item })).toMatchObject({
+      status: 409,
+      body: { message: 'Tin has no price yet' },
+    })
+    const draft = { lines: [{ ...item, unitPrice: usd(100) }] }
+    expect((await app.call('POST', '/v2/orders/drafts', { key: shop.secretKey, body: draft })).status).toBe(400)
+    await shop.patch(`/product-v2/${tin.id}`, { status: 'ARCHIVED' })
+  }
   const { body: made } = await shop.post('/product-v2', { title: 'Tea' })
   expect(made).toMatchObject({ status: 'DRAFT', variants: [{ price: usd(0), hasPrice: false }] })
   await shop.imported(lines('Handle,Title,Published', 'cup,Cup,TRUE'))
   const cup = await shop.byHandle('cup')
   for (const { id, variants } of [made, cup]) {
-    for (const body of [{ status: 'ACTIVE' }, { status: 'ACTIVE', variants: [{ id: variants[0].id, sku: 'x' }] }])
-      expect(await shop.patch(`/product-v2/${id}`, body)).toMatchObject(refusal)
+    const named = await shop.patch(`/product-v2/${id}`, { variants: [{ id: variants[0].id, sku: 'x' }] })
+    expect(named).toMatchObject({ status: 200, body: { variants: [{ hasPrice: false, available: false }] } })
     expect((await shop.patch(`/product-v2/${id}`, { title: 'Another' })).status).toBe(200)
   }
   // The same file again leaves it a draft again; so does an export, whose cell is blank.
@@ -244,7 +254,7 @@ test('a product without a price is a draft until it has one, by every way', asyn
     notices: [{ row: 2, handle: 'cup', message: expect.stringContaining('no prices') }],
   })
   const file = (await app.call('GET', '/product-v2', { token: shop.token, headers: { accept: 'text/csv' } })).text
-  expect(await shop.imported(file, '?overwrite=true')).toMatchObject({ updated: 2, failed: 0 })
+  expect(await shop.imported(file, '?overwrite=true')).toMatchObject({ updated: 4, failed: 0 })
   expect(await shop.byHandle('cup')).toMatchObject({ status: 'DRAFT', variants: [{ hasPrice: false }] })
   expect(await shop.onSale()).toEqual([])
 

@@ -22,7 +22,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** All settings. `souk help settings` and the README's table are made of this. */
+/** All settings. `souk help settings` and docs/settings.md are generated from this. */
 export const settings = {
   ...instance,
   ...operators,

@@ -1,4 +1,4 @@
-/** The settings as people read them: `souk help settings` and the README's table, both made of src/config.ts. */
+/** Formats the settings of src/config.ts for `souk help settings` and docs/settings.md. */
 import { settings } from '../config.ts'
 
 type Row = { name: string; type: string; default: string; meaning: string }
@@ -21,7 +21,7 @@ export function settingsText(): string {
   return `Each setting is an environment variable. An empty one counts as unset.\n\n${lines.join('\n')}\n`
 }
 
-/** The same as a Markdown table, for the README. */
+/** Returns the same as a Markdown table, for docs/settings.md. */
 export function settingsMarkdown(): string {
   const code = (text: string) => (text === '' ? '' : `\`${text}\``)
   const cell = (text: string) => text.replaceAll('|', '\\|')

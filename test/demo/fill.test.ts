@@ -390,9 +390,9 @@ describe('the filled demo has', () => {
     })
     const recommended = ok(await app.call('GET', '/v2/service-provider-routing/recommend')).body.recommendations
     expect(recommended.map(({ successfulIngestionCount }: Json) => successfulIngestionCount)).toEqual([24, 18, 12, 6])
-    // What the README's tour prints of it, by the expressions that it gives to grep.
+    // What the tutorial prints of it, by the expressions that it gives to grep.
     const tour =
-      readFileSync(join(import.meta.dir, '../../README.md'), 'utf8')
+      readFileSync(join(import.meta.dir, '../../docs/tutorial.md'), 'utf8')
         .split('/v2/trust-fabric/stats | ')[1]
         ?.split('```') ?? []
     const { text } = ok(await app.call('GET', '/v2/service-provider-routing/recommend?limit=2'))

@@ -1,4 +1,4 @@
-/** Buying in the demo's shops, as the README's tour does: the resolver, a checkout, a click on the stand-in's page, and its message. Over real HTTP. */
+/** Buying in the demo's shops, as docs/tutorial.md does: the resolver, a checkout, a click on the stand-in's page, and its message. Over real HTTP. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseConfig } from '../../src/config.ts'
 import { demoShop } from '../../src/demo/data.ts'

@@ -1,4 +1,4 @@
-/** Has the page run where bootstrap.ts, which does so otherwise, does not come: no module, and alone in a file, as that is. */
+/** Starts the page if bootstrap.ts did not load. A classic script of its own file, so that it runs independently. */
 {
   const beginMaxMs = 2_000
   const script = document.currentScript?.dataset['then']

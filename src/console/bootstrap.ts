@@ -1,12 +1,13 @@
 /**
- * Asks who is there, for which all else waits, and has the page run once it has asked: alone in a file that imports nothing, and is no module, it runs
- * while the others are still on their way. Where it does not come, or late, they do without it (bootstrap-fallback.ts, lib/session/session.ts).
+ * Requests the session before the modules load, and then starts the page. It is a classic script without imports, so
+ * that it runs first.
+ * bootstrap-fallback.ts and lib/session/session.ts do the same if this script fails or is late.
  */
 {
-  /** For so long a lock that is free is waited for: a browser that takes longer to give it gives none. */
+  /** How long the script waits for the session lock. A browser that needs longer does not grant the lock. */
   const lockMaxMs = 2_000
   const script = document.currentScript?.dataset['then']
-  // It runs once, however often it is imported; why it does not, stays for whoever looks into the browser.
+  // The module runs once, however often it is imported. The error is rethrown so that the browser's console shows it.
   const goOn = (): undefined => {
     if (script)
       void import(script).catch((cause: unknown) => {
@@ -18,7 +19,7 @@
   const giveUp = new AbortController()
   const headers = { 'content-type': 'application/json' }
   let isAsked = false
-  // Where another tab is at it, it is left to lib/session.ts, which takes the answer, waits for its turn, and gives up in time.
+  // If another tab holds the lock, lib/session/session.ts waits for its turn instead.
   const askInTurn = (lock: unknown): Promise<Response> | undefined => {
     if (!lock || giveUp.signal.aborted) return goOn()
     isAsked = true
@@ -28,7 +29,7 @@
   }
   const asked = async () =>
     'locks' in navigator ? navigator.locks.request('souk-console-session', { ifAvailable: true }, askInTurn) : askInTurn(true)
-  // Where it fails, or there is no lock to be had, whoever takes it asks again.
+  // A failure resolves to undefined, and session.ts then sends the request itself.
   if (globalThis.soukBootstrap === undefined) {
     globalThis.soukBootstrap = { answer: asked().catch(goOn), giveUp, isAsked: () => isAsked }
     setTimeout(goOn, lockMaxMs)

@@ -15,12 +15,12 @@ import './style.css'
 document.documentElement.lang = language
 document.documentElement.dir = language === 'ar' ? 'rtl' : 'ltr'
 
-/** For so long nothing is shown that would be gone in a moment: that the page loads, and a screen without what it reads. */
+/** How long the page stays blank, so that a loading state of a moment does not flash. */
 const blankMaxMs = 150
-/** When nothing is waited for any more. */
+/** When the first version check runs, after the page has loaded. */
 const firstVersionMs = 5_000
 
-/** An address that is none, such as `%E0%A4%A`: the router could not read it. */
+/** Checks that a path can be decoded. The router cannot read paths such as `%E0%A4%A`. */
 function isReadable(path: string): boolean {
   try {
     return decodeURIComponent(path) !== ''
@@ -30,12 +30,12 @@ function isReadable(path: string): boolean {
 }
 if (!isReadable(location.pathname)) history.replaceState(null, '', '/console')
 
-// Who is there is asked while the words, and the screen of this address, are on their way.
+// Requests the session while the texts and the first screen load.
 void startSession()
 setShopFromPath(location.pathname)
 const here = screenAt(location.pathname)
 here?.component.preload?.()
-// And what that reads first, in the moment that somebody is in.
+// Prefetches the screen's first data as soon as the session is known.
 const { promise: isReady, resolve: ready } = Promise.withResolvers<unknown>()
 const stopWaiting = effect(() => {
   if (sessionStatus.value === 'asking') return
@@ -45,15 +45,15 @@ const stopWaiting = effect(() => {
 watchSession()
 warnBeforeUnload()
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && checkVersion())
-// By what it is now it knows later that there is another.
+// Stores the page's present version, so that a later check detects a new one.
 setTimeout(checkVersion, firstVersionMs)
 await textsLoaded()
-// It runs as soon as it is there, which may be before the page is.
+// The script can run before the document is parsed.
 if (document.readyState === 'loading') await new Promise((resume) => document.addEventListener('DOMContentLoaded', resume, { once: true }))
 watchEvents()
 await Promise.race([isReady, new Promise((resume) => setTimeout(resume, blankMaxMs))])
 const root = document.getElementById('root')
 if (root) render(<App />, root)
 watchFocus()
-// What is said where none of this runs.
+// Removes the message that is shown if this script does not run.
 document.querySelector('.not-begun')?.remove()

@@ -1,20 +1,20 @@
-/** Every screen of the console: the menu, the palette and the addresses come from here, and the tests go through it. */
+/** All screens. The menu, the palette, the router and the tests use this list. */
 import { exec } from 'preact-iso/router'
 import { lazyScreen, type Screen } from './lib/navigation/screen.tsx'
-import Home, { readsFirst } from './screens/home/index.tsx'
+import Home, { firstRead } from './screens/home/index.tsx'
 
 const owners = ['OWNER'] as const
 const managers = ['OWNER', 'MANAGER'] as const
 const readers = ['OWNER', 'MANAGER', 'READ_ONLY'] as const
 
-/** More exact paths stand before those with a name in the same place. */
+/** Fixed paths precede those with a parameter in the same place. */
 export const screens: readonly Screen[] = [
   {
     path: '/s/:shop',
     area: 'shop',
     nav: { group: 'day', icon: 'home', word: 'home' },
-    first: readsFirst,
-    // Where most begin: it comes with the page, in one file instead of eight.
+    first: firstRead,
+    // Bundled with the page, because most visits start here.
     component: Home,
   },
   {
@@ -373,5 +373,4 @@ export const screens: readonly Screen[] = [
   { path: '/account', area: 'account', component: lazyScreen(() => import('./screens/account/index.tsx')) },
 ]
 
-/** The screen that an address shows; undefined where there is none. */
 export const screenAt = (pathname: string): Screen | undefined => screens.find(({ path }) => exec(pathname, `/console${path}`))

@@ -1,14 +1,22 @@
 /** A draft order as it is typed, and as it is sent; the days of the home page, and what waits there. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseDateRange } from '../../src/console/lib/navigation/date-range.ts'
-import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, wrongIn } from '../../src/console/screens/drafts/draft.domain.ts'
-import { waitingOf } from '../../src/console/screens/home/needs-attention.domain.ts'
+import {
+  blankDraft,
+  bodyOf,
+  changeOf,
+  type DraftText,
+  findLineError,
+  subtotalOf,
+  textOf,
+} from '../../src/console/screens/drafts/draft.domain.ts'
+import { attentionItems } from '../../src/console/screens/home/needs-attention.domain.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
 const line = (quantity: string, price: string, variantId = 'var_1') => ({ variantId, title: 'Mug', detail: '', quantity, price })
-const typed = (more: Partial<Typed> = {}): Typed => ({ ...nothingTyped, lines: [line('2', '10.50')], ...more })
+const typed = (more: Partial<DraftText> = {}): DraftText => ({ ...blankDraft, lines: [line('2', '10.50')], ...more })
 const address = {
   name: 'Noor',
   company: null,
@@ -39,14 +47,14 @@ describe('a draft', () => {
   })
 
   test('says where something cannot be', () => {
-    expect(wrongIn(typed(), 'USD')).toBeUndefined()
-    expect(wrongIn(nothingTyped, 'USD')).toEqual({ what: 'noLines' })
-    expect(wrongIn(typed({ lines: [line('٢', '١٠٫٥')] }), 'USD')).toBeUndefined()
+    expect(findLineError(typed(), 'USD')).toBeUndefined()
+    expect(findLineError(blankDraft, 'USD')).toEqual({ what: 'noLines' })
+    expect(findLineError(typed({ lines: [line('٢', '١٠٫٥')] }), 'USD')).toBeUndefined()
     for (const quantity of ['', '0', '1.5', '10000', 'x', '-1'])
-      expect(wrongIn(typed({ lines: [line(quantity, '1')] }), 'USD')?.what).toBe('quantity')
+      expect(findLineError(typed({ lines: [line(quantity, '1')] }), 'USD')?.what).toBe('quantity')
     for (const price of ['x', '1.234', '-1', '1e3', '999999999999999999'])
-      expect(wrongIn(typed({ lines: [line('1', price)] }), 'USD')?.what).toBe('price')
-    expect(wrongIn(typed({ lines: [line('1', '1.5')] }), 'JPY')?.what).toBe('price')
+      expect(findLineError(typed({ lines: [line('1', price)] }), 'USD')?.what).toBe('price')
+    expect(findLineError(typed({ lines: [line('1', '1.5')] }), 'JPY')?.what).toBe('price')
   })
 
   test('changes what was changed alone', () => {
@@ -79,9 +87,9 @@ describe('a draft', () => {
       shippingMethod: 'post',
       discountCode: null,
       note: 'x',
-    } as unknown as Parameters<typeof typedOf>[0]
-    expect(typedOf(draft)).toEqual({
-      ...nothingTyped,
+    } as unknown as Parameters<typeof textOf>[0]
+    expect(textOf(draft)).toEqual({
+      ...blankDraft,
       lines: [{ variantId: 'var_1', title: 'var_1', detail: 'M-1', quantity: '2', price: '0.05' }],
       email: 'a@example.com',
       note: 'x',
@@ -120,17 +128,17 @@ test('what waits is what there is of it, the urgent first', () => {
     drafts: none,
     lowStock: null,
     webhooks: { disabled: 1, failing: 0, undelivered: none },
-  } as unknown as Parameters<typeof waitingOf>[0]
+  } as unknown as Parameters<typeof attentionItems>[0]
   // Each order that is disputed is a press away.
-  expect(waitingOf(counts)[0]?.links.map(({ path, text }) => [path.join('/'), text])).toEqual([
+  expect(attentionItems(counts)[0]?.links.map(({ path, text }) => [path.join('/'), text])).toEqual([
     ['orders/ord_7', '#7'],
     ['orders/ord_9', '#9'],
   ])
-  expect(waitingOf(counts).map(({ name, n, capped }) => [name, n, capped])).toEqual([
+  expect(attentionItems(counts).map(({ name, n, capped }) => [name, n, capped])).toEqual([
     ['disputes', 2, false],
     ['refundsManual', 2, false],
     ['ordersToSend', 1_000, true],
     ['webhooksDisabled', 1, false],
   ])
-  expect(waitingOf({ ...counts, webhooks: null }).map(({ name }) => name)).not.toContain('webhooksDisabled')
+  expect(attentionItems({ ...counts, webhooks: null }).map(({ name }) => name)).not.toContain('webhooksDisabled')
 })

@@ -1,19 +1,19 @@
 /** What is typed of a business, a loan and mails, and what of it the API takes. */
 import { describe, expect, test } from 'bun:test'
 import {
-  dollarsTyped,
-  handedIn,
+  findFileProblem,
   type Item,
   loanChange,
-  missingOf,
-  monthsTyped,
+  missingItems,
+  parseDollars,
+  parseMonths,
   textsOfLoan,
   typeNames,
   typeOf,
-  unfit,
+  uploadedKeys,
 } from '../../src/console/screens/lending/application.domain.ts'
 import { mailBody, textsOfMail } from '../../src/console/screens/settings-mail/mail.domain.ts'
-import { kybBody, shareUnits, textsOfKyb } from '../../src/console/screens/settings-verification/kyb.domain.ts'
+import { kybBody, parseShare, textsOfKyb } from '../../src/console/screens/settings-verification/kyb.domain.ts'
 
 describe('a business', () => {
   test.each([
@@ -30,7 +30,7 @@ describe('a business', () => {
     ['', undefined],
     ['٥', 50_000],
   ] as const)('has a share %p of %p ten-thousandths of a percent', (text, units) => {
-    expect(shareUnits(text)).toBe(units)
+    expect(parseShare(text)).toBe(units)
   })
 
   const typed = { ...textsOfKyb(undefined, { country: 'MN', title: '' }), legalName: ' Steppe ', registrationNumber: ' 1 ' }
@@ -77,7 +77,7 @@ describe('a loan', () => {
     ['abc', undefined],
     ['1,2', undefined],
   ] as const)('of %p is %p dollars', (text, dollars) => {
-    expect(dollarsTyped(text)).toBe(dollars)
+    expect(parseDollars(text)).toBe(dollars)
   })
 
   test.each([
@@ -88,7 +88,7 @@ describe('a loan', () => {
     ['0', undefined],
     ['1.5', undefined],
   ] as const)('over %p is over %p months', (text, months) => {
-    expect(monthsTyped(text)).toBe(months)
+    expect(parseMonths(text)).toBe(months)
   })
 
   const application = {
@@ -117,7 +117,7 @@ describe('a loan', () => {
 
   test('has the documents that are said to be uploaded, whatever else is said of them', () => {
     const items = [item, { ...item, key: 'other' }, { ...item, key: 'third', required: false }]
-    const there = handedIn({
+    const there = uploadedKeys({
       documentationCompleted: {
         items: [
           { key: 'owner_id', status: 'UPLOADED' },
@@ -125,9 +125,9 @@ describe('a loan', () => {
         ],
       },
     })
-    expect(missingOf(items, there).map(({ key }) => key)).toEqual(['other'])
-    expect(handedIn({ documentationCompleted: null }).size).toBe(0)
-    expect(handedIn({ documentationCompleted: { anything: 1 } }).size).toBe(0)
+    expect(missingItems(items, there).map(({ key }) => key)).toEqual(['other'])
+    expect(uploadedKeys({ documentationCompleted: null }).size).toBe(0)
+    expect(uploadedKeys({ documentationCompleted: { anything: 1 } }).size).toBe(0)
   })
 
   test('takes files by type and size, and knows a type by the name where the system does not', () => {
@@ -135,11 +135,11 @@ describe('a loan', () => {
     expect(typeOf({ name: 'BOOK.CSV', type: 'application/vnd.ms-excel' })).toBe('text/csv')
     expect(typeOf({ name: 'a.jpeg', type: '' })).toBe('image/jpeg')
     expect(typeOf({ name: 'a', type: 'image/png' })).toBe('image/png')
-    expect(unfit({ name: 'a.pdf', type: 'application/pdf', size: 1 }, item)).toBeUndefined()
-    expect(unfit({ name: 'a.pdf', type: 'application/pdf', size: 5 * 1_048_576 }, item)).toBeUndefined()
-    expect(unfit({ name: 'a.pdf', type: 'application/pdf', size: 5 * 1_048_576 + 1 }, item)).toBe('tooLarge')
-    expect(unfit({ name: 'a.pdf', type: 'application/pdf', size: 0 }, item)).toBe('empty')
-    expect(unfit({ name: 'a.exe', type: '', size: 1 }, item)).toBe('wrongType')
+    expect(findFileProblem({ name: 'a.pdf', type: 'application/pdf', size: 1 }, item)).toBeUndefined()
+    expect(findFileProblem({ name: 'a.pdf', type: 'application/pdf', size: 5 * 1_048_576 }, item)).toBeUndefined()
+    expect(findFileProblem({ name: 'a.pdf', type: 'application/pdf', size: 5 * 1_048_576 + 1 }, item)).toBe('tooLarge')
+    expect(findFileProblem({ name: 'a.pdf', type: 'application/pdf', size: 0 }, item)).toBe('empty')
+    expect(findFileProblem({ name: 'a.exe', type: '', size: 1 }, item)).toBe('wrongType')
   })
 })
 

@@ -4,10 +4,17 @@ import fc from 'fast-check'
 import { csvOf } from '../../src/console/lib/format/csv-text.ts'
 import { sparklinePath } from '../../src/console/lib/format/sparkline-path.ts'
 import { parseDateRange, previousRange, rangeDates, rangeQuery } from '../../src/console/lib/navigation/date-range.ts'
-import { countedKpi, firstParts, isKpi, kpiNames, rateKpi, shareOf, unitOf } from '../../src/console/screens/figures/kpi.domain.ts'
+import { firstParts, isKpi, kpiNames, shareOf, toCountKpi, toRateKpi, unitOf } from '../../src/console/screens/figures/kpi.domain.ts'
 import jobWords from '../../src/console/screens/jobs/i18n.en.ts'
-import { bodyOf, differencesOf, shopsTwice } from '../../src/console/screens/partnerships/draft.domain.ts'
-import { isEnd, moves, movesFrom, walletBodies, walletBody, walletRow } from '../../src/console/screens/registries/registry.domain.ts'
+import { bodyOf, differencesOf, findDuplicateShops } from '../../src/console/screens/partnerships/draft.domain.ts'
+import {
+  isFinal,
+  movesFrom,
+  statusMoves,
+  walletBodies,
+  walletBody,
+  walletRow,
+} from '../../src/console/screens/registries/registry.domain.ts'
 import { jobNames } from '../../src/core/job-table.ts'
 
 describe('days', () => {
@@ -51,14 +58,14 @@ describe('figures', () => {
 
   test('of every route have one shape, the largest part first, and changes as parts of one', () => {
     const gmv = { ...dates, total: 10, previousTotal: 8, percentChange: 25, breakdown: { tap: 1, stripe: 9 }, series }
-    expect(countedKpi({ ...gmv, ofTestMode: 4, unpriced: 2 })).toEqual({
+    expect(toCountKpi({ ...gmv, ofTestMode: 4, unpriced: 2 })).toEqual({
       ...{ ...dates, total: 10, previous: 8, change: 0.25, series, unpriced: 2 },
       parts: [
         { name: 'stripe', value: 9 },
         { name: 'tap', value: 1 },
       ],
     })
-    expect(countedKpi({ ...gmv, percentChange: null })).toMatchObject({ change: null, unpriced: 0 })
+    expect(toCountKpi({ ...gmv, percentChange: null })).toMatchObject({ change: null, unpriced: 0 })
   })
 
   test('of a rate are those of two questions; a processor that sold nothing has none and stands last', () => {
@@ -69,10 +76,10 @@ describe('figures', () => {
         { processor: 'tap', rate: 0.02, refundedUsd: 2, confirmedUsd: 100 },
       ],
     })
-    const kpi = rateKpi(of(0.02, 2), of(0.5, 50))
+    const kpi = toRateKpi(of(0.02, 2), of(0.5, 50))
     expect(kpi).toMatchObject({ total: 0.02, previous: 0.5, change: null, of: { refundedUsd: 2, confirmedUsd: 100 } })
     expect(kpi.parts.map(({ name }) => name)).toEqual(['tap', 'qpay'])
-    expect(rateKpi(of(null, 0), undefined)).toMatchObject({ total: null, previous: null })
+    expect(toRateKpi(of(null, 0), undefined)).toMatchObject({ total: null, previous: null })
   })
 
   test('show the parts of which there is anything, and never one more by its number alone', () => {
@@ -124,10 +131,10 @@ describe('registries', () => {
   })
 
   test('offers no move out of an end, and each state that there is has its moves', () => {
-    for (const [registry, table] of Object.entries(moves))
+    for (const [registry, table] of Object.entries(statusMoves))
       for (const [status, next] of Object.entries(table)) {
         expect(movesFrom(registry as 'lender', status as 'ACTIVE')).toEqual([...next] as never)
-        if (next.length === 0) expect(isEnd(status)).toBe(true)
+        if (next.length === 0) expect(isFinal(status)).toBe(true)
       }
     expect(movesFrom('lender', 'NEW' as 'ACTIVE')).toEqual([])
   })
@@ -144,8 +151,8 @@ describe('partnerships', () => {
 
   test('are sent as a whole, and say which shop stands in two', () => {
     expect(bodyOf(typed)[0]).toEqual({ name: 'Kyoto', defaultCardProcessor: 'tap', shopIds: ['shop_tea', 'shop_wool'] })
-    expect(shopsTwice(typed)).toEqual(['Tea'])
-    expect(shopsTwice(typed.slice(1))).toEqual([])
+    expect(findDuplicateShops(typed)).toEqual(['Tea'])
+    expect(findDuplicateShops(typed.slice(1))).toEqual([])
   })
 
   test('differ where somebody else saved meanwhile, in whatever order the shops stand', () => {

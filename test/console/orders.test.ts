@@ -1,22 +1,22 @@
 /** What the pages of orders reckon by themselves: what a refund would come to, what is sent, and in which order things happened. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parcelOf, unitsIn } from '../../src/console/screens/orders/fulfilment.domain.ts'
+import { fulfilmentBody, parseUnits } from '../../src/console/screens/orders/fulfilment.domain.ts'
 import {
-  amountOf,
-  bodyOf,
   isCancellable,
   isRefundable,
-  leftOf,
+  lineRefundAmount,
   maySettle,
-  previewOf,
+  previewRefund,
+  refundableAmounts,
+  refundBody,
+  unfulfilledUnits,
   unitsLeft,
-  unsent,
 } from '../../src/console/screens/orders/refund.domain.ts'
 import { timelineOf } from '../../src/console/screens/orders/timeline.domain.ts'
 import { linesToRefund } from '../../src/modules/selling/order/refunds/refund-lines.ts'
 
-type Order = Parameters<typeof leftOf>[0]
+type Order = Parameters<typeof refundableAmounts>[0]
 type Refund = Order['refunds'][number]
 
 const usd = (amount: number) => ({ amount, currency: 'USD' })
@@ -49,19 +49,19 @@ const order = (more: Partial<Order> = {}) =>
 
 describe('what is left to refund', () => {
   test('is what came, less what went back or is on its way', () => {
-    expect(leftOf(order())).toEqual({ captured: 1_000, onCards: 0 })
+    expect(refundableAmounts(order())).toEqual({ captured: 1_000, onCards: 0 })
     const refunds = [refund(300), refund(200, { status: 'PENDING' }), refund(400, { status: 'FAILED' })]
-    expect(leftOf(order({ refunds }))).toEqual({ captured: 500, onCards: 0 })
+    expect(refundableAmounts(order({ refunds }))).toEqual({ captured: 500, onCards: 0 })
   })
 
   test('counts gift cards apart', () => {
     const refunds = [refund(700, { giftCardAmount: usd(100) })]
-    expect(leftOf(order({ giftCardTotal: usd(400), refunds }))).toEqual({ captured: 400, onCards: 300 })
+    expect(refundableAmounts(order({ giftCardTotal: usd(400), refunds }))).toEqual({ captured: 400, onCards: 300 })
   })
 
   test('is not lessened by money that came too late and went back', () => {
     const events = [{ type: 'LATE_CAPTURE', at: '2026-11-23T00:00:00.000Z', detail: { payment: 'pay_2' } }]
-    expect(leftOf(order({ events, refunds: [refund(1_000, { paymentId: 'pay_2' })] }))).toEqual({ captured: 1_000, onCards: 0 })
+    expect(refundableAmounts(order({ events, refunds: [refund(1_000, { paymentId: 'pay_2' })] }))).toEqual({ captured: 1_000, onCards: 0 })
   })
 })
 
@@ -92,7 +92,7 @@ describe('what lines give back', () => {
           const shown = order({ lines: [bought] })
           const kept: Parameters<typeof linesToRefund>[1][number][] = []
           steps.forEach((quantity, step) => {
-            const mine = amountOf(shown, bought, quantity)
+            const mine = lineRefundAmount(shown, bought, quantity)
             if (quantity > unitsLeft(shown, bought)) {
               expect(mine).toBeNaN()
               return
@@ -114,43 +114,43 @@ describe('what lines give back', () => {
 describe('the preview of a refund', () => {
   const mixed = order({ capturedTotal: usd(600), giftCardTotal: usd(400) })
   test('gives back by the way of payment first, and to gift cards then', () => {
-    expect(previewOf(mixed, { way: 'all' })).toEqual({ total: 1_000, captured: 600, onCards: 400, rest: 0 })
-    expect(previewOf(mixed, { way: 'amount', amount: usd(700) })).toEqual({ total: 700, captured: 600, onCards: 100, rest: 300 })
+    expect(previewRefund(mixed, { way: 'all' })).toEqual({ total: 1_000, captured: 600, onCards: 400, rest: 0 })
+    expect(previewRefund(mixed, { way: 'amount', amount: usd(700) })).toEqual({ total: 700, captured: 600, onCards: 100, rest: 300 })
     const lines = [{ lineId: 'a', quantity: 1, restock: true }]
-    expect(previewOf(mixed, { way: 'lines', lines })).toEqual({ total: 1_000, captured: 600, onCards: 400, rest: 0 })
+    expect(previewRefund(mixed, { way: 'lines', lines })).toEqual({ total: 1_000, captured: 600, onCards: 400, rest: 0 })
   })
 
   test('says what cannot be', () => {
-    expect(previewOf(mixed, { way: 'amount', amount: usd(1_001) }).problem).toBe('tooMuch')
-    expect(previewOf(mixed, { way: 'amount', amount: undefined }).problem).toBe('notAmount')
-    expect(previewOf(mixed, { way: 'nothing' }).problem).toBe('nothing')
-    expect(previewOf(mixed, { way: 'amount', amount: usd(0) }).problem).toBe('nothing')
-    expect(previewOf(mixed, { way: 'lines', lines: [] }).problem).toBe('nothing')
-    expect(previewOf(mixed, { way: 'lines', lines: [{ lineId: 'a', quantity: 2, restock: true }] }).problem).toBe('tooMuch')
-    expect(previewOf(mixed, { way: 'lines', lines: [{ lineId: 'a', quantity: Number.NaN, restock: true }] }).problem).toBe('tooMuch')
-    expect(previewOf(order({ refunds: [refund(1_000)] }), { way: 'all' }).problem).toBe('nothing')
+    expect(previewRefund(mixed, { way: 'amount', amount: usd(1_001) }).problem).toBe('tooMuch')
+    expect(previewRefund(mixed, { way: 'amount', amount: undefined }).problem).toBe('notAmount')
+    expect(previewRefund(mixed, { way: 'nothing' }).problem).toBe('nothing')
+    expect(previewRefund(mixed, { way: 'amount', amount: usd(0) }).problem).toBe('nothing')
+    expect(previewRefund(mixed, { way: 'lines', lines: [] }).problem).toBe('nothing')
+    expect(previewRefund(mixed, { way: 'lines', lines: [{ lineId: 'a', quantity: 2, restock: true }] }).problem).toBe('tooMuch')
+    expect(previewRefund(mixed, { way: 'lines', lines: [{ lineId: 'a', quantity: Number.NaN, restock: true }] }).problem).toBe('tooMuch')
+    expect(previewRefund(order({ refunds: [refund(1_000)] }), { way: 'all' }).problem).toBe('nothing')
   })
 
   test('lets goods go back that cost nothing', () => {
     const free = order({ lines: [line('a', { total: 0 }), line('b')] })
-    const given = previewOf(free, { way: 'lines', lines: [{ lineId: 'a', quantity: 1, restock: true }] })
+    const given = previewRefund(free, { way: 'lines', lines: [{ lineId: 'a', quantity: 1, restock: true }] })
     expect(given).toEqual({ total: 0, captured: 0, onCards: 0, rest: 1_000 })
   })
 
   test('is sent as the API takes it', () => {
-    expect(bodyOf({ way: 'all' }, ' ')).toEqual({ all: true })
-    expect(bodyOf({ way: 'amount', amount: usd(5) }, ' broken ')).toEqual({ amount: usd(5), reason: 'broken' })
+    expect(refundBody({ way: 'all' }, ' ')).toEqual({ all: true })
+    expect(refundBody({ way: 'amount', amount: usd(5) }, ' broken ')).toEqual({ amount: usd(5), reason: 'broken' })
     const lines = [{ lineId: 'a', quantity: 1, restock: true }]
-    expect(bodyOf({ way: 'lines', lines }, '')).toEqual({ lines })
+    expect(refundBody({ way: 'lines', lines }, '')).toEqual({ lines })
   })
 })
 
 test('an order says by itself what may be done with it', () => {
-  expect([isRefundable(order()), isCancellable(order()), unsent(order())]).toEqual([true, true, 1])
+  expect([isRefundable(order()), isCancellable(order()), unfulfilledUnits(order())]).toEqual([true, true, 1])
   const sent = order({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED', lines: [line('a', { left: 0 })] })
-  expect([isRefundable(sent), isCancellable(sent), unsent(sent)]).toEqual([true, false, 0])
+  expect([isRefundable(sent), isCancellable(sent), unfulfilledUnits(sent)]).toEqual([true, false, 0])
   const open = order({ status: 'PENDING_PAYMENT', refundableTotal: usd(0) })
-  expect([isRefundable(open), isCancellable(open), unsent(open)]).toEqual([false, true, 0])
+  expect([isRefundable(open), isCancellable(open), unfulfilledUnits(open)]).toEqual([false, true, 0])
 })
 
 test('a refund is said to be paid by hand when nobody else is about to pay it', () => {
@@ -166,8 +166,8 @@ describe('a parcel', () => {
   const two = order({ lines: [line('a', { quantity: 3, left: 2 }), line('b'), line('c', { left: 0 })] })
   const none = { trackingNumber: ' ', carrier: '' }
   test('names what is in it, and leaves out what is not known', () => {
-    expect(parcelOf(two, { a: 1, b: 0, c: 1 }, none)).toEqual({ lines: [{ lineId: 'a', quantity: 1 }] })
-    expect(parcelOf(two, { a: 2, b: 1 }, { trackingNumber: ' X1 ', carrier: 'Post' })).toEqual({
+    expect(fulfilmentBody(two, { a: 1, b: 0, c: 1 }, none)).toEqual({ lines: [{ lineId: 'a', quantity: 1 }] })
+    expect(fulfilmentBody(two, { a: 2, b: 1 }, { trackingNumber: ' X1 ', carrier: 'Post' })).toEqual({
       lines: [
         { lineId: 'a', quantity: 2 },
         { lineId: 'b', quantity: 1 },
@@ -175,11 +175,11 @@ describe('a parcel', () => {
       trackingNumber: 'X1',
       carrier: 'Post',
     })
-    expect(parcelOf(two, { a: 0 }, none)).toBeUndefined()
+    expect(fulfilmentBody(two, { a: 0 }, none)).toBeUndefined()
   })
 
   test('holds whole units, and no more than are left', () => {
-    expect(['', '0', ' 2 ', '٢', '3', '-1', '1.5', 'x', '1e1'].map((text) => unitsIn(text, 2))).toEqual([
+    expect(['', '0', ' 2 ', '٢', '3', '-1', '1.5', 'x', '1e1'].map((text) => parseUnits(text, 2))).toEqual([
       0,
       0,
       2,

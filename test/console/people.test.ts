@@ -3,9 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { pickChanges, withoutNulls } from '../../src/console/lib/api/changed-fields.ts'
 import { parsePercent, percentText } from '../../src/console/lib/forms/percent.ts'
-import { bodyOf as blogBodyOf, blogState, typedOf as blogTypedOf } from '../../src/console/screens/blog/blog.domain.ts'
-import { bodyOf, discountState, nothingTyped, typedOf } from '../../src/console/screens/discounts/discount.domain.ts'
-import { cardBody, cardState, readable } from '../../src/console/screens/gift-cards/card.domain.ts'
+import { bodyOf as blogBodyOf, blogState, textOf as blogTypedOf } from '../../src/console/screens/blog/blog.domain.ts'
+import { blankDiscount, bodyOf, discountState, textOf } from '../../src/console/screens/discounts/discount.domain.ts'
+import { cardBody, cardState, groupCode } from '../../src/console/screens/gift-cards/card.domain.ts'
 
 const zone = 'Asia/Ulaanbaatar'
 const times = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
@@ -38,8 +38,8 @@ const names = {
   ],
   collections: [],
 }
-const typed = typedOf(discount, names)
-const wrongOf = (change: Partial<typeof nothingTyped>) => {
+const typed = textOf(discount, names)
+const wrongOf = (change: Partial<typeof blankDiscount>) => {
   const said = bodyOf({ ...typed, ...change }, { currency: 'USD', zone })
   return 'wrong' in said ? said.wrong : {}
 }
@@ -92,7 +92,7 @@ describe('a discount', () => {
   })
 
   test('that is new says only what it has', () => {
-    const said = bodyOf({ ...nothingTyped, title: 'All', how: 'AUTOMATIC', percent: '10' }, { currency: 'USD', zone })
+    const said = bodyOf({ ...blankDiscount, title: 'All', how: 'AUTOMATIC', percent: '10' }, { currency: 'USD', zone })
     if ('wrong' in said) throw new Error('not wrong')
     expect(withoutNulls(said.body) as object).toEqual({ title: 'All', kind: 'PERCENT', valueBps: 1_000, status: 'ACTIVE' })
   })
@@ -135,7 +135,7 @@ describe('a gift card', () => {
   })
 
   test('shows its code in fours, and why it cannot be used', () => {
-    expect(readable('0123456789ABCDEF')).toBe('0123 4567 89AB CDEF')
+    expect(groupCode('0123456789ABCDEF')).toBe('0123 4567 89AB CDEF')
     const all = { status: 'DISABLED' as const, expired: true, usedUp: true }
     expect(
       [all, { ...all, status: 'ACTIVE' as const }, { status: 'ACTIVE' as const, expired: true, usedUp: false }].map(cardState),

@@ -3,25 +3,25 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { wholeNumber } from '../../src/console/lib/forms/number-input.ts'
 import {
-  besideBody,
+  addBeforeRemoveBody,
   blankBase,
   blankVariant,
   changeBody,
   createBody,
-  laterPictures,
   type ProductText,
+  pendingPictures,
   textOf,
 } from '../../src/console/screens/products/draft.domain.ts'
-import { createEditor } from '../../src/console/screens/products/editor.ts'
+import { createProductEditor } from '../../src/console/screens/products/editor.ts'
 import {
   combinations,
-  missing,
+  missingCombinations,
   type OptionText,
   optionsOf,
-  type Placed,
-  placedBy,
-  refitted,
+  placeByTexts,
+  refitRows,
   rowName,
+  type VariantPlacement,
   valuesOf,
 } from '../../src/console/screens/products/options.domain.ts'
 import { stockBody, stockOf } from '../../src/console/screens/products/stock.domain.ts'
@@ -31,9 +31,9 @@ const options = optionsOf([
   { name: 'Colour', values: ['Red', 'Blue', 'Sand'] },
 ])
 const [size, colour] = options as [OptionText, OptionText]
-const row = (key: string, places: Placed['places'], id?: string): Placed => ({ key, id, places })
+const row = (key: string, places: VariantPlacement['places'], id?: string): VariantPlacement => ({ key, id, places })
 const all = combinations(options).map((places, at) => row(`r${at}`, places, `var_${at}`))
-const names = (of: readonly OptionText[], rows: readonly Placed[]) => rows.map((one) => rowName(of, one))
+const names = (of: readonly OptionText[], rows: readonly VariantPlacement[]) => rows.map((one) => rowName(of, one))
 
 describe('variants of options', () => {
   test('are every combination, the last option changing first', () => {
@@ -44,7 +44,7 @@ describe('variants of options', () => {
 
   test('stay what they are when a value is called otherwise', () => {
     const renamed = [size, { ...colour, values: colour.values.map((one) => (one.text === 'Red' ? { ...one, text: 'Crimson' } : one)) }]
-    const { rows, gone } = refitted(renamed, all)
+    const { rows, gone } = refitRows(renamed, all)
     expect(gone).toEqual([])
     expect(rows.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
     expect(names(renamed, rows)[0]).toBe('S / Crimson')
@@ -52,31 +52,31 @@ describe('variants of options', () => {
 
   test('go with their value, and only they', () => {
     const fewer = [size, { ...colour, values: colour.values.filter(({ text }) => text !== 'Blue') }]
-    const { rows, gone } = refitted(fewer, all)
+    const { rows, gone } = refitRows(fewer, all)
     expect(names(fewer, rows)).toEqual(['S / Red', 'S / Sand', 'M / Red', 'M / Sand'])
     expect(gone.map(({ id }) => id)).toEqual(['var_1', 'var_4'])
   })
 
   test('of an option that goes: one of those that are alike then stays, and it is one that souk knows', () => {
     const mixed = all.map((one, at) => (at === 0 ? { ...one, id: undefined } : one))
-    const { rows, gone } = refitted([size], mixed)
+    const { rows, gone } = refitRows([size], mixed)
     expect(rows.map(({ id }) => id)).toEqual(['var_1', 'var_3'])
     expect(gone.length).toBe(4)
   })
 
   test('take the first value of a new option', () => {
     const [cut] = optionsOf([{ name: 'Cut', values: ['Slim', 'Wide'] }]) as [OptionText]
-    const { rows } = refitted([...options, cut], all)
+    const { rows } = refitRows([...options, cut], all)
     expect(names([...options, cut], rows)[0]).toBe('S / Red / Slim')
-    expect(missing([...options, cut], rows).length).toBe(6)
+    expect(missingCombinations([...options, cut], rows).length).toBe(6)
   })
 
   test('keep one in any case: it is what the product is', () => {
     const one = [row('a', {}, 'var_a')]
     const other = optionsOf([{ name: 'Size', values: ['XL'] }])
-    expect(refitted(other, one)).toMatchObject({ rows: [{ id: 'var_a' }], gone: [] })
+    expect(refitRows(other, one)).toMatchObject({ rows: [{ id: 'var_a' }], gone: [] })
     const replaced = [{ ...size, values: [{ key: 'fresh', text: 'XL' }] }]
-    const { rows, gone } = refitted(replaced, all)
+    const { rows, gone } = refitRows(replaced, all)
     expect(names(replaced, rows)).toEqual(['XL'])
     expect(rows.length + gone.length).toBe(6)
   })
@@ -93,11 +93,11 @@ describe('variants of options', () => {
         const after = before
           .filter(() => stays.next().value)
           .map((one) => ({ ...one, values: one.values.filter(() => stays.next().value) }))
-        const { rows: kept, gone } = refitted(after, rows)
+        const { rows: kept, gone } = refitRows(after, rows)
         const places = kept.map(({ places: at }) => JSON.stringify(after.map(({ key }) => at[key] ?? null)))
         expect(new Set(places).size).toBe(kept.length)
         expect(new Set([...kept, ...gone].map(({ key }) => key)).size).toBe(rows.length)
-        expect(kept.length + missing(after, kept).length).toBe(combinations(after).length)
+        expect(kept.length + missingCombinations(after, kept).length).toBe(combinations(after).length)
         expect(kept.length).toBeGreaterThan(0)
       }),
     )
@@ -258,7 +258,7 @@ describe('what is sent of a product', () => {
     const text = { ...before, pictures, rows }
     const now = { ...product, images: [...product.images, { ...product.images[0], id: 'img_2' }] } as typeof product
     expect(changeBody(text, before, terms).body.variants).toEqual([{ id: 'var_S', imageId: null }, { id: 'var_M' }])
-    expect(laterPictures(text, now)).toEqual([
+    expect(pendingPictures(text, now)).toEqual([
       { id: 'var_S', imageId: 'img_2' },
       { id: 'var_M', imageId: 'img_2' },
     ])
@@ -275,12 +275,12 @@ describe('what is sent of a product', () => {
   })
 
   test('where all variants go, is first the new ones beside them, each under a name of its own', () => {
-    const fresh = (key: string, places: Placed['places']) => ({ ...blankVariant, key, places, price: '9' })
+    const fresh = (key: string, places: VariantPlacement['places']) => ({ ...blankVariant, key, places, price: '9' })
     const [one] = before.options as [OptionText]
     const large = { ...one, values: [{ key: 'l', text: 'L' }] }
     const text = { ...before, options: [large], rows: [fresh('a', { [one.key]: 'l' })] }
     const { body } = changeBody(text, before, terms)
-    expect(besideBody(body, text, before)).toMatchObject({
+    expect(addBeforeRemoveBody(body, text, before)).toMatchObject({
       options: [{ name: 'Size', values: ['L', 'S', 'M'] }],
       variants: [{ optionValues: ['L'] }, { id: 'var_S', optionValues: ['S'] }, { id: 'var_M', optionValues: ['M'] }],
     })
@@ -289,14 +289,14 @@ describe('what is sent of a product', () => {
     const both = [one, colours]
     const rows = combinations(both).map((places, at) => fresh(String(at), places))
     const again = { ...before, options: both, rows }
-    const beside = besideBody(changeBody(again, before, terms).body, again, before)
+    const beside = addBeforeRemoveBody(changeBody(again, before, terms).body, again, before)
     expect(beside?.options?.[0]?.values).toEqual(['S', 'M', 'S –', 'M –'])
     expect(beside?.variants?.slice(-2)).toEqual([
       { id: 'var_S', optionValues: ['S –', 'Red'] },
       { id: 'var_M', optionValues: ['M –', 'Red'] },
     ])
-    expect(besideBody({}, before, before)).toBeUndefined()
-    expect(besideBody({}, { ...text, options: [] }, before)).toBeUndefined()
+    expect(addBeforeRemoveBody({}, before, before)).toBeUndefined()
+    expect(addBeforeRemoveBody({}, { ...text, options: [] }, before)).toBeUndefined()
   })
 
   test('options without a value are none', () => {
@@ -309,7 +309,7 @@ describe('what is typed about a product', () => {
     ({ ...product.variants[0], id, title: value, optionValues: [value] }) as (typeof product.variants)[number]
 
   test('goes on from what a refused save has come to: what is new in the product is known by its id', () => {
-    const editor = createEditor(product, terms.zone)
+    const editor = createProductEditor(product, terms.zone)
     const [size] = editor.options.value as [OptionText]
     editor.addValue(size.key, 'L')
     editor.settle({
@@ -323,7 +323,7 @@ describe('what is typed about a product', () => {
   })
 
   test('about a variant that somebody else removed makes a new one of it; without that it is gone', () => {
-    const editor = createEditor(product, terms.zone)
+    const editor = createProductEditor(product, terms.zone)
     const [, medium] = editor.rows.value
     const theirs = { ...product, options: [{ name: 'Size', values: ['S'] }], variants: [product.variants[0]] as typeof product.variants }
     if (medium) medium.draft.price.value = '70'
@@ -333,21 +333,21 @@ describe('what is typed about a product', () => {
     expect(body.variants).toMatchObject([{ id: 'var_S' }, { optionValues: ['M'], price: { amount: 7_000 } }])
     expect(body.variants?.[1]).not.toHaveProperty('id')
 
-    const other = createEditor(product, terms.zone)
+    const other = createProductEditor(product, terms.zone)
     other.base.title.value = 'Shirts'
     other.meet(theirs)
     expect(other.rows.value.map(({ id }) => id)).toEqual(['var_S'])
   })
 
   test('takes a removed variant back with its value', () => {
-    const editor = createEditor(product, terms.zone)
+    const editor = createProductEditor(product, terms.zone)
     const [size] = editor.options.value as [OptionText]
     editor.setOptions([{ ...size, values: size.values.slice(0, 1) }])
     expect(editor.removed.value.map(({ id }) => id)).toEqual(['var_M'])
     editor.takeBack('var_M')
     expect([editor.removed.value.length, valuesOf(editor.options.value)]).toEqual([0, [{ name: 'Size', values: ['S', 'M'] }]])
     expect(editor.rows.value.map(({ id }) => id)).toEqual(['var_S', 'var_M'])
-    expect(placedBy([], ['S'])).toEqual({ options: [], places: {} })
+    expect(placeByTexts([], ['S'])).toEqual({ options: [], places: {} })
   })
 })
 

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { differencesOf, pageOf } from '../../src/console/screens/audit/audit.domain.ts'
-import { isOwn } from '../../src/console/screens/kyb/decided.domain.ts'
-import { restOf } from '../../src/console/screens/kyb/shares.domain.ts'
-import { assessmentOf, decisionsIn, usdOf, withoutFile } from '../../src/console/screens/lending-queue/review.domain.ts'
-import { bodyOf, nothingTyped } from '../../src/console/screens/repayments/repayment.domain.ts'
+import { isOwnDecision } from '../../src/console/screens/kyb/decided.domain.ts'
+import { remainingShare } from '../../src/console/screens/kyb/shares.domain.ts'
+import { decisionsIn, parseAssessment, parseUsd, withoutFile } from '../../src/console/screens/lending-queue/review.domain.ts'
+import { blankRepayment, bodyOf } from '../../src/console/screens/repayments/repayment.domain.ts'
 import { amountMax } from '../../src/lib/money.ts'
 import { allowedIn, decisions, lendingStatuses } from '../../src/modules/lending/application/domain.ts'
 
@@ -14,11 +14,11 @@ describe('dollars', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: amountMax }), (cents) => {
         const text = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
-        expect(usdOf(text)).toBe(Number(text))
+        expect(parseUsd(text)).toBe(Number(text))
       }),
     )
-    expect(['1250,5', ' 7 ', '0'].map(usdOf)).toEqual([1_250.5, 7, 0])
-    for (const text of ['', '-1', '1.005', '1e3', '$5', '1 000', 'NaN']) expect([text, usdOf(text)]).toEqual([text, undefined])
+    expect(['1250,5', ' 7 ', '0'].map(parseUsd)).toEqual([1_250.5, 7, 0])
+    for (const text of ['', '-1', '1.005', '1e3', '$5', '1 000', 'NaN']) expect([text, parseUsd(text)]).toEqual([text, undefined])
   })
 })
 
@@ -34,7 +34,7 @@ describe('an application', () => {
 
   test('is judged by figures that are amounts, and the wrong ones are named', () => {
     const figures = { cohort: 'US_COMPANY', revenue: '33000.5', collateral: '0', risk: 'LOW', flags: ['sanctions'] } as const
-    expect(assessmentOf(figures)).toEqual({
+    expect(parseAssessment(figures)).toEqual({
       body: {
         cohort: 'US_COMPANY',
         monthlyAvgRevenueUsd: 33_000.5,
@@ -43,7 +43,7 @@ describe('an application', () => {
         hardComplianceFlags: ['sanctions'],
       },
     })
-    expect(assessmentOf({ ...figures, revenue: '', collateral: 'much' })).toEqual({ wrong: ['revenue', 'collateral'] })
+    expect(parseAssessment({ ...figures, revenue: '', collateral: 'much' })).toEqual({ wrong: ['revenue', 'collateral'] })
   })
 
   test('names the documents of which there is no file, whatever form the merchant gave to what they say', () => {
@@ -57,7 +57,7 @@ describe('an application', () => {
 })
 
 describe('a repayment', () => {
-  const typed = { ...nothingTyped, loanRef: ' HL-1 ', amount: '100.10', due: '2026-01-31', settled: '2026-02-01' }
+  const typed = { ...blankRepayment, loanRef: ' HL-1 ', amount: '100.10', due: '2026-01-31', settled: '2026-02-01' }
   const of = { merchantId: 'mer_1', lenderId: 'lend_1' }
 
   test('is sent with days that begin in UTC', () => {
@@ -79,7 +79,7 @@ describe('a repayment', () => {
   })
 
   test('says what is missing', () => {
-    expect(bodyOf({ ...nothingTyped, amount: '0' }, {})).toEqual({
+    expect(bodyOf({ ...blankRepayment, amount: '0' }, {})).toEqual({
       wrong: { merchant: 'required', lender: 'required', loanRef: 'required', amount: 'amount', due: 'required', settled: 'required' },
     })
   })
@@ -114,17 +114,19 @@ test('a decision is one’s own where oneself decided the same last', () => {
     events: [filed, { type, at: '2026-01-05T11:00:00Z', actor, reason }],
   })
   const mine = { actor: 'usr_1', decision: 'APPROVED', reason: null } as const
-  expect(isOwn(by('usr_1', 'APPROVED', null), mine)).toBe(true)
+  expect(isOwnDecision(by('usr_1', 'APPROVED', null), mine)).toBe(true)
   for (const other of [
     by('usr_2', 'APPROVED', null),
     by('usr_1', 'REJECTED', null),
     by('usr_1', 'APPROVED', 'Before'),
     { events: [filed] },
   ])
-    expect(isOwn(other, mine)).toBe(false)
-  expect(isOwn({ events: [] }, { ...mine, actor: undefined })).toBe(false)
+    expect(isOwnDecision(other, mine)).toBe(false)
+  expect(isOwnDecision({ events: [] }, { ...mine, actor: undefined })).toBe(false)
 })
 
 test('what owners leave of a business is exact', () => {
-  expect([restOf([33.3333, 33.3333, 33.3333]), restOf([60, 40]), restOf([0.0001]), restOf([])]).toEqual([0.0001, 0, 99.9999, 100])
+  expect([remainingShare([33.3333, 33.3333, 33.3333]), remainingShare([60, 40]), remainingShare([0.0001]), remainingShare([])]).toEqual([
+    0.0001, 0, 99.9999, 100,
+  ])
 })

@@ -1,14 +1,14 @@
 /** What the console says that a cart would see of a shop's shipping methods, held against what the API answers such a cart. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
-  inOrder,
   type Method,
-  methodOf,
   newMethod,
-  provincesIn,
-  seenBy,
+  offersFor,
+  parseMethod,
+  provincesOfCountries,
+  replaceMethod,
+  sortByCodes,
   textsOfMethod,
-  withMethod,
 } from '../../src/console/screens/settings-shipping/methods.domain.ts'
 import { localProvinceNames } from '../../src/lib/province-names.ts'
 import { provinces } from '../../src/modules/shop/countries/domain.ts'
@@ -46,7 +46,7 @@ test('what a cart would see is what the API offers it, in prices and in order, w
     code: string
     provinces: { code: string; name: string }[]
   }[]
-  const table = provincesIn(served, localProvinceNames())
+  const table = provincesOfCountries(served, localProvinceNames())
   const weights = [0, 1_000, 1_001, 5_000, 5_001]
   const worths = [1, 2_000, 2_001, 5_000, 10_000]
   const places: [countryCode: string, province: string | null][] = [
@@ -72,7 +72,7 @@ test('what a cart would see is what the API offers it, in prices and in order, w
         const shippingAddress = { name: 'A', line1: 'B', city: 'C', postalCode: '1', countryCode, province }
         expect((await store.guest.change(cart, { shippingAddress })).status).toBe(200)
         const answer = (await store.guest.call('GET', `/cart/${cart}/shipping-options`)).body
-        const seen = seenBy(methods, { grams: weightGrams, amount: usd(amount), to: { countryCode, province } }, table)
+        const seen = offersFor(methods, { grams: weightGrams, amount: usd(amount), to: { countryCode, province } }, table)
         const here = seen.flatMap(({ method: { code, title }, price }) => (price ? [{ code, title, amount: price }] : []))
         expect([weightGrams, amount, countryCode, province, here]).toEqual([weightGrams, amount, countryCode, province, answer.data])
         offered += here.length
@@ -90,19 +90,19 @@ test('the preview knows a province by every name by which the server knows it', 
     Object.fromEntries(
       [...table].map(([country, names]) => [country, Object.fromEntries([...names].map(([name, codes]) => [name, [...codes].sort()]))]),
     )
-  expect(plain(provincesIn(data, localProvinceNames()))).toEqual(plain(await provinces()))
+  expect(plain(provincesOfCountries(data, localProvinceNames()))).toEqual(plain(await provinces()))
 })
 
 test('each method comes back from its fields in the form in which it was put', () => {
-  for (const method of methods) expect(methodOf(textsOfMethod(method), 'USD')).toEqual({ method })
+  for (const method of methods) expect(parseMethod(textsOfMethod(method), 'USD')).toEqual({ method })
 })
 
 test('what is no amount is told with its field and its place, and souk is asked nothing', () => {
   const flat = { ...newMethod, code: 'a', title: 'A' }
-  expect(methodOf({ ...flat, price: '1.234' }, 'USD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
+  expect(parseMethod({ ...flat, price: '1.234' }, 'USD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
   // To one a thousand and more, to another one and a quarter.
-  expect(methodOf({ ...flat, price: '1,234' }, 'KWD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
-  expect(methodOf({ ...flat, price: '1.234' }, 'KWD')).toEqual({
+  expect(parseMethod({ ...flat, price: '1,234' }, 'KWD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
+  expect(parseMethod({ ...flat, price: '1.234' }, 'KWD')).toEqual({
     method: { code: 'a', title: 'A', countries: [], price: { amount: 1_234, currency: 'KWD' } },
   })
   const zoned = { ...flat, form: 'zoned', measure: 'grams' } as const
@@ -110,9 +110,11 @@ test('what is no amount is told with its field and its place, and souk is asked 
     { upTo: '500', amount: '1' },
     { upTo: '1.5', amount: '2' },
   ]
-  expect(methodOf({ ...zoned, bands }, 'USD')).toEqual({ wrong: { field: 'upTo', is: 'notNumber', at: 1 } })
-  expect(methodOf({ ...zoned, bands: [{ upTo: '', amount: '' }] }, 'USD')).toEqual({ wrong: { field: 'amount', is: 'notAmount', at: 0 } })
-  expect(methodOf({ ...zoned, bands: [{ upTo: '', amount: '1' }], freeOver: 'x' }, 'USD')).toEqual({
+  expect(parseMethod({ ...zoned, bands }, 'USD')).toEqual({ wrong: { field: 'upTo', is: 'notNumber', at: 1 } })
+  expect(parseMethod({ ...zoned, bands: [{ upTo: '', amount: '' }] }, 'USD')).toEqual({
+    wrong: { field: 'amount', is: 'notAmount', at: 0 },
+  })
+  expect(parseMethod({ ...zoned, bands: [{ upTo: '', amount: '1' }], freeOver: 'x' }, 'USD')).toEqual({
     wrong: { field: 'freeOver', is: 'notAmount' },
   })
 })
@@ -128,7 +130,7 @@ test('provinces go with one country alone, and without bounds there is one band'
     { rest: 'some', countries: ['DE'], provinces: ['BE'] },
     { rest: 'rest', countries: ['FR'], provinces: [] },
   ] as const
-  expect(methodOf({ ...zoned, bands, zones: [...zones] }, 'USD')).toEqual({
+  expect(parseMethod({ ...zoned, bands, zones: [...zones] }, 'USD')).toEqual({
     method: {
       ...{ code: 'a', title: 'A', rates: [{ amount: usd(100) }] },
       zones: [{ countries: ['US', 'CA'] }, { countries: ['DE'], provinces: ['BE'] }, {}],
@@ -139,7 +141,7 @@ test('provinces go with one country alone, and without bounds there is one band'
 test('a changed method stays in its place, also under another code; a new one comes last; an order keeps what it does not name', () => {
   const codes = (list: readonly Method[]) => list.map(({ code }) => code)
   const renamed = { ...(methods[0] as Method), code: 'other' }
-  expect(codes(withMethod(methods, 'flat', renamed))).toEqual(['other', 'anywhere', 'weight', 'worth', 'rest'])
-  expect(codes(withMethod(methods, undefined, renamed))).toEqual([...codes(methods), 'other'])
-  expect(codes(inOrder(methods, ['rest', 'gone', 'flat']))).toEqual(['rest', 'flat', 'anywhere', 'weight', 'worth'])
+  expect(codes(replaceMethod(methods, 'flat', renamed))).toEqual(['other', 'anywhere', 'weight', 'worth', 'rest'])
+  expect(codes(replaceMethod(methods, undefined, renamed))).toEqual([...codes(methods), 'other'])
+  expect(codes(sortByCodes(methods, ['rest', 'gone', 'flat']))).toEqual(['rest', 'flat', 'anywhere', 'weight', 'worth'])
 })

@@ -1,9 +1,9 @@
 /** What the screens of a shop's settings make of what is typed: shop, ways to pay, tax rates. */
 import { describe, expect, test } from 'bun:test'
 import { changedFields, shopChange, textsOfShop } from '../../src/console/screens/settings/shop.domain.ts'
-import { accountBody, modeMeant } from '../../src/console/screens/settings-payments/account.domain.ts'
-import { methods, methodsOf, textsOfMethods, waysOf } from '../../src/console/screens/settings-payments/methods.domain.ts'
-import { duplicateOf, placeOf, rateOf, textsOfRate, withRate } from '../../src/console/screens/settings-taxes/rates.domain.ts'
+import { accountBody, expectedMode } from '../../src/console/screens/settings-payments/account.domain.ts'
+import { methods, methodsOf, resolutionsOf, textsOfMethods } from '../../src/console/screens/settings-payments/methods.domain.ts'
+import { findDuplicate, parseRate, rateKey, replaceRate, textsOfRate } from '../../src/console/screens/settings-taxes/rates.domain.ts'
 
 const shop: Parameters<typeof textsOfShop>[0] = {
   id: 'shop_1',
@@ -86,7 +86,7 @@ describe('ways to pay', () => {
       { method: 'card', step: 'BREAKER', candidate: 'tap', outcome: 'SKIPPED_OPEN' },
       { method: 'card', step: 'KYB_COHORT', candidate: 'stripe', outcome: 'SELECTED' },
     ] as const
-    const ways = waysOf({ meta: { kybCohort: null, partnership: null, chain: [...chain], skippedByBreaker: ['tap'] } })
+    const ways = resolutionsOf({ meta: { kybCohort: null, partnership: null, chain: [...chain], skippedByBreaker: ['tap'] } })
     expect(ways.map(({ method, chosen, links }) => [method, chosen, links.length])).toEqual([
       ['card', 'stripe', 3],
       ['paypal', undefined, 0],
@@ -104,9 +104,9 @@ describe('ways to pay', () => {
     const typed = { secretKey: ' sk_live_1 ', publishableKey: '', other: 'x' }
     expect(accountBody({ fields, takesMode: false }, typed, 'TEST')).toEqual({ secretKey: 'sk_live_1' })
     expect(accountBody({ fields, takesMode: true }, typed, 'TEST')).toEqual({ secretKey: 'sk_live_1', mode: 'TEST' })
-    expect(modeMeant({ fields, takesMode: false }, typed, 'TEST')).toBe('LIVE')
-    expect(modeMeant({ fields, takesMode: true }, typed, 'TEST')).toBe('TEST')
-    expect(modeMeant({ fields, takesMode: false }, { secretKey: 'sk_1' }, 'TEST')).toBeUndefined()
+    expect(expectedMode({ fields, takesMode: false }, typed, 'TEST')).toBe('LIVE')
+    expect(expectedMode({ fields, takesMode: true }, typed, 'TEST')).toBe('TEST')
+    expect(expectedMode({ fields, takesMode: false }, { secretKey: 'sk_1' }, 'TEST')).toBeUndefined()
   })
 })
 
@@ -116,8 +116,8 @@ describe('tax rates', () => {
       { country: 'US', region: 'CA', rateBps: 725, inclusive: false },
       { country: 'GB', region: null, rateBps: 2000, inclusive: true, class: 'books' },
     ])
-      expect(rateOf(textsOfRate(rate))).toEqual(rate)
-    expect(rateOf({ ...textsOfRate({ country: 'US', region: null, rateBps: 1, inclusive: false }), rate: '' })).toBeUndefined()
+      expect(parseRate(textsOfRate(rate))).toEqual(rate)
+    expect(parseRate({ ...textsOfRate({ country: 'US', region: null, rateBps: 1, inclusive: false }), rate: '' })).toBeUndefined()
   })
 
   test('a place that stands twice is found by its spelling, and is none against itself', () => {
@@ -125,10 +125,10 @@ describe('tax rates', () => {
       { country: 'US', region: null, rateBps: 100, inclusive: false },
       { country: 'US', region: 'CA', rateBps: 725, inclusive: false },
     ]
-    expect(duplicateOf([us, ca], { ...ca, region: ' us-ca', rateBps: 1 }, undefined)).toEqual(ca)
-    expect(duplicateOf([us, ca], { ...ca, rateBps: 1 }, placeOf(ca))).toBeUndefined()
-    expect(duplicateOf([us, ca], { ...us, class: 'books' } as never, undefined)).toBeUndefined()
-    expect(withRate([us, ca], placeOf(ca), { ...ca, rateBps: 1 })).toEqual([us, { ...ca, rateBps: 1 }])
-    expect(withRate([us], undefined, ca)).toEqual([us, ca])
+    expect(findDuplicate([us, ca], { ...ca, region: ' us-ca', rateBps: 1 }, undefined)).toEqual(ca)
+    expect(findDuplicate([us, ca], { ...ca, rateBps: 1 }, rateKey(ca))).toBeUndefined()
+    expect(findDuplicate([us, ca], { ...us, class: 'books' } as never, undefined)).toBeUndefined()
+    expect(replaceRate([us, ca], rateKey(ca), { ...ca, rateBps: 1 })).toEqual([us, { ...ca, rateBps: 1 }])
+    expect(replaceRate([us], undefined, ca)).toEqual([us, ca])
   })
 })

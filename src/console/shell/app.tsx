@@ -18,7 +18,7 @@ import { Frame, screenLoadEnded, screenLoadStarted } from './frame.tsx'
 import { t } from './i18n.ts'
 import { SignedOut } from './login.tsx'
 
-/** The whole console: who is not in stands before the door; whoever is sees the screen of the address. */
+/** The console: the login, or the screen of the URL. */
 export const App = () => (
   <LocationProvider scope="/console">
     <LeaveGuard />
@@ -28,19 +28,20 @@ export const App = () => (
   </LocationProvider>
 )
 
-/** Asks before a link, or the browser's back and forward, take one away from what was typed. */
+/** Asks before a link or the browser's history leaves unsaved changes. */
 function LeaveGuard() {
   const { route, path, url } = useLocation()
   useEffect(() => recordVisit(path, url), [path, url])
   const here = useRef({ url, route })
   here.current = { url, route }
-  // Before the router's own, which a child's layout effect comes before; and once, for whoever listens anew at each address comes behind it.
+  // A layout effect of a child runs before the router's own; registered once, because a later listener would run
+  // after it.
   useLayoutEffect(() => {
     async function onClick(event: MouseEvent): Promise<void> {
       if (!isDirty() || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
       const link = event.composedPath().find((one): one is HTMLAnchorElement => one instanceof HTMLAnchorElement && one.href !== '')
       if (!link || link.target || link.download || !link.pathname.startsWith('/console')) return
-      // To a place on the same page, as the link that skips the menu does.
+      // A link within the page, such as the skip link.
       if (link.hash && link.pathname + link.search === location.pathname + location.search) return
       event.preventDefault()
       event.stopImmediatePropagation()
@@ -49,7 +50,7 @@ function LeaveGuard() {
     async function onPopState(event: PopStateEvent): Promise<void> {
       if (!isDirty()) return
       event.stopImmediatePropagation()
-      // The browser has gone already: it is taken back to where what was typed is, and goes again once one wants to.
+      // The browser has navigated already: it goes back to the page, and forward again if the person agrees.
       history.pushState(null, '', here.current.url)
       if (!(await askToLeave())) return
       clearDirty()
@@ -67,7 +68,7 @@ function LeaveGuard() {
 
 function SessionGate() {
   const { path } = useLocation()
-  // A question is about the page that it was asked in.
+  // A question belongs to the page that asked it.
   useEffect(dismissQuestion, [path, sessionStatus.value])
   useEffect(() => {
     if (sessionStatus.value !== 'in') dismissAll()
@@ -114,7 +115,7 @@ function SignedIn() {
         <Router onLoadStart={screenLoadStarted} onLoadEnd={screenLoadEnded}>
           {[
             ...screens.map((screen) => <Route key={screen.path} path={`/console${screen.path}`} component={withAccess(screen)} />),
-            // The last two are addresses that the page asks, and whoever opens them means the console.
+            // The last two are API paths; a person who opens them wants the console.
             ...['', '/session', '/setup'].map((path) => <Route key={`start${path}`} path={`/console${path}`} component={StartPage} />),
             <Route key="missing" default component={NotFound} />,
           ]}
@@ -125,23 +126,23 @@ function SignedIn() {
 }
 
 const guards = new Map<Screen, () => preact.JSX.Element>()
-/** Each screen for those whom it is for; whoever comes by a link that is not for them is told. */
+/** Wraps a screen in its access check. */
 function withAccess(screen: Screen): () => preact.JSX.Element {
   const known = guards.get(screen)
   if (known) return known
   const Component = screen.component
   const made = () => {
-    // Its own path: while another screen is on its way, this one stays as it is.
+    // The screen's own path stays while the next screen loads.
     const { path } = useRoute()
     const isTheirs =
       screen.area === 'net' ? isOperator.value : !screen.roles || (role.value !== undefined && screen.roles.includes(role.value))
-    // It was theirs until now, with what they typed in it.
+    // Access was lost while something was typed.
     const isLosing = useRef(false)
     isLosing.current = !isTheirs && (isLosing.current || isDirty())
     const lost = isLosing.current ? ` ${common('leaveText')}` : ''
     if (screen.area === 'shop' && !shop.value) return isLostShop(shopName.value) ? <LostShop /> : <NotFound />
     if (!isTheirs) return <Forbidden text={`${screen.area === 'net' ? t('operatorsOnly') : common('notYoursText')}${lost}`} />
-    // Another record is another page: nothing of the one before stays.
+    // The key remounts the screen for another record.
     return <Component key={path} />
   }
   guards.set(screen, made)
@@ -169,7 +170,7 @@ const LostShop = () => (
   </Page>
 )
 
-/** Where one begins: the operator at the network, a merchant in the shop that they were in last. */
+/** Redirects operators to the operator pages and merchants to their last shop. */
 function StartPage() {
   const { route } = useLocation()
   const places = shops.value

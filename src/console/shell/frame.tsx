@@ -19,18 +19,18 @@ import { openPalette, Palette } from './palette.tsx'
 
 const groups: readonly Group[] = ['day', 'catalog', 'people', 'content', 'money', 'network', 'review', 'operations', 'trust']
 
-/** On a phone the menu is opened; on a desk it is always there. */
+/** Whether the menu is open on a phone. */
 const isOpen = signal(false)
 
-/** Whether a screen that was asked for has not come yet, for longer than one waits without a sign. */
+/** Whether a screen has been loading for longer than the delay. */
 const isScreenLoading = signal(false)
 const loadingDelayMs = 300
 let loadingTimer: ReturnType<typeof setTimeout> | undefined
-/** A screen was asked for that is not there yet. */
+/** Called when a screen starts to load. */
 export function screenLoadStarted(): void {
   loadingTimer ??= setTimeout(() => (isScreenLoading.value = true), loadingDelayMs)
 }
-/** It has come, or nobody waits for it any more. */
+/** Called when a screen is loaded or no longer needed. */
 export function screenLoadEnded(): void {
   clearTimeout(loadingTimer)
   loadingTimer = undefined
@@ -41,7 +41,7 @@ async function confirmLogOut(): Promise<void> {
   if (!isDirty() || (await askToLeave())) await logOut()
 }
 
-/** In another language the page is loaded anew: whoever stays keeps the one that is shown. */
+/** Changes the language, which reloads the page; the select keeps its value if the person stays. */
 async function changeLanguage(choice: HTMLSelectElement): Promise<void> {
   const tag = choice.value as Language
   choice.value = language
@@ -58,16 +58,16 @@ export function Frame({ children }: { children: ComponentChildren }) {
   }, [path])
   useEffect(() => screenLoadEnded, [])
   const here = menu()
-  // The screen that one is on, or the nearest above it.
+  // The shown screen, or its nearest parent.
   const current = here
     .filter((screen) => path === screenHref(screen) || path.startsWith(`${screenHref(screen)}/`))
     .sort((a, b) => b.path.length - a.path.length)[0]
-  /** What somebody points at is loaded before they press it. */
+  /** Preloads the screen of a link under the pointer. */
   function onPoint({ target }: Event): void {
     const link = target instanceof Element && target.closest('a')
     if (link) here.find((screen) => screenHref(screen) === link.pathname)?.component.preload?.()
   }
-  // Over the page as it lies on a phone, it closes once the keyboard goes on to what is under it.
+  // Closes the phone's menu when the focus leaves it.
   function onLeave({ currentTarget, relatedTarget }: FocusEvent): void {
     if (isOpen.value && relatedTarget instanceof Element && !(currentTarget as Element).contains(relatedTarget)) isOpen.value = false
   }
@@ -91,7 +91,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <button type="button" class="palette-button" aria-label={t('palette')} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
           <Icon name="search" />
           <span>{t('palette')}</span>
-          {/* Drawn by its style: it is no part of what the button is called. */}
+          {/* The style draws the keys, so that they are not part of the button's name. */}
           <kbd data-keys="Ctrl K" />
         </button>
         <span
@@ -163,7 +163,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   )
 }
 
-/** Which shop this is, or that it is the network; with a choice where there is one. */
+/** Shows the shop or the instance, as a select if there are several shops. */
 function ShopSwitcher() {
   const places = shops.value
   const here = shop.value
@@ -181,7 +181,7 @@ function ShopSwitcher() {
         value={here?.name ?? ''}
         onChange={({ currentTarget }) => {
           const chosen = currentTarget.value
-          // Whoever stays for what they have typed is still in this one.
+          // The select keeps the present shop if the person stays.
           currentTarget.value = here?.name ?? ''
           navigate(`/console/s/${encodeURIComponent(chosen)}`)
         }}

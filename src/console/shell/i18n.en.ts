@@ -26,7 +26,7 @@ export default {
   testMode: 'Test mode: no real money',
   suspended: 'This shop is suspended: nobody can see or buy anything in it. Whoever runs this souk restores it.',
   docs: 'API documentation',
-  // Before one is in.
+  // Login.
   loginTitle: 'Log in to souk',
   email: 'E-mail address',
   password: 'Password',
@@ -52,7 +52,7 @@ export default {
   insecure: 'Open this page by https, or on the machine itself: over plain http a browser keeps no session.',
   noCookies:
     'Your browser keeps no cookies for this page: you can log in and work, but as soon as the page is loaded anew, or an hour later, you have to log in again.',
-  // The menu.
+  // Menu.
   'group.day': 'Today',
   'group.catalog': 'Catalog',
   'group.people': 'Customers',

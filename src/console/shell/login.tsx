@@ -10,7 +10,7 @@ import { Form } from '../ui/form.tsx'
 import { Note } from '../ui/note.tsx'
 import { t } from './i18n.ts'
 
-/** What whoever is not in sees: the login, or the first run. */
+/** The login, the first setup, or the password reset. */
 export function SignedOut() {
   const [view, setView] = useState<'first' | 'login' | 'forgot'>('first')
   const isSetup = sessionStatus.value === 'setup' && view === 'first'
@@ -18,7 +18,7 @@ export function SignedOut() {
   useEffect(() => {
     document.title = title
   }, [title])
-  // What had the keyboard is there still, and lies hidden.
+  // The previously focused element is hidden behind the lock.
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     if (sessionStatus.peek() === 'locked') heading.current?.focus()
@@ -83,7 +83,7 @@ function Login({ onForgot }: { onForgot: () => void }) {
   )
 }
 
-/** What is wanted next: it has the keyboard once it is there. */
+/** Takes the focus when it appears. */
 function CodeField({ bind }: { bind: Signal<string> }) {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => box.current?.querySelector('input')?.focus(), [])
@@ -126,7 +126,7 @@ function Setup({ onLogin }: { onLogin: () => void }) {
   )
 }
 
-/** Whoever asks is told the same, whether or not there is an account. */
+/** The response does not reveal whether an account exists. */
 function ForgotPassword({ onBack }: { onBack: () => void }) {
   const email = useSignal('')
   const [sent, setSent] = useState<'mail' | 'nothing' | undefined>(undefined)

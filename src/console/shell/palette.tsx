@@ -22,7 +22,7 @@ type PaletteEntry = { readonly key: string; readonly group: string; readonly tex
 const waitMs = 200
 const eachMax = 5
 
-/** Goes anywhere by the keyboard: Ctrl-K, some letters, Enter. */
+/** The command palette: Ctrl-K, some letters, Enter. */
 export function Palette() {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
@@ -43,14 +43,13 @@ function findPages(typed: string): readonly PaletteEntry[] {
     .filter(({ text }) => foldText(text).includes(wanted))
 }
 
-/** What was found by some words, and by no others. */
+/** Records found by a search text. */
 type RecordSearch = { readonly words: string; readonly found: readonly PaletteEntry[]; readonly error?: unknown }
 
-/** So little finds everything; and elsewhere than in a shop or at the network there is nothing but pages. */
+/** Returns the search text; empty if it is too short or there are no records to search. */
 const searchTerms = (typed: string): string => ((shop.value || isOperator.value) && typed.trim().length >= 2 ? typed.trim() : '')
 const noRecords: RecordSearch = { words: '', found: [] }
 
-/** Shops of the network. */
 async function findShopEntries(words: string, signal: AbortSignal): Promise<RecordSearch> {
   try {
     const { data } = await ok(api.GET('/admin/shops', { params: { query: { q: words, limit: eachMax } }, signal }))
@@ -67,7 +66,7 @@ async function findShopEntries(words: string, signal: AbortSignal): Promise<Reco
   }
 }
 
-/** Orders, products and customers of the shop, as far as one may read them. What does not answer is left out, and `error` says why. */
+/** Finds orders, products and customers that the role may read. Failed searches are left out and set `error`. */
 async function findRecordEntries(words: string, signal: AbortSignal): Promise<RecordSearch> {
   if (!shop.value) return findShopEntries(words, signal)
   const query = { q: words, limit: eachMax }
@@ -132,7 +131,7 @@ function PaletteDialog() {
   const isFresh = records.words === words
   const found = [...findPages(typed), ...(isFresh ? records.found : [])]
   const at_ = Math.min(chosen, found.length - 1)
-  // Whoever types and presses Enter at once means what will be found.
+  // Enter before the results arrive opens the first one.
   const isAwaited = useRef(false)
   useEffect(() => {
     if (!isFresh || !isAwaited.current) return

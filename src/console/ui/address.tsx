@@ -1,4 +1,3 @@
-/** Postal addresses, as they are shown and typed. */
 import { type Signal, signal } from '@preact/signals'
 import type { Schema } from '../lib/api/api.ts'
 import { countryOptions } from '../lib/format/locale-lists.ts'
@@ -8,7 +7,7 @@ import { SelectField, TextField } from './fields.tsx'
 
 type Postal = Schema<'PostalAddress'>
 
-/** An address, line by line: the country is said in the reader's language, the rest stands as it was typed. */
+/** Shows an address, with the country in the reader's language. */
 export const Address = ({ of }: { of: Postal }) => (
   <address>
     {[
@@ -31,14 +30,13 @@ export const Address = ({ of }: { of: Postal }) => (
 )
 
 const names = ['name', 'company', 'line1', 'line2', 'city', 'province', 'postalCode', 'countryCode', 'phone'] as const
-/** What is typed of an address. */
+/** The fields of an address. */
 export type AddressForm = { readonly [Name in (typeof names)[number]]: Signal<string> }
 
-/** Fields that hold an address, or nothing of one. */
 export const createAddressForm = (of: Postal | null, countryCode = ''): AddressForm =>
   Object.fromEntries(names.map((name) => [name, signal(of?.[name] ?? (name === 'countryCode' ? countryCode : ''))])) as AddressForm
 
-/** What was typed, as the API takes it; null where it is nothing but a country. */
+/** Returns the address of the fields; null if only the country is filled. */
 export function addressOf(form: AddressForm): Postal | null {
   const typed = Object.fromEntries(names.map((name) => [name, form[name].value.trim() || null])) as {
     [Name in keyof Postal]: string | null
@@ -47,7 +45,7 @@ export function addressOf(form: AddressForm): Postal | null {
   return { ...typed, name: typed.name ?? '', line1: typed.line1 ?? '', city: typed.city ?? '', countryCode: typed.countryCode ?? '' }
 }
 
-/** The fields of an address. Which of them a country wants, souk says. */
+/** The fields of an address. The API checks which of them a country needs. */
 export function AddressFields({ of, required }: { of: AddressForm; required?: boolean }) {
   const wanted = required ? { required: true } : {}
   return (

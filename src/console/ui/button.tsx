@@ -14,8 +14,8 @@ const face = ({ icon, children }: Common) => (
 )
 
 /**
- * Does something. While that is under way it cannot be pressed again; what it throws is shown.
- * @param label says what it does where it shows only an icon
+ * A button that is disabled while its action runs and shows the action's error.
+ * @param label accessible name of an icon button
  */
 export function Button({
   onPress,
@@ -55,7 +55,6 @@ export function Button({
   )
 }
 
-/** Goes somewhere, and looks like a button. */
 export const ButtonLink = ({ href, ...rest }: Common & { href: string }) => (
   <a class={`button ${rest.kind ?? 'plain'}`} href={href} aria-label={rest.label} title={rest.label}>
     {face(rest)}

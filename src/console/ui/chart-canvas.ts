@@ -1,15 +1,15 @@
-/** Draws by uPlot; loaded when there is something to draw. */
+/** Draws charts with uPlot; loaded on demand. */
 import uPlot from 'uplot'
 import { shortDay } from '../lib/format/format.ts'
 
-/** Values a day, one each; null where there is none. */
+/** One value per day; null if there is none. */
 export type Series = { readonly name: string; readonly values: readonly (number | null)[] }
 
 const heightPx = 180
 const colours = ['--series-1', '--series-2', '--series-3'] as const
 
 const labelFont = '12px system-ui, sans-serif'
-/** Room for the labels of an axis: amounts of one currency are long, of another short. */
+/** Width of the axis labels, which differs between currencies. */
 function widest(ctx: CanvasRenderingContext2D, labels: readonly string[]): number {
   ctx.save()
   ctx.font = labelFont
@@ -18,7 +18,7 @@ function widest(ctx: CanvasRenderingContext2D, labels: readonly string[]): numbe
   return Math.ceil(width) + 18
 }
 
-/** @returns ends it */
+/** @returns removes the chart */
 export function draw(
   place: HTMLElement,
   { dates, series, format }: { dates: readonly string[]; series: readonly Series[]; format: (value: number) => string },

@@ -5,12 +5,12 @@ import { common } from '../lib/i18n/common.ts'
 import { Button } from './button.tsx'
 import type { draw, Series } from './chart-canvas.ts'
 
-/** Once it is there: a plot that is drawn anew is not gone in between. */
+/** Kept after the first load, so that a redrawn chart does not flicker. */
 let drawing: typeof draw | undefined
 
 type Days = { dates: readonly string[]; series: readonly Series[]; format: (value: number) => string }
 
-/** How it goes, without the library: that is half as large as all the rest of a page that begins with plots. */
+/** Draws the line without uPlot, which is half as large as the rest of a page. */
 function Sketch({ dates, series, format }: Days) {
   const all = series.flatMap(({ values }) => values)
   const [first, last] = [dates[0], dates.at(-1)]
@@ -31,10 +31,10 @@ function Sketch({ dates, series, format }: Days) {
 }
 
 /**
- * Values a day, drawn; or as a table, for whoever cannot see a drawing or wants the figures.
- * @param dates days of the API, ascending
- * @param format of one value
- * @param sketched how it goes is enough until somebody points at it
+ * Shows daily values as a chart or a table.
+ * @param dates ascending dates
+ * @param format formats a value
+ * @param sketched draws a plain line until the pointer enters
  */
 export function Plot({
   title,
@@ -63,7 +63,7 @@ export function Plot({
         drawing = draw
         if (!gone) end = draw(place, { dates, series, format })
       },
-      // It could not be loaded: the figures are here all the same.
+      // uPlot did not load: shows the table.
       () => !gone && setAsTable(true),
     )
     return () => {

@@ -3,7 +3,7 @@ import { common } from '../lib/i18n/common.ts'
 import { Button } from './button.tsx'
 import { CloseDialogContext } from './dialog.tsx'
 
-/** Closes the window that its form stands in, as the cross of that does. */
+/** Closes the dialog that contains it. */
 export function CloseButton() {
   const close = useContext(CloseDialogContext)
   return <Button onPress={() => close?.()}>{common('cancel')}</Button>

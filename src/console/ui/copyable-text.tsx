@@ -2,7 +2,10 @@ import { common } from '../lib/i18n/common.ts'
 import { notify } from '../lib/live/toasts.ts'
 import { Button } from './button.tsx'
 
-/** A text that somebody takes along, such as a key. @param label what it is, for the button */
+/**
+ * Shows a text with a copy button.
+ * @param label names the text, for the button
+ */
 export function CopyableText({ text, label }: { text: string; label: string }) {
   return (
     <span class="copyable">
@@ -12,15 +15,18 @@ export function CopyableText({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** Puts a text where it can be pasted from. @throws Error where the browser lets nobody */
+/**
+ * Copies a text to the clipboard.
+ * @throws Error if the browser refuses
+ */
 export async function copyText(text: string): Promise<void> {
-  // Not there without a secure context.
+  // Missing outside a secure context.
   if (navigator.clipboard) await navigator.clipboard.writeText(text)
   else {
     const before = document.activeElement
     const area = document.createElement('textarea')
     area.value = text
-    // A window over the page lets nothing outside of it be selected.
+    // Text outside an open dialog cannot be selected.
     const within = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body
     within.append(area)
     area.select()

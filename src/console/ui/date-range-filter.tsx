@@ -4,13 +4,16 @@ import { type DateRange, dayChoices } from '../lib/navigation/date-range.ts'
 import type { Query } from '../lib/navigation/query.ts'
 import { Tabs } from './tabs.tsx'
 
-/** Which days a page shows: some last ones, or from one day to another, both in the address. @param offered how many last ones */
+/**
+ * Selects the dates of a page: the last days, or a custom range.
+ * @param offered numbers of days
+ */
 export function DateRangeFilter({ query, shown, offered = dayChoices }: { query: Query; shown: DateRange; offered?: readonly number[] }) {
   const { from, to } = query.of
   const isOwn = shown.days === undefined
   const change = (name: 'from' | 'to') => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget
-    // With each digit of a year it is a date.
+    // The value is a date after each digit of the year.
     if (value) query.set({ [name]: value, days: undefined }, { replace: true })
   }
   return (

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 
-/** What lies below all that is seen first: drawn a frame behind it, which is shown the sooner. */
+/** Draws content below the first view one frame later. */
 export function Deferred({ children }: { children: ComponentChildren }) {
   const [isTime, setTime] = useState(false)
-  // An effect runs once the first drawing is on the screen.
+  // An effect runs after the first paint.
   useEffect(() => setTime(true), [])
   return isTime ? children : null
 }

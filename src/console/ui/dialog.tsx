@@ -8,13 +8,13 @@ import { dirtySources, isDirty } from '../lib/session/unsaved-changes.ts'
 import { Button } from './button.tsx'
 import { Toasts } from './toast.tsx'
 
-/** Those that are open, the one in front last. */
+/** The open dialogs, the topmost last. */
 const openDialogs = signal<readonly symbol[]>([])
 
-/** What is said in passing: in the window in front, since all that is behind one can be neither pressed nor read aloud. */
+/** Toasts of the page. An open dialog shows them itself, because the page behind it is inert. */
 export const PageToasts = () => (openDialogs.value.length === 0 ? <Toasts /> : null)
 
-/** A window over the page: the keyboard stays in it, Escape closes it, and what had the focus has it again. */
+/** A modal dialog: keeps the focus, closes on Escape, and restores the focus. */
 export function Dialog({
   title,
   onClose,
@@ -26,13 +26,13 @@ export function Dialog({
   onClose: () => void
   children: ComponentChildren
   wide?: boolean
-  /** One opens it to type: its first field has the focus. */
+  /** Focuses the first field. */
   typing?: boolean
 }) {
   const box = useRef<HTMLDialogElement>(null)
   const [me] = useState(() => Symbol(title))
   const id = useId()
-  // Behind the login it is not drawn, and would keep the keyboard all the same.
+  // Behind the login the dialog would still keep the focus.
   const isAway = sessionStatus.value === 'locked'
   useEffect(() => {
     const dialog = box.current
@@ -57,7 +57,7 @@ export function Dialog({
         onClose()
       }}
       onClose={() => {
-        // Browsers close it themselves where Escape is pressed again and again: it is asked, as the first time.
+        // Browsers close a dialog on a repeated Escape; it is reopened and asks again.
         if (!openDialogs.peek().includes(me)) return
         box.current?.showModal()
         onClose()
@@ -76,17 +76,17 @@ export function Dialog({
 type Question = {
   readonly title: string
   readonly body?: ComponentChildren
-  /** What the button says that does it: what it does, not "OK". */
+  /** Text of the confirming button: the action, not "OK". */
   readonly action: string
-  /** What the other says; "Cancel" where nothing is said. */
+  /** Text of the other button; "Cancel" by default. */
   readonly otherwise?: string
   readonly danger?: boolean
 }
-/** Which button was pressed; undefined where neither was: it was closed, or another question came. */
+/** The pressed button; undefined if the dialog was closed or another question replaced it. */
 export type QuestionAnswer = 'action' | 'otherwise' | undefined
 const openQuestion = signal<(Question & { answer: (chosen: QuestionAnswer) => void }) | undefined>(undefined)
 
-/** Asks where both buttons do something, so that closing the question is a third answer. */
+/** Asks a question whose two buttons both act; closing it is a third answer. */
 export function askChoice(question: Question): Promise<QuestionAnswer> {
   openQuestion.value?.answer(undefined)
   return new Promise((resolve) => {
@@ -100,20 +100,20 @@ export function askChoice(question: Question): Promise<QuestionAnswer> {
   })
 }
 
-/** Takes a question back: what it is about is shown no more. */
+/** Closes a question whose subject is no longer shown. */
 export const dismissQuestion = (): void => openQuestion.value?.answer(undefined)
 
-/** Asks before what cannot be undone. Resolves with whether to do it. */
+/** Asks before an irreversible action. */
 export const confirm = async (question: Question): Promise<boolean> => (await askChoice(question)) === 'action'
 
-/** Whether a form is being sent: from its button to what is shown of it. */
+/** Returns whether a form is being sent. */
 const isSending = (): boolean => document.querySelector('form[aria-busy=true]') !== null
 const checkMs = 100
 
 /**
- * Asks before what was typed is lost, or what is shown this once. Where it is saved meanwhile there is nothing to ask any more, and one goes; where it was being sent, and what
- * came of it is shown now, one stays and sees.
- * @param but what is not lost
+ * Asks before unsaved content is lost. Resolves by itself if the content is saved meanwhile; stays on the page if a
+ * running submit ends.
+ * @param but sources that are not lost
  */
 export function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
   const wasSending = isSending()
@@ -132,7 +132,7 @@ export function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
   return chosen.finally(() => clearInterval(looking))
 }
 
-/** Where that is asked: once, in the shell. */
+/** Shows the open question; used once, in the shell. */
 export function QuestionDialog() {
   const question = openQuestion.value
   if (!question) return null
@@ -150,15 +150,15 @@ export function QuestionDialog() {
   )
 }
 
-/** Closes the window that one is in, as its cross does; undefined where one is in none. */
+/** Closes the dialog around a component; undefined outside dialogs. */
 export const CloseDialogContext = createContext<(() => Promise<void>) | undefined>(undefined)
 
 /**
- * A form in a window over the page: what was typed is asked about before it is closed without being sent. While it is sent it stays, since what comes
- * of it may be a code that nobody can show again.
+ * A form in a dialog. It asks before unsaved input is lost and stays open while sending, because the result can be a
+ * code that is shown once.
  */
 export function FormDialog({ onClose, children, ...rest }: Parameters<typeof Dialog>[0]) {
-  // What waits in the page behind it is not lost by that.
+  // Unsaved input of the page behind is not lost.
   const [before] = useState(dirtySources)
   const isOver = useRef(false)
   useLayoutEffect(
@@ -170,7 +170,7 @@ export function FormDialog({ onClose, children, ...rest }: Parameters<typeof Dia
   async function close() {
     if (isSending()) return notify(common('isSending'), { about: 'sending' })
     if (isDirty(before) && !(await askToLeave(before))) return
-    // What was sent meanwhile has closed it itself.
+    // A finished submit may have closed it already.
     if (!isOver.current) onClose()
   }
   return (

@@ -4,7 +4,7 @@ import { isOperator } from '../lib/session/session.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 
-/** What went wrong, in souk's words, with what whoever runs it finds it by. */
+/** Shows an error with its request id. */
 export function ErrorText({ error }: { error: unknown }) {
   const refused = error instanceof ApiError ? error : undefined
   const text =
@@ -15,7 +15,7 @@ export function ErrorText({ error }: { error: unknown }) {
       : refused.status === 0
         ? common(refused.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'away')
         : refused.message
-  // In English souk says it itself.
+  // The API's messages are English, so English has no names of statuses.
   const kind = `refused.${refused?.status}`
   return (
     <div class="problem-text">
@@ -33,7 +33,7 @@ export function ErrorText({ error }: { error: unknown }) {
   )
 }
 
-/** The same in the place of what could not be shown. */
+/** Shows an error in place of content. */
 export const ErrorMessage = ({ error, retry }: { error: unknown; retry?: () => unknown }) => (
   <div class="problem" role="alert">
     <Icon name="warn" />

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** Names and what they are, one under the other. */
+/** A list of names with their values. */
 export const FactList = ({ of }: { of: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
   <dl class="facts">
     {of.map(([name, value]) => (

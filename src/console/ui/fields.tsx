@@ -1,4 +1,4 @@
-/** Fields of forms. Each is bound to a signal with what is typed; what that means is read when the form is sent. */
+/** Form fields. Each is bound to a signal with the typed text, which is parsed on submit. */
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
@@ -11,12 +11,12 @@ import { Icon } from './icon.tsx'
 
 type FieldProps = {
   readonly label: string
-  /** What it is a field of, where several stand below each other that are called the same: for whoever does not see what it stands beside. */
+  /** Names the row of a field, for screen readers, if several fields share a label. */
   readonly of?: string | undefined
   readonly hint?: ComponentChildren
-  /** What is wrong with what was typed. */
+  /** Error of the typed value. */
   readonly error?: string | undefined
-  /** What it is called in the body that is sent, where its draft calls it otherwise: a refusal of it is shown beside it. */
+  /** Name in the request body if it differs from the draft's; API errors are assigned by it. */
   readonly name?: string | undefined
   readonly required?: boolean
 }
@@ -29,7 +29,7 @@ type TextProps = FieldProps & {
   readonly placeholder?: string
   readonly disabled?: boolean
   readonly suggestions?: readonly string[]
-  /** Left-to-right whatever the language is: codes, addresses of pages, keys. */
+  /** Left-to-right in every language: codes, URLs, keys. */
   readonly code?: boolean
 }
 
@@ -77,7 +77,7 @@ function FieldFrame({
 const descriptionIds = (id: string, { hint, error }: FieldProps): string | undefined =>
   [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined
 
-/** One line. What is secret in it is not in the page while the login stands before it. @param code left to right whatever the language is */
+/** A single-line field. A password is not in the page while the login covers it. */
 export function TextField({
   bind,
   type = 'text',
@@ -93,9 +93,9 @@ export function TextField({
   const id = useId()
   const named = useFieldError(bind, given)
   const { full, onPaste } = useLengthLimit(bind, max)
-  // The lock's own are drawn while it is there.
+  // The login's own fields appear while the page is locked.
   const [isBefore] = useState(() => sessionStatus.peek() !== 'locked')
-  // A browser's own `email` field takes ASCII addresses only.
+  // The browser's `email` type accepts ASCII addresses only.
   const isMail = type === 'email'
   const isHidden = type === 'password' && isBefore && sessionStatus.value === 'locked'
   return (
@@ -164,7 +164,7 @@ export function TextAreaField({
   )
 }
 
-/** An amount in major units, as one types it; `parseMoney` reads it. */
+/** An amount in major units; `parseMoney` reads it. */
 export const MoneyField = ({ currency, ...rest }: Omit<TextProps, 'type' | 'inputMode'> & { currency: string }) => (
   <TextField {...rest} label={`${rest.label} (${currency})`} inputMode="decimal" code />
 )
@@ -181,7 +181,7 @@ export function SelectField<Value extends string>({
   bind: Signal<Value>
   options: readonly (readonly [value: Value, text: string])[]
   disabled?: boolean
-  /** Somebody has chosen another one. */
+  /** Called when the person selects another option. */
   onChosen?: () => void
 }) {
   const id = useId()
@@ -245,7 +245,7 @@ export function CheckField({
   )
 }
 
-/** Several of a few. */
+/** Checkboxes for several of a few options. */
 export function ChoicesField<Value extends string>({
   bind,
   label,
@@ -278,7 +278,7 @@ export function ChoicesField<Value extends string>({
   )
 }
 
-/** Words, each with a button that takes it away; Enter or a comma adds one. */
+/** A list of words with remove buttons; Enter or a comma adds one. */
 export function TagsField({
   bind,
   label,
@@ -301,7 +301,7 @@ export function TagsField({
       .filter((word) => word !== '')
     const all = [...new Set([...bind.value, ...words])]
     if (words.length > 0) bind.value = all.slice(0, max)
-    // What is too much stays to be seen.
+    // Words above the limit stay in the input.
     field.value = all.slice(max).join(', ')
     setFull(all.length > max)
   }
@@ -352,7 +352,7 @@ export function TagsField({
   )
 }
 
-/** Files that are dropped beside their field: the browser is not to open one in the place of the page. */
+/** Prevents the browser from opening a file that is dropped beside the field. */
 function useDropGuard(): void {
   useEffect(() => {
     function guard(event: DragEvent): void {
@@ -369,7 +369,7 @@ function useDropGuard(): void {
   }, [])
 }
 
-/** A file, chosen or dropped. Of several that are dropped where one is taken, none is: which one was meant, nobody knows. */
+/** A file field with drag and drop. If it takes one file, several dropped files are refused. */
 export function FileField({
   label,
   accept,

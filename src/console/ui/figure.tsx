@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { percentChange } from '../lib/format/format.ts'
 import { common } from '../lib/i18n/common.ts'
 
-/** By how much something is more than it was before, as a part of one. */
+/** Shows a change, given as a fraction. */
 export const PercentChange = ({ of }: { of: number | null | undefined }) =>
   of == null ? null : (
     <span class={of >= 0 ? 'change up' : 'change down'}>
@@ -10,7 +10,10 @@ export const PercentChange = ({ of }: { of: number | null | undefined }) =>
     </span>
   )
 
-/** A figure under its name, with how it was before. @param note what it is made of */
+/**
+ * Shows a figure with its name and previous value.
+ * @param note explains it
+ */
 export function Figure({
   name,
   value,

@@ -7,17 +7,17 @@ import type { Query } from '../lib/navigation/query.ts'
 import { Icon } from './icon.tsx'
 
 export type Filter = {
-  /** As it is called in the address and, mostly, in the API. */
+  /** Parameter of the URL and, mostly, of the API. */
   readonly name: string
   readonly label: string
-  /** One of these; without them it is a text. */
+  /** The options of a select; a text field without them. */
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly type?: 'text' | 'date' | 'email'
 }
 
 const waitMs = 350
 
-/** A field whose value counts once one leaves it; until then it stays, also where the page is drawn anew for another filter. */
+/** An input that applies its value on change; keeps unfinished text when another filter redraws the page. */
 function FilterInput({ type, value, onValue }: { type: NonNullable<Filter['type']>; value: string; onValue: (value: string) => void }) {
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
@@ -32,15 +32,15 @@ function FilterInput({ type, value, onValue }: { type: NonNullable<Filter['type'
   )
 }
 
-/** What a list is searched and filtered by. All of it stands in the address; the search goes off when one stops typing. */
+/** Search and filters of a list. The URL holds them; the search starts after a typing pause. */
 export function Filters({ query, filters, search }: { query: Query; filters: readonly Filter[]; search?: string }) {
   const inAddress = query.of['q'] ?? ''
   const [typed, setTyped] = useState(inAddress)
   const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
-  // Back and forward change the address: what is typed follows.
+  // The browser's history changes the URL.
   useEffect(() => setTyped(inAddress), [inAddress])
   useEffect(() => () => clearTimeout(waiting.current), [])
-  // The search goes off later than it is typed: what the address has come to meanwhile stays.
+  // The delayed search keeps what the URL has changed meanwhile.
   const latest = useRef(query)
   latest.current = query
   const go = (text: string) => {
@@ -48,13 +48,13 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
     const asked = /^#?[\d٠-٩۰-۹]+$/.test(text.trim()) ? latinOf(text) : text
     if (asked !== (latest.current.of['q'] ?? '')) latest.current.set({ q: asked || undefined }, { replace: true })
   }
-  /** What the address asks for, where that is one of the choices. */
+  /** Returns a filter's value, if it is one of its options. */
   const heldOf = ({ name, options }: Filter): string => {
     const asked = query.of[name] ?? ''
     return options && !options.some(([value]) => value === asked) ? '' : asked
   }
   const isFiltered = inAddress !== '' || filters.some(({ name }) => query.of[name])
-  // On a phone they would stand before the list: of several, those that are chosen alone unfold them.
+  // On a phone several filters are collapsed unless one is set.
   const folds = filters.length > 1
   const chosen = filters.filter(({ name }) => query.of[name]).length
   const [isOpen, setOpen] = useState(chosen > 0)
@@ -112,7 +112,7 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
               <FilterInput
                 type={type}
                 value={held}
-                // A date is one with each digit of its year: that is no history.
+                // The value is a date after each digit of its year, which makes no history entries.
                 onValue={(value) => query.set({ [name]: value || undefined }, { replace: type === 'date' })}
               />
             )}

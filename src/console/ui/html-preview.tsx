@@ -1,7 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { showHtml } from '../lib/format/html-preview.ts'
 
-/** HTML that people wrote, as it looks: nothing in it runs, leads anywhere or is loaded from elsewhere. @param styles its own count */
+/**
+ * Shows user HTML safely, see `showHtml`.
+ * @param styles applies the HTML's own styles
+ */
 export function HtmlPreview({ html, label, styles = false }: { html: string; label: string; styles?: boolean }) {
   const host = useRef<HTMLDivElement>(null)
   useEffect(() => {

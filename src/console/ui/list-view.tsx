@@ -8,11 +8,10 @@ import { EmptyState, ResourceView } from './page.tsx'
 import { type PageInfo, Pager } from './table.tsx'
 
 /**
- * A page of a list, with what leads to its others.
- * @param isFiltered whether one asked for a part of it: then nothing there says that nothing was found
- * @param empty what is said where there is nothing at all yet
- * @param notFound what is said where nothing was found, if there is more to say than that
- * @param goesOn there are pages behind those that are counted
+ * A page of a list with its pager.
+ * @param isFiltered whether filters are set: then an empty list shows `notFound`
+ * @param empty shown if the list is empty without filters
+ * @param goesOn whether pages follow beyond the counted ones
  */
 export function ListView<List extends PageInfo & { readonly data: readonly unknown[]; readonly limit: number }>({
   of,
@@ -35,7 +34,7 @@ export function ListView<List extends PageInfo & { readonly data: readonly unkno
   return (
     <ResourceView of={of}>
       {(list) => {
-        // The last row of a page may be gone by now, or the page was never there.
+        // The last row of a page can be gone, or the page never existed.
         if (list.data.length === 0 && list.total > 0) return <PastEnd of={list} query={query} />
         if (list.data.length === 0) return isFiltered ? <EmptyState icon="search" title={common('nothingFound')} text={notFound} /> : empty
         return (

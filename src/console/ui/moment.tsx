@@ -1,9 +1,12 @@
 import { ago, moment } from '../lib/format/format.ts'
 import { clockTick } from '../lib/format/server-clock.ts'
 
-/** A moment; the exact one where one points at it. @param short how long ago */
+/**
+ * Shows a timestamp, with the exact time as title.
+ * @param short relative to now
+ */
 export function Moment({ at, short }: { at: string; short?: boolean }) {
-  // Read, so that it is drawn anew as time goes by.
+  // Subscribes to the tick, so that the relative time is redrawn.
   if (short) void clockTick().value
   return (
     <time dateTime={at} title={moment(at)}>

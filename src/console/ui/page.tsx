@@ -7,8 +7,8 @@ import { ErrorMessage } from './error-message.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
 /**
- * A page: its heading is what is read first after one came here.
- * @param back where one came from: its address and its name; of a list, the part that was shown last
+ * A page; its heading takes the focus.
+ * @param back link to the parent; a list is restored as last shown
  */
 export function Page({
   title,
@@ -50,7 +50,6 @@ export function Page({
   )
 }
 
-/** A part of a page under a heading of its own. */
 export const Section = ({
   title,
   actions,
@@ -76,7 +75,7 @@ export const Section = ({
   </section>
 )
 
-/** Shows what was read; until it is there that it is under way, and what kept it from coming. */
+/** Shows the data of a resource, a skeleton while it loads, or its error. */
 export function ResourceView<T>({
   of,
   children,
@@ -106,7 +105,7 @@ export function ResourceView<T>({
   )
 }
 
-/** Where there is nothing yet: what would be here, and how to get there. */
+/** Shown in place of an empty list. */
 export const EmptyState = ({
   icon = 'page',
   title,

@@ -1,4 +1,4 @@
-/** Finds records by what is typed and chooses of them, by keyboard or pointer. */
+/** Searches records and selects some, by keyboard or pointer. */
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
@@ -9,14 +9,14 @@ import { common } from '../lib/i18n/common.ts'
 import { ErrorText } from './error-message.tsx'
 import { Icon } from './icon.tsx'
 
-/** Records for what is typed; for nothing, the first ones. */
+/** Finds records by text; returns the first ones for an empty text. */
 export type RecordFinder<Found extends Choice> = (q: string, signal: AbortSignal) => Promise<readonly Found[]>
 
 const waitMs = 200
 
 type SearchResult<Found> = { readonly q: string; readonly found: readonly Found[]; readonly error?: unknown }
 
-/** What was found for what is typed, and asked for again when that changes; undefined until it has come. */
+/** Searches while the person types; undefined until the first result. */
 function useSearch<Found extends Choice>(typed: string, isOpen: boolean, find: RecordFinder<Found>): SearchResult<Found> | undefined {
   const [looked, setLooked] = useState<SearchResult<Found> | undefined>(undefined)
   const latest = useRef(find)
@@ -42,11 +42,10 @@ function useSearch<Found extends Choice>(typed: string, isOpen: boolean, find: R
 }
 
 /**
- * A field that finds: arrows go through what was found, Enter or a press chooses, Escape closes. It chooses one after another and stays open,
- * unless `single`.
- * @param find asked some time after the last key
- * @param taken what has been chosen already: shown so, and chosen again it is told as well
- * @param onPick is told what was chosen
+ * A combobox: arrow keys move, Enter or a click selects, Escape closes. It stays open for further selections unless
+ * `single`.
+ * @param taken whether a record is already selected; it can be picked again
+ * @param onPick called with a picked record
  */
 export function Picker<Found extends Choice>({
   label,
@@ -77,7 +76,7 @@ export function Picker<Found extends Choice>({
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => list.current?.children[marked]?.scrollIntoView({ block: 'nearest' }), [marked])
 
-  // Whoever types and presses Enter at once means what will be found.
+  // Enter before the results arrive selects the first one.
   const isAwaited = useRef(false)
   useEffect(() => {
     if (!isFresh || !isAwaited.current) return
@@ -98,7 +97,7 @@ export function Picker<Found extends Choice>({
     if (to !== undefined) {
       if (isOpen) setMarked(to)
       else setOpen(true)
-      // With nothing marked Enter still never sends the form that this stands in.
+      // Enter without a marked result does not submit the form.
     } else if (event.key === 'Enter') {
       if (isFresh) pick(isOpen ? found[marked] : undefined)
       else isAwaited.current = isOpen && typed.trim() !== ''
@@ -140,7 +139,7 @@ export function Picker<Found extends Choice>({
           onKeyDown={onKeyDown}
         />
         <div class="picks" hidden={!isOpen}>
-          {/* Before the field loses the focus, which would close it. */}
+          {/* Prevents the blur that would close the list. */}
           <ul
             ref={list}
             id={`${id}-list`}
@@ -200,8 +199,8 @@ export function Picker<Found extends Choice>({
 }
 
 /**
- * The same with what is chosen below it, bound to a signal. Chosen again, one is taken away.
- * @param max so many at most; with 1 another one takes its place
+ * A picker with the selected records below it. Picking a record again removes it.
+ * @param max limit; with 1 another record replaces it
  */
 export function PickField<Found extends Choice>({
   bind,

@@ -3,9 +3,9 @@ import { ownPicture } from '../lib/format/media-url.ts'
 import { Icon } from './icon.tsx'
 
 /**
- * A small picture. One of another host is not loaded: where there is room its address stands in its place.
- * @param alt what it shows; empty where that is said beside it
- * @param large shows it as wide as its place
+ * A picture. One of another host is not loaded; large ones show its URL.
+ * @param alt empty if the text beside it says the same
+ * @param large full width of its container
  */
 export function Picture({ url, alt = '', large }: { url: string | null | undefined; alt?: string | null; large?: boolean }) {
   const path = ownPicture(url, large ? 640 : 160)

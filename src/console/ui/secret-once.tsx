@@ -7,9 +7,8 @@ import { CopyableText, copyText } from './copyable-text.tsx'
 import { Note } from './note.tsx'
 
 /**
- * What is shown once and never again, until somebody says that they have it: the page asks before it is left with it. While the login stands
- * before the page it is in memory alone.
- * @param secret one text, or several such as recovery codes
+ * Shows a secret once, until the person confirms that they stored it. Leaving asks first; the login hides it.
+ * @param secret one text, or several recovery codes
  */
 export function SecretOnce({
   title,

@@ -1,11 +1,11 @@
-/** Things in an order that somebody decides: by arrow keys on their handles, or by dragging these. */
+/** A list that is sorted by arrow keys on handles or by dragging. */
 import type { ComponentChildren, Key } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { truncate } from '../lib/format/truncate.ts'
 import { common } from '../lib/i18n/common.ts'
 import { Icon } from './icon.tsx'
 
-/** A list with one of its things in another place. */
+/** Returns the list with one item moved. */
 export function moveItem<Item>(items: readonly Item[], from: number, to: number): readonly Item[] {
   const item = items[from]
   const place = Math.max(0, Math.min(items.length - 1, to))
@@ -15,10 +15,10 @@ export function moveItem<Item>(items: readonly Item[], from: number, to: number)
 }
 
 /**
- * @param first where the first of these stands, of a list of which this is a part; from 0
- * @param total how many there are in the whole list
- * @param onMove takes places in the whole list
- * @param children draws what stands beside the handle
+ * @param first index of the first item in the whole list
+ * @param total length of the whole list
+ * @param onMove gets indexes of the whole list
+ * @param children draws an item
  */
 export function SortableList<Item>({
   label,
@@ -47,7 +47,7 @@ export function SortableList<Item>({
   const dragging = useRef<{ at: number } | undefined>(undefined)
   const latest = useRef(onMove)
   latest.current = onMove
-  // A thing that is put elsewhere in the page loses the focus.
+  // A moved element loses the focus.
   useEffect(() => {
     if (refocus.current === undefined) return
     const at = items.findIndex((item) => keyOf(item) === refocus.current)

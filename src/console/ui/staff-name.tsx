@@ -1,4 +1,3 @@
-/** Who did something in a shop. */
 import type { ComponentChildren } from 'preact'
 import { api, ok, type Schema } from '../lib/api/api.ts'
 import { useResource } from '../lib/api/resource.ts'
@@ -7,13 +6,13 @@ import { common } from '../lib/i18n/common.ts'
 import { isOwner, shop } from '../lib/session/current-shop.ts'
 import { myId } from '../lib/session/session.ts'
 
-/** What somebody who works in a shop is called: by their name, where they said one. */
+/** Returns a staff member's name, or e-mail address. */
 export const staffName = ({ name, email }: Pick<Schema<'Staff'>, 'name' | 'email'>): string => truncate(name || email, 120)
 
 /**
- * Says who of the shop's people is meant by an id: oneself, and to its owner the others by their names; nobody else is told who works there.
- * @param ids of whoever is about to be shown: who works there is asked for when there is a name to find
- * @returns shows one of them, by the id where no name is known
+ * Shows names of staff by id. Only owners may read the staff list; others see ids, and everyone sees "you".
+ * @param ids ids to show, so that the list is read only if needed
+ * @returns shows one id
  */
 export function useStaffNames(ids: readonly string[]): (id: string) => ComponentChildren {
   const isAsked = isOwner.value && ids.some((id) => id !== myId() && id !== 'system')

@@ -40,14 +40,17 @@ const tones: Readonly<Record<string, Tone>> = {
   OPEN: 'warn',
 }
 
-/** A state of the API in a word and a colour. @param text where the word is another than the state's */
+/**
+ * Shows an API state as a coloured badge.
+ * @param text replaces the state's name
+ */
 export const StatusBadge = ({ of, text, tone = tones[of] ?? 'plain' }: { of: string; text?: string; tone?: Tone }) => (
   <span class={`state ${tone}`}>{text ?? stateName(of)}</span>
 )
 
 type OrderStatuses = { readonly status: string; readonly fulfilmentStatus: string; readonly fulfilments?: readonly unknown[] | undefined }
 
-/** Shows the state of an order. An order that is FULFILLED without a parcel was refunded before anything was sent. */
+/** Shows the state of an order. A FULFILLED order without fulfilments was refunded before anything was sent. */
 export function OrderStatusBadge({ of: { status, fulfilmentStatus, fulfilments } }: { of: OrderStatuses }) {
   if (status === 'FULFILLED' && fulfilments?.length === 0) return <StatusBadge of={status} text={common('nothingSent')} tone="plain" />
   return <StatusBadge of={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />

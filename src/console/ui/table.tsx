@@ -8,18 +8,18 @@ export type Column<Row> = {
   readonly key: string
   readonly title: string
   readonly cell: (row: Row) => ComponentChildren
-  /** Numbers stand at the end of their column. */
+  /** Aligned to the end, for numbers. */
   readonly end?: boolean
-  /** Short words: they are not broken for the sake of other columns. */
+  /** Short words that do not break. */
   readonly words?: boolean
-  /** Names the row: it is the link, and the heading of the row on a phone. */
+  /** Names the row: link, and heading of the card on a phone. */
   readonly main?: boolean
 }
 
 /**
- * Rows; on a phone each is a card, whose cells say their columns.
- * @param href where a row leads
- * @param caption says what the table is, to those who do not see where it stands
+ * A table; on a phone each row is a card.
+ * @param href link of a row
+ * @param caption names the table for screen readers
  */
 export function Table<Row>({
   caption,
@@ -74,12 +74,12 @@ export function Table<Row>({
   )
 }
 
-/** Of a list, which page of how many this is. */
+/** Paging fields of a list. */
 export type PageInfo = { readonly page: number; readonly pages: number; readonly total: number; readonly totalCapped?: boolean | undefined }
 
 /**
- * Goes through the pages of a list; where one is stands in the address.
- * @param goesOn there is a page behind this one, though it is not counted: then none is known to be the last
+ * Links to the pages of a list.
+ * @param goesOn whether an uncounted page follows, so that the last page is unknown
  */
 export function Pager({
   of: { page, pages, total, totalCapped },

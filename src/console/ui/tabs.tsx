@@ -1,4 +1,4 @@
-/** Pages beside each other, each with its address. */
+/** Tabs, each with its URL. */
 export const Tabs = ({ label, of }: { label: string; of: readonly { href: string; text: string; current: boolean }[] }) => (
   <nav class="tabs" aria-label={label}>
     {of.map(({ href, text, current }) => (

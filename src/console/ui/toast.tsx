@@ -3,7 +3,7 @@ import { dismiss, toasts } from '../lib/live/toasts.ts'
 import { Button } from './button.tsx'
 import { ErrorText } from './error-message.tsx'
 
-/** Where that is shown: once, in the shell. */
+/** Shows the toasts. */
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
     {toasts.value.map(({ id, text, error, undo }) => (

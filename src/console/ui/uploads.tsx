@@ -1,4 +1,4 @@
-/** Hands pictures in: several at once, each with how far it is, what went wrong, and another try. */
+/** Uploads pictures, several at once, with progress, errors and retry. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Schema } from '../lib/api/api.ts'
 import { ApiError } from '../lib/api/api-error.ts'
@@ -23,14 +23,12 @@ type UploadJob = {
 }
 
 export const pictureTypes = 'image/jpeg,image/png,image/webp,image/gif,image/avif'
-/** souk takes no more: what is larger is not sent in vain. */
+/** The API's limit. */
 const bytesMax = 10 * 1024 * 1024
 const bytesText = () => bytes(10_000_000)
 const atOnce = 3
 
-/**
- * @param onDone is told each picture that souk has by now, in the order in which they were chosen: out of which file, and whether souk had it before
- */
+/** @param onDone called with each stored picture, in the chosen order; `isKnown` if it was stored before */
 export function Uploads({
   label,
   onDone,
@@ -50,7 +48,7 @@ export function Uploads({
   latest.current = onDone
 
   function put(next: readonly UploadJob[]): void {
-    // What is done is told once nothing before it is still on its way.
+    // Reports pictures in order, once none before them is in progress.
     let rest = next
     while (rest.some(({ state }) => state === 'done')) {
       const at = rest.findIndex(({ state }) => state !== 'failed')

@@ -1,15 +1,15 @@
-/** souk refused, or could not. `message` is souk's, in English, and names the field that is wrong. */
+/** A request that failed. `message` is the API's own, in English, and names the wrong field. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   constructor(
-    /** Of the answer; 0 where there was none at all. */
+    /** HTTP status of the response; 0 if there was none. */
     readonly status: number,
     message: string,
-    /** A word that stands for the cause, such as `TOTP_REQUIRED`. */
+    /** The API's code for the cause, such as `TOTP_REQUIRED`. */
     readonly code: string | undefined,
-    /** By this whoever runs souk finds what happened in its log. */
+    /** Id under which the server logged the request. */
     readonly requestId: string | null,
-    /** After so many seconds the same may be asked again. */
+    /** Seconds until a retry is allowed. */
     readonly retryAfter: number | null,
   ) {
     super(message)
@@ -17,8 +17,8 @@ export class ApiError extends Error {
 }
 
 /**
- * What an answer that is no success says. Whoever stands between may answer something else than JSON: that it had none from souk in time is none.
- * @param isChange of what was to change something
+ * Reads the error of a response. A proxy's 502, 503 or 504 without a JSON message counts as no response.
+ * @param isChange whether the request was a write
  */
 export async function readApiError(answer: Response, isChange = false): Promise<ApiError> {
   const said = (await answer.json().catch(() => ({}))) as { message?: unknown; error?: unknown }
@@ -34,10 +34,10 @@ export async function readApiError(answer: Response, isChange = false): Promise<
 }
 
 /**
- * There was no answer: the server is away, the network is, or it took too long.
- * @param isChange of what was to change something nobody knows whether it did
+ * Builds the error of a request without a response: the server or the network is down, or it timed out.
+ * @param isChange whether the request was a write, whose outcome is then unknown
  */
 export const noResponseError = (isChange = false) => new ApiError(0, '', isChange ? 'OUTCOME_UNKNOWN' : undefined, null, null)
 
-/** For so long an answer is waited for, in milliseconds: souk answers within 28 seconds. */
+/** Timeout of a request in milliseconds. The server answers within 28 seconds. */
 export const responseTimeoutMs = 40_000

@@ -1,4 +1,4 @@
-/** souk's API, typed by its own document: `schema.d.ts` is made of it by `bun run console:types`. */
+/** Typed client of the API. `bun run console:types` generates `schema.d.ts` from the OpenAPI document. */
 import createClient from 'openapi-fetch'
 import { syncClock } from '../format/server-clock.ts'
 import { common } from '../i18n/common.ts'
@@ -10,15 +10,18 @@ import { ApiError, noResponseError, readApiError, responseTimeoutMs } from './ap
 
 export { ApiError as Refused }
 
-/** A record as the document names it, such as `Schema<'Order'>`. */
+/** A schema of the OpenAPI document, such as `Schema<'Order'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
 
-/** What is of whoever asks, and of no shop: where they lost the one that is shown, it is still theirs. */
+/** Routes about the signed-in person. They work after the person lost access to the current shop. */
 const pathsWithoutShop = new Set(['/merchant/me'])
-/** The shop that a request is for, where it names none itself. */
+/** Returns the shop of a request that names none. */
 const shopOf = ({ url }: Request): string | undefined => (pathsWithoutShop.has(new URL(url).pathname) ? undefined : shop.value?.id)
 
-/** @param shopId of the shop that it was asked for, whichever is shown by now */
+/**
+ * Adds the token and the shop.
+ * @param shopId the shop at the time of the call, whichever is shown now
+ */
 function authorize(request: Request, token: string, shopId: string | undefined): Request {
   request.headers.set('authorization', `Bearer ${token}`)
   if (shopId && !request.headers.has('x-shop-id')) request.headers.set('x-shop-id', shopId)
@@ -26,7 +29,7 @@ function authorize(request: Request, token: string, shopId: string | undefined):
 }
 
 const writesInFlight = new Set<Request>()
-/** Whether something that was to change is under way. */
+/** Returns whether a write is in flight. */
 export const hasWriteInFlight = (): boolean => writesInFlight.size > 0
 
 async function send(request: Request, isPatient = false): Promise<Response> {
@@ -47,9 +50,9 @@ async function send(request: Request, isPatient = false): Promise<Response> {
 }
 
 /**
- * A request and its answer, all of which must have come within `patienceMs`.
- * @param isPatient whoever asks watches over the time, as of files that come for long
- * @throws Refused for whatever is no success; a token that ended meanwhile is renewed once
+ * Sends a request and returns its response, within `responseTimeoutMs`. Renews an expired token once.
+ * @param isPatient the caller limits the time, as for large files
+ * @throws ApiError for every response that is not a success
  */
 export async function fetchAuthorized(request: Request, isPatient = false): Promise<Response> {
   const again = request.clone()
@@ -65,15 +68,16 @@ export async function fetchAuthorized(request: Request, isPatient = false): Prom
   return answer
 }
 
-/** What is not there may be the shop itself, to whoever works in it no more. @param shopId which it was refused for */
+/** A 404 can mean that the person lost access to the shop: counts it, so that the shops are read again. */
 function noteMissingShop(refusal: ApiError, shopId: string | undefined): ApiError {
   if (shopId && refusal.status === 404) missingShopReports.value++
   return refusal
 }
 
 /**
- * The same without a second try after a 401, for requests that hold a password or a code: it may be that which is wrong, and each try counts.
- * `api.POST(path, { fetch: fetchedOnce, … })`
+ * Sends a request without a retry after a 401. For bodies with a password or code: a wrong one also answers 401, and
+ * each attempt counts.
+ * `api.POST(path, { fetch: fetchWithoutRetry, … })`
  */
 export async function fetchWithoutRetry(request: Request): Promise<Response> {
   const shopId = shopOf(request)
@@ -83,30 +87,30 @@ export async function fetchWithoutRetry(request: Request): Promise<Response> {
 }
 
 /**
- * `await ok(api.GET('/v2/orders/{orderId}', { params: { path: { id } } }))` returns the typed response. Refusals are
- * thrown; see `fetched`.
+ * `await ok(api.GET('/v2/orders/{orderId}', { params: { path: { id } } }))` returns the typed response.
+ * @throws ApiError, see `fetchAuthorized`
  */
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => fetchAuthorized(request), credentials: 'omit' })
 
-/** What an answer holds. Lists answer CSV too, but not to those who do not ask for it. */
+/** Returns the data of a response. Lists can also answer CSV, which the console does not request here. */
 export const ok = async <T>(call: Promise<{ data?: T }>): Promise<Exclude<T, string>> => (await call).data as Exclude<T, string>
 
 /**
- * The same with its version, for `If-Match` and for comparison. Drops `W/`, because a compressing proxy sends some tags
- * weak (`W/"2"`) and others not.
+ * Returns the data with its version, for `If-Match`. Drops `W/`, because a compressing proxy sends some tags weak
+ * (`W/"2"`) and others not.
  */
 export async function readVersioned<T>(call: Promise<{ data?: T; response: Response }>): Promise<{ data: T; etag: string }> {
   const { data, response } = await call
   return { data: data as T, etag: (response.headers.get('etag') ?? '').replace(/^W\//, '') }
 }
 
-/** Headers of a write that is to hold for that version alone; undefined: for whatever is there. */
+/** Headers that make a write conditional on a version; empty if the version is undefined. */
 export const ifMatch = (etag: string | undefined): { 'if-match'?: string } => (etag ? { 'if-match': etag } : {})
 
-/** A name for one intention, however often it is sent: `Idempotency-Key`. `crypto.randomUUID` wants a secure context. */
+/** Creates an `Idempotency-Key`. `crypto.randomUUID` needs a secure context, which plain HTTP lacks. */
 export const newIdempotencyKey = (): string => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
 
-/** A path of the API with its query, where the typed client does not go: files that are sent or taken along. */
+/** Builds an API path with its query, for uploads and downloads that bypass the typed client. */
 export const pathWith = (path: string, query: Readonly<Record<string, string | number | boolean | undefined>> = {}): string => {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`

@@ -1,12 +1,13 @@
-/** Takes a file along that wants a token: links cannot send one. */
+/** Downloads files that need a token, which a link cannot send. */
 import { fetchAuthorized } from './api.ts'
 import { ApiError, noResponseError, responseTimeoutMs } from './api-error.ts'
 import { parseFileName } from './file-name.ts'
 
 /**
- * Fetches a file and hands it to the browser to keep. However long it comes, only that nothing comes any more counts as broken off.
- * @param name what it is called where the server does not say
- * @throws Refused
+ * Downloads a file and saves it. There is no limit on the total time; it fails if no data arrives for
+ * `responseTimeoutMs`.
+ * @param name file name if the server sends none
+ * @throws ApiError
  */
 export async function download(path: string, name: string, accept = '*/*'): Promise<void> {
   const silent = new AbortController()
@@ -35,7 +36,7 @@ export async function download(path: string, name: string, accept = '*/*'): Prom
   }
 }
 
-/** Hands bytes that the page has to the browser to keep. */
+/** Saves bytes as a file of the browser. */
 export function saveBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob)
   const link = document.createElement('a')

@@ -1,36 +1,35 @@
-/** Which field of a form souk has refused: its refusals name it by its place in the body. */
+/** Assigns an API error to the form field that it names. */
 import { type Signal, signal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext, useLayoutEffect, useMemo } from 'preact/hooks'
 import { nameOf } from '../forms/draft.ts'
 import { ApiError } from './api-error.ts'
 
-/** A form's own field: what it is called in the body, and what one sees. */
+/** A form field: its name in the request body and its label. */
 type Field = { readonly name: string; readonly label: string }
-/** What a form and its fields know of each other: which there are, and which of them was refused. */
+/** The fields of a form and the one with an API error. */
 export type FormFields = {
   readonly fields: Set<Field>
   readonly refused: Signal<{ readonly field: Field; readonly text: string } | undefined>
 }
-/** Of a form that has none yet. */
 export const createFormFields = (): FormFields => ({ fields: new Set(), refused: signal(undefined) })
 export const FormContext = createContext<FormFields | undefined>(undefined)
 
-/** `price` is the field of `variants.0.price`, and of its amount, `variants.0.price.amount`. */
+/** Returns whether a path names a field. `price` matches `variants.0.price` and `variants.0.price.amount`. */
 function isPathOfField(path: string, name: string): boolean {
   const place = path.replace(/\.(amount|currency)$/, '')
   return [path, place].some((one) => one === name || one.endsWith(`.${name}`))
 }
 
-/** Which of several rows a path is of, as one counts them: ` 2.1` of `zones.1.bands.0.price`. */
+/** Returns the row number of a path, counted from 1: ` 2.1` for `zones.1.bands.0.price`. */
 const rowNumber = (path: string): string => {
   const places = path.match(/(?<=^|\.)\d+(?=\.|$)/g) ?? []
   return places.length === 0 ? '' : ` ${places.map((place) => Number(place) + 1).join('.')}`
 }
 
 /**
- * Notes which field a refusal is of, where it names one of the form: of several that are called the same, as in rows, none is marked.
- * @returns what is to be said of it: in place of souk's name of the field that which one sees
+ * Marks the field that an error names. If several fields share the name, as in rows, none is marked.
+ * @returns the error with the field's label instead of its API name
  */
 export function assignFieldError({ fields, refused }: FormFields, error: unknown): unknown {
   refused.value = undefined
@@ -45,7 +44,10 @@ export function assignFieldError({ fields, refused }: FormFields, error: unknown
 
 type FieldProps = { readonly label: string; readonly error?: string | undefined; readonly name?: string | undefined }
 
-/** The same field with what souk has refused of it, until something else is typed. @param bind what it is bound to */
+/**
+ * Adds an API error to the props of a field, until its value changes.
+ * @param bind the field's signal
+ */
 export function useFieldError<Props extends FieldProps>(bind: object, props: Props): Props {
   const form = useContext(FormContext)
   const { label } = props

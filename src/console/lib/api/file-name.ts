@@ -1,10 +1,10 @@
-/** What the server calls a file; by `filename*` (RFC 6266) where that holds more than Latin letters. */
+/** Returns the file name of a `Content-Disposition` header; prefers `filename*` (RFC 6266). */
 export function parseFileName(disposition: string | null): string | undefined {
   const [, whole] = /filename\*=utf-8''([^;\s]+)/i.exec(disposition ?? '') ?? []
   try {
     if (whole) return decodeURIComponent(whole)
   } catch {
-    // Of another writing: the plain one is there, too.
+    // Badly encoded: falls back to `filename`.
   }
   return /filename="([^"]+)"/.exec(disposition ?? '')?.[1]
 }

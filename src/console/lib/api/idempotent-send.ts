@@ -1,4 +1,3 @@
-/** What is to happen once, however often it is sent. */
 import { ApiError } from './api-error.ts'
 
 export type IdempotentSend = <T, Seen = undefined>(
@@ -6,15 +5,16 @@ export type IdempotentSend = <T, Seen = undefined>(
   send: (key: string, seen: Seen) => Promise<T>,
   see?: () => Seen,
 ) => Promise<T>
-/** Of what nobody knows the outcome of. */
+/** A request whose outcome is unknown. */
 export type PendingSend = { readonly key: string; readonly seen: unknown }
 
 /**
- * Sends under one `Idempotency-Key` for as long as the same is asked and nobody knows what became of it. Something else, or the same again
- * after an answer, is another intention: a refusal is kept under its key, and would be answered again though its cause is gone.
- * @param sent what nobody knows the outcome of, by what it is: whoever closes a window and opens it again means the same
- * @returns sends `what` by `send`, which gets the key, and what `see` gave when it was sent for the first time: the same is meant where the same was
- *   typed, though the body would be another by now. What `see` throws keeps it from being sent
+ * Creates a sender that repeats a request under the same `Idempotency-Key` until its outcome is known. A changed
+ * request, or one sent after a response, gets a new key: the server replays a stored refusal, even if its cause is
+ * gone.
+ * @param sent requests with unknown outcome, by content; shared, so that a reopened dialog repeats its request
+ * @returns a function that calls `send` with the key and the result of `see` from the first attempt. An error of
+ * `see` prevents sending.
  */
 export function createIdempotentSend(
   newKey: () => string,
@@ -36,9 +36,9 @@ export function createIdempotentSend(
   }
 }
 
-/** Of these nothing is kept under a key: they say nothing of what was sent under it before. */
+/** Statuses that the server does not store under a key, so they say nothing about an earlier attempt. */
 const statusesNotStored: readonly number[] = [400, 401, 403, 429]
-/** Whether it certainly did not happen. The same key at work still says when to ask again. */
+/** Returns whether the request definitely failed. A 409 with `Retry-After` means that the first attempt still runs. */
 const isDecided = (error: unknown): boolean =>
   error instanceof ApiError &&
   error.status >= 400 &&

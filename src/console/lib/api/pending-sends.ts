@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks'
 import { newIdempotencyKey } from './api.ts'
 import { createIdempotentSend, type IdempotentSend, type PendingSend } from './idempotent-send.ts'
 
-/** Of every page, for as long as this one is open. */
+/** Requests with unknown outcome, of all screens. */
 const pendingSends = new Map<string, PendingSend>()
 
-/** For a form that creates or moves something: see `once`. */
+/** Returns a sender for a form that creates or moves something: see `createIdempotentSend`. */
 export function useIdempotentSend(): IdempotentSend {
   const [mine] = useState(() => createIdempotentSend(newIdempotencyKey, pendingSends, () => location.pathname))
   return mine

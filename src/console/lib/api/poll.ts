@@ -5,8 +5,8 @@ const firstPauseMs = 1_500
 const longestPauseMs = 30_000
 
 /**
- * Reads again and again, ever more seldom, while something is under way of which no event tells and while somebody looks.
- * @param isUnderWay ends it; another `true` after that begins anew
+ * Reloads at growing intervals while a process runs that sends no events, and while the page is visible.
+ * @param isUnderWay whether the process runs
  */
 export function usePolling(isUnderWay: boolean, reload: () => unknown): void {
   const latest = useRef(reload)

@@ -1,29 +1,29 @@
-/** What a screen reads first, asked for before it is drawn: then it is drawn once, with that. */
+/** Requests a screen's first data before the screen is drawn. */
 
 import { shop } from '../session/current-shop.ts'
 import { fetchAuthorized } from './api.ts'
 
-/** What was asked for ahead. `data` where it is there already. */
-export type Prefetched<T> = { readonly coming: Promise<T>; readonly data?: T }
-type PrefetchEntry = { readonly coming: Promise<unknown>; data?: unknown }
+/** A prefetched response. `data` is set once it arrived. */
+export type Prefetched<T> = { readonly promise: Promise<T>; readonly data?: T }
+type PrefetchEntry = { readonly promise: Promise<unknown>; data?: unknown }
 
-/** By shop and path: what is of one is nothing to another. */
+/** Prefetches by shop and path. */
 const prefetches = new Map<string, PrefetchEntry>()
 const keyOf = (path: string): string => `${shop.peek()?.id} ${path}`
-/** Nobody wants what came before that. */
+/** How long an unused prefetch stays, in milliseconds. */
 const lifetimeMs = 2_000
 
 /**
- * Asks for what is of the shop that the page is about; on a page that is about none of one's own, for nothing. What comes of it, a refusal too, is
- * the screen's to tell.
- * @returns resolves when there is an answer, or none
+ * Prefetches a path of the current shop; does nothing outside a shop. The screen that takes the prefetch handles its
+ * error.
+ * @returns resolves when the response arrived or failed
  */
 export async function prefetch(path: string): Promise<void> {
   if (!shop.peek()) return
   const key = keyOf(path)
-  const one: PrefetchEntry = { coming: fetchAuthorized(new Request(path, { credentials: 'omit' })).then((answer) => answer.json()) }
+  const one: PrefetchEntry = { promise: fetchAuthorized(new Request(path, { credentials: 'omit' })).then((answer) => answer.json()) }
   prefetches.set(key, one)
-  await one.coming.then(
+  await one.promise.then(
     (data) => {
       one.data = data
     },
@@ -32,7 +32,10 @@ export async function prefetch(path: string): Promise<void> {
   setTimeout(() => prefetches.delete(key), lifetimeMs)
 }
 
-/** Takes what was asked for ahead, once. @param path with its query, as it was asked for; undefined: nothing of that */
+/**
+ * Takes a prefetched response, once.
+ * @param path with its query
+ */
 export function takePrefetched<T>(path: string | undefined): Prefetched<T> | undefined {
   if (path === undefined) return undefined
   const found = prefetches.get(keyOf(path))

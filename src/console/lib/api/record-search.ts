@@ -1,4 +1,4 @@
-/** Records by what somebody types, for pickers. */
+/** Searches of records for pickers. */
 
 import { foldText } from '../format/fold-text.ts'
 import type { Choice } from '../forms/choice.ts'
@@ -14,7 +14,7 @@ export const productChoice = (of: Schema<'Product'>): FoundRecord<Schema<'Produc
   detail: of.handle,
   of,
 })
-/** Products of the shop, in every status. */
+/** Finds products of the shop, in every status. */
 export async function findProducts(q: string, signal: AbortSignal): Promise<readonly FoundRecord<Schema<'Product'>>[]> {
   const { data } = await ok(api.GET('/product-v2', { params: { query: { ...(q && { q }), limit: resultsMax } }, signal }))
   return data.map(productChoice)
@@ -26,7 +26,7 @@ export const customerChoice = (of: Schema<'Customer'>): FoundRecord<Schema<'Cust
   detail: of.email,
   of,
 })
-/** Customers of the shop; of those who were erased none. */
+/** Finds customers of the shop, without erased ones. */
 export async function findCustomers(q: string, signal: AbortSignal): Promise<readonly FoundRecord<Schema<'Customer'>>[]> {
   const { data } = await ok(api.GET('/customer', { params: { query: { ...(q && { q }), limit: resultsMax } }, signal }))
   return data.filter(({ erasedAt }) => erasedAt === null).map(customerChoice)
@@ -44,7 +44,7 @@ export const shopChoice = (of: Schema<'AdminShop'>): FoundRecord<Schema<'AdminSh
   detail: of.name,
   of,
 })
-/** Shops of the network, for operators. */
+/** Finds shops of the instance, for operators. */
 export async function findShops(q: string, signal: AbortSignal): Promise<readonly FoundRecord<Schema<'AdminShop'>>[]> {
   const { data } = await ok(api.GET('/admin/shops', { params: { query: { ...(q && { q }), limit: resultsMax } }, signal }))
   return data.map(shopChoice)
@@ -52,7 +52,7 @@ export async function findShops(q: string, signal: AbortSignal): Promise<readonl
 
 const pageMax = 100
 const pagesMax = 20
-/** Collections of the shop. The API does not search them: they are read page by page until enough fit. */
+/** Finds collections of the shop. The API cannot search them, so it reads pages until enough match. */
 export async function findCollections(q: string, signal: AbortSignal): Promise<readonly FoundRecord<Schema<'Collection'>>[]> {
   const words = foldText(q).split(/\s+/).filter(Boolean)
   const fits = ({ title, handle }: Schema<'Collection'>) => words.every((word) => foldText(`${title} ${handle}`).includes(word))
@@ -65,10 +65,7 @@ export async function findCollections(q: string, signal: AbortSignal): Promise<r
   return found.slice(0, resultsMax)
 }
 
-/**
- * What records are called of which one has the ids alone, some at a time. Those that are gone stand by their id.
- * @param read one by its id
- */
+/** Loads the names of records by id, several at a time. A record that is gone keeps its id as name. */
 export async function loadChoices<Of>(
   ids: readonly string[],
   read: (id: string) => Promise<Of>,

@@ -1,27 +1,27 @@
-/** What a page reads, and how it stands with it. */
+/** Data that a page reads, with its state. */
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { useLayoutEffect, useMemo } from 'preact/hooks'
 import type { Prefetched } from './prefetch.ts'
 import { createRetry } from './retry.ts'
 
 export type Resource<T> = {
-  /** Undefined until it has come for the first time; it stays while it is read again. */
+  /** Undefined until the first response; kept while reloading. */
   readonly data: ReadonlySignal<T | undefined>
   readonly error: ReadonlySignal<unknown>
   readonly loading: ReadonlySignal<boolean>
   /**
-   * Reads it again, behind what is shown. While it is being read already, once more after that, for all who asked meanwhile: what happens all
-   * the time would else end each reading before it has come.
+   * Reloads. A call during a reload runs one more reload afterwards, for all callers: aborting instead would starve a
+   * page with frequent events.
    */
   reload(): Promise<void>
-  /** Shows what a change has answered, without asking for it again. */
+  /** Replaces the data by the response of a write. */
   put(data: T): void
 }
 
 /**
- * Reads something when the page is shown, and again when `key` changes: what came for another key is dropped.
- * @param read gets a signal that is aborted when nobody wants its answer any more
- * @param take gives what was read ahead of the first drawing, where something was
+ * Reads data when the page is shown and when `key` changes.
+ * @param read gets a signal that aborts when the result is no longer needed
+ * @param take returns a prefetched response
  */
 export function useResource<T>(
   key: string,
@@ -31,8 +31,8 @@ export function useResource<T>(
   const resource = useMemo(() => {
     const early = take?.()
     const isThere = early?.data !== undefined
-    /** Of the first reading alone. */
-    let coming = isThere ? undefined : early?.coming
+    /** The prefetched response; used by the first read only. */
+    let coming = isThere ? undefined : early?.promise
     const data = signal(early?.data)
     const error = signal<unknown>(undefined)
     const loading = signal(!isThere)
@@ -44,7 +44,7 @@ export function useResource<T>(
     async function readOnce(): Promise<void> {
       const mine = new AbortController()
       asking = mine
-      trying.begun()
+      trying.cancel()
       loading.value = true
       try {
         const first = coming
@@ -53,11 +53,11 @@ export function useResource<T>(
         if (asking !== mine) return
         data.value = read_
         error.value = undefined
-        trying.over()
+        trying.reset()
       } catch (refusal) {
         if (asking === mine) {
           error.value = refusal
-          trying.failed(refusal)
+          trying.retryAfter(refusal)
         }
       } finally {
         if (asking === mine) loading.value = false
@@ -80,7 +80,7 @@ export function useResource<T>(
     function put(fresh: T): void {
       asking?.abort()
       asking = undefined
-      trying.over()
+      trying.reset()
       data.value = fresh
       error.value = undefined
       loading.value = false
@@ -89,11 +89,11 @@ export function useResource<T>(
       isOver = true
       asking?.abort()
       asking = undefined
-      trying.over()
+      trying.reset()
     }
     return { isThere, data, error, loading, reload, put, end }
   }, [key])
-  // Not an effect: that comes a frame later, and somebody waits.
+  // A layout effect, because an effect starts one frame later.
   useLayoutEffect(() => {
     if (!resource.isThere) void resource.reload()
     return resource.end

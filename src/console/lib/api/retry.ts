@@ -1,4 +1,4 @@
-/** Reads again what did not come for a cause that passes: souk or the network was away, or souk said that it may be asked later. */
+/** Repeats reads that failed for a temporary cause, such as a network error or a 503. */
 import { effect } from '@preact/signals'
 import { isLive } from '../live/live-events.ts'
 import { sessionStatus } from '../session/session.ts'
@@ -9,28 +9,34 @@ const longestPauseMs = 60_000
 const passing: ReadonlySet<number> = new Set([0, 429, 502, 503, 504])
 
 export type Retry = {
-  /** It failed with that: it is tried again after a pause that grows, or that souk has said; and at once where the network, or the stream of events, is back. */
-  failed(error: unknown): void
-  /** It is tried by somebody else. */
-  begun(): void
-  /** It has come, or nobody wants it any more. */
-  over(): void
+  /**
+   * Schedules a retry after an error: after a growing pause or `Retry-After`, and as soon as the network or the event
+   * stream is back.
+   */
+  retryAfter(error: unknown): void
+  /** Cancels the scheduled retry, because another attempt starts. */
+  cancel(): void
+  /** Cancels the retry and resets the pause, after a success or when the result is no longer needed. */
+  reset(): void
 }
 
-/** For one thing that is read. @param attempt reads it, and says by the others what came of it */
+/**
+ * Creates the retry of one read.
+ * @param attempt reads, and calls the other functions with the outcome
+ */
 export function createRetry(attempt: () => unknown): Retry {
   let pause = firstPauseMs
   let stop: (() => void) | undefined
-  function begun(): void {
+  function cancel(): void {
     stop?.()
     stop = undefined
   }
-  function failed(error: unknown): void {
-    begun()
+  function retryAfter(error: unknown): void {
+    cancel()
     if (!(error instanceof ApiError && passing.has(error.status))) return
     const now = () => {
       if (document.visibilityState !== 'visible' || sessionStatus.peek() !== 'in') return
-      begun()
+      cancel()
       void attempt()
     }
     const trying = setInterval(now, error.retryAfter === null ? pause : Math.max(error.retryAfter, 1) * 1_000)
@@ -50,9 +56,9 @@ export function createRetry(attempt: () => unknown): Retry {
       document.removeEventListener('visibilitychange', now)
     }
   }
-  function over(): void {
-    begun()
+  function reset(): void {
+    cancel()
     pause = firstPauseMs
   }
-  return { failed, begun, over }
+  return { retryAfter, cancel, reset }
 }

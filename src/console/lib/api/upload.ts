@@ -1,4 +1,4 @@
-/** Sends a file, and says how far it is: `fetch` cannot say that. */
+/** Uploads a file with progress, which `fetch` cannot report. */
 
 import { shop } from '../session/current-shop.ts'
 import { accessToken, renew } from '../session/session.ts'
@@ -7,18 +7,18 @@ import { ApiError, noResponseError, responseTimeoutMs } from './api-error.ts'
 export type UploadOptions = {
   readonly method?: 'POST' | 'PUT'
   readonly type: string
-  /** Of the bytes that have left, from 0 to 1. */
+  /** Called with the fraction of bytes sent, from 0 to 1. */
   readonly onProgress?: (part: number) => void
   readonly signal?: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** For so long a file may stand still on its way, in milliseconds: then it has broken off. However long the whole takes does not count. */
+/** How long an upload may stall, in milliseconds. The total time is not limited. */
 const silenceMs = 60_000
 
 /**
- * Sends one raw body and answers what came back as JSON. One that stands still for a minute has broken off, as one without an answer.
- * @throws Refused
+ * Sends a raw body and returns the JSON response. Fails if the upload stalls for a minute.
+ * @throws ApiError
  */
 export async function upload<T>(path: string, body: Blob, options: UploadOptions): Promise<T> {
   const first = await sendBody<T>(path, body, options, await accessToken())
@@ -57,7 +57,7 @@ function sendBody<T>(
       sent = loaded
       onProgress?.(total === 0 ? 1 : loaded / total)
     }
-    // From here on the answer is waited for.
+    // From here on the response timeout counts.
     request.upload.onload = () => {
       clearTimeout(silence)
       request.timeout = performance.now() - begun + responseTimeoutMs * 3
@@ -68,7 +68,7 @@ function sendBody<T>(
       const said = jsonIn(request.responseText)
       if (ok) return resolve(said as T)
       const { message, error } = (said ?? {}) as { message?: string; error?: string }
-      // Somebody in between had none from souk in time.
+      // A proxy got no response from the server.
       if (request.status >= 502 && request.status <= 504 && message === undefined) return reject(noResponseError(true))
       const retryAfter = Number(request.getResponseHeader('retry-after') ?? Number.NaN)
       resolve(
@@ -85,7 +85,7 @@ function sendBody<T>(
     request.ontimeout = () => reject(noResponseError(true))
     request.onabort = () => reject(hasStalled ? noResponseError(true) : new DOMException('stopped', 'AbortError'))
     const stop = () => request.abort()
-    // It may have been stopped while there was no token yet.
+    // The upload can be stopped before its token arrived.
     if (signal?.aborted) return reject(new DOMException('stopped', 'AbortError'))
     signal?.addEventListener('abort', stop, { once: true })
     request.onloadend = () => {

@@ -1,6 +1,6 @@
-/** What a page shows as CSV, where the API has none of it. */
+/** CSV of data that the API does not export. */
 import { csvLine } from '../../../lib/csv-line.ts'
 
-/** @param rows figures as numbers, not as they are shown: whoever takes them along goes on reckoning with them */
+/** @param rows raw numbers, so that a spreadsheet can calculate with them */
 export const csvOf = (head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string =>
   [head, ...rows].map(csvLine).join('')

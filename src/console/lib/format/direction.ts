@@ -1,2 +1,2 @@
-/** The direction of a field: of what is typed in it, and while that is nothing of the page, whose words stand there as a placeholder. */
+/** Direction of an input: of its text, or of the page while it shows the placeholder. */
 export const directionOf = (typed: string): 'auto' | undefined => (typed === '' ? undefined : 'auto')

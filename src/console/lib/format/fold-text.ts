@@ -1,2 +1,2 @@
-/** Letters without their marks and case, so that `cafe` finds what is called so with an accent. */
+/** Removes accents and case, so that `cafe` finds `Café`. */
 export const foldText = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()

@@ -1,13 +1,13 @@
 /**
- * HTML that people wrote, shown and never run: it is parsed apart, where scripts do nothing and nothing is loaded, and copied by an allowlist
- * into a shadow root, where it looks as it does and touches nothing of the page.
+ * Shows user HTML safely: an inert parser reads it, and an allowlist copies it into a shadow root.
+ * Nothing runs, loads from other hosts or affects the page.
  */
 import { ownPicture } from './media-url.ts'
 
 type Policy = { createHTML(html: string): string }
 type Policies = { createPolicy(name: string, rules: Policy): Policy }
 
-/** The one policy that the page's own rules allow. It is for the parser alone, whose document is inert. */
+/** The only Trusted Types policy that the CSP allows. It feeds the inert parser alone. */
 const policy: Policy =
   (globalThis as { trustedTypes?: Policies }).trustedTypes?.createPolicy('souk', { createHTML: (html) => html }) ??
   ({ createHTML: (html) => html } satisfies Policy)
@@ -18,21 +18,18 @@ const shownElements = new Set(
     'table thead tbody tfoot tr th td caption colgroup col center font main section article header footer',
   ].flatMap((names) => names.split(' ')),
 )
-/** With all that is in them. */
+/** Dropped with their content. */
 const droppedElements = new Set(
   'script style souk-sheet template noscript iframe object embed svg math title textarea select audio video head'.split(' '),
 )
 const keptAttributes =
   'dir lang title alt width height colspan rowspan scope span align valign bgcolor border cellpadding cellspacing role'.split(' ')
 
-/** What would act on events does nothing there, but the browser reports each as a breach of the page's rules: they are named otherwise. */
+/** Renames event handler attributes. They never run, but the browser reports each as a CSP violation. */
 const disableEventHandlers = (html: string): string =>
   html.replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/([\s/"'])on(?=[a-z]+\s*=)/gi, '$1data-on'))
 
-/**
- * What styles are called while it is parsed: the page's rules forbid those that stand in HTML, and a browser complains of each, though none
- * would count in what is parsed apart.
- */
+/** Stand-in names of `style` during parsing: the CSP forbids inline styles, and the browser reports each. */
 const styleAttribute = 'data-souk-look'
 const styleElement = 'souk-sheet'
 const renameStyles = (html: string): string =>
@@ -52,8 +49,9 @@ const baseStyle = `
 `
 
 /**
- * Shows HTML in an element, in the place of what it showed before. Links lead nowhere; pictures of others are shown as their addresses.
- * @param options.styles whether its own styles count, such as those of a mail
+ * Shows HTML in an element and replaces what it showed. Links do nothing; pictures of other hosts are shown as their
+ * URLs.
+ * @param options.styles applies the HTML's own styles, as for mails
  */
 export function showHtml(host: Element, html: string, { styles = false }: { styles?: boolean } = {}): void {
   const parsed = new DOMParser().parseFromString(policy.createHTML(disableEventHandlers(renameStyles(html))), 'text/html')
@@ -83,7 +81,7 @@ function append(to: Element, from: Element, styles: boolean): void {
 function appendElement(to: Element, from: Element, styles: boolean): void {
   const name = from.localName
   if (droppedElements.has(name)) return
-  // What is not known is not shown, but what is in it is.
+  // Unknown elements are dropped, but their content stays.
   if (!shownElements.has(name)) append(to, from, styles)
   else if (name === 'img' && ownPicture(from.getAttribute('src')) === undefined) to.append(addressOf(from))
   else to.append(copyOf(from, styles))
@@ -112,7 +110,7 @@ function copyStyle(from: Element, to: HTMLElement): void {
   to.className = from.getAttribute('class') ?? ''
 }
 
-/** Pictures come from souk alone: of another its address is shown. */
+/** Shows a picture of another host as its URL. */
 function addressOf(picture: Element): HTMLElement {
   const text = document.createElement('span')
   text.className = 'picture'

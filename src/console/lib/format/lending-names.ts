@@ -1,16 +1,15 @@
-/** What KYB and lending call their kinds, in the reader's language: merchants and operators read the same names. */
+/** Names of KYB and lending values, for merchants and operators. */
 import type { Schema } from '../api/api.ts'
 import { catalog, language, type Message } from '../i18n/catalog.ts'
 import { stateName } from '../i18n/common.ts'
 
-/** Words that the screens of KYB and lending share. */
 export const lendingText = catalog({
   en: () => import('../i18n/lending/en.ts'),
   ar: () => import('../i18n/lending/ar.ts'),
   mn: () => import('../i18n/lending/mn.ts'),
 })
 
-/** What documents are called and are, by their keys. English is what souk says itself, so that there is nothing here. */
+/** Names and descriptions of documents. English is empty, because the API sends English texts. */
 const documents = catalog<Readonly<Record<string, Message>>>({
   en: () => Promise.resolve({ default: {} }),
   ar: () => import('../i18n/documents/ar.ts'),
@@ -39,7 +38,7 @@ export const cohorts = [
 export const tiers = ['TIER_1_REFERRAL', 'TIER_2_PARTNER'] as const satisfies readonly Application['tier'][]
 export const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const satisfies readonly Outcome[]
 
-/** The word of a kind; of one that is new here, itself. */
+/** Returns the name of a value, or the value if it has no text. */
 const kindName = (of: string, one: string): string => {
   const key = `${of}.${one}`
   return lendingText.has(key) ? lendingText(key) : one
@@ -48,7 +47,6 @@ export const cohortName = (cohort: string): string => kindName('cohort', cohort)
 export const tierName = (tier: string): string => kindName('tier', tier)
 export const purposeName = (purpose: string): string => kindName('purpose', purpose)
 export const outcomeName = (outcome: string): string => kindName('outcome', outcome)
-/** A state of an application. */
 export function lendingStateName(status: string): string {
   const key = `status.${status}`
   return lendingText.has(key) ? lendingText(key) : stateName(status)
@@ -57,17 +55,16 @@ export function lendingStateName(status: string): string {
 export const cohortOptions = (): readonly (readonly [Cohort, string])[] => cohorts.map((one) => [one, cohortName(one)])
 
 type Gap = Pick<Schema<'TierGap'>, 'targetTier' | 'blockingDefaultCount' | 'guidance'>
-/** What keeps a merchant from a tier, beside the counts: in English in souk's words, else what is known of the tier, if anything. */
+/** Returns what blocks a tier, besides the counts: the API's own text in English, else a text for the tier. */
 export function guidanceOf({ targetTier, blockingDefaultCount, guidance }: Gap): string | undefined {
   if (language === 'en') return guidance
   const key = `blocked.${targetTier}`
   return blockingDefaultCount > 0 && lendingText.has(key) ? lendingText(key) : undefined
 }
 
-/** A document by its key alone. */
 export const documentName = (key: string): string => (documents.has(key) ? documents(key) : humanizeKey(key))
 
-/** What a checklist asks for, in the reader's language; what is new here is in souk's words. */
+/** Translates a checklist item; keeps the API's text where there is no translation. */
 export function translateItem<Item extends { readonly key: string; readonly label: string; readonly description: string }>(
   item: Item,
 ): Item {
@@ -79,7 +76,7 @@ export function translateItem<Item extends { readonly key: string; readonly labe
   }
 }
 
-/** A name of a kind that has no word, readable: `bank_statements_12m`, `HARBOR_INVENTORY`. It is as free as the API makes it. */
+/** Makes a key without a text readable, such as `bank_statements_12m`. */
 export const humanizeKey = (key: string): string => {
   const text = key.replaceAll('_', ' ').toLowerCase()
   return text.charAt(0).toUpperCase() + text.slice(1)

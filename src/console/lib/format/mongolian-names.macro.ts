@@ -1,4 +1,4 @@
-/** Run by the bundler, whose `Intl` knows Mongolian: what it answers is in the bundle. */
+/** Runs in the bundler, whose `Intl` knows Mongolian; the bundle contains the results. */
 import { countryCodes } from '../../../lib/country-code.ts'
 import { currencies } from '../../../lib/money.ts'
 
@@ -6,7 +6,5 @@ const named = (codes: readonly string[], type: 'region' | 'currency'): Record<st
   const names = new Intl.DisplayNames('mn', { type })
   return Object.fromEntries(codes.map((code) => [code, names.of(code) ?? code]))
 }
-/** Every country of the program, by its code. */
 export const countryNames = () => named(countryCodes, 'region')
-/** Every currency of the program, by its code. */
 export const currencyNames = () => named(currencies, 'currency')

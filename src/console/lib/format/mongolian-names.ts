@@ -1,4 +1,4 @@
-/** Names of countries and currencies in Mongolian, by code, for browsers that do not know the language. */
+/** Mongolian names of countries and currencies, for browsers whose `Intl` lacks the language. */
 import { countryNames, currencyNames } from './mongolian-names.macro.ts' with { type: 'macro' }
 
 export const countries: Readonly<Record<string, string>> = countryNames()

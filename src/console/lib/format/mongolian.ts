@@ -1,16 +1,13 @@
 /**
- * Moments, spans and amounts in Mongolian, for browsers that do not know the language: Chromium leaves it out of its `Intl`. As CLDR has them
- * (mn, gregorian, medium and short); a test holds each against a whole `Intl`.
+ * Mongolian dates, durations and amounts, for browsers whose `Intl` lacks the language, such as Chromium.
+ * Follows CLDR (mn, gregorian, medium and short); a test compares it with a full `Intl`.
  */
 
 import type { WallTime } from './zoned-time.ts'
 
 const two = (value: number) => String(value).padStart(2, '0')
-/** A day without its year. */
 export const shortDayText = ({ month, day }: WallTime): string => `${month}-р сарын ${day}`
-/** A day. */
 export const dayText = (wall: WallTime): string => `${wall.year} оны ${shortDayText(wall)}`
-/** A moment, to the minute. */
 export const momentText = (wall: WallTime): string => `${dayText(wall)} ${two(wall.hour)}:${two(wall.minute)}`
 
 const relativeNames = {
@@ -20,19 +17,22 @@ const relativeNames = {
   second: { 0: 'одоо' },
 } as const
 const genitive = { day: 'өдрийн', hour: 'цагийн', minute: 'минутын', second: 'секундын' } as const
-/** How far a moment is from now, ahead where that is positive. @param format of the count */
+/**
+ * Formats a relative time; positive values are in the future.
+ * @param format formats the count
+ */
 export function agoText(value: number, unit: keyof typeof genitive, format: (count: number) => string): string {
   const names: Readonly<Record<string, string>> = relativeNames[unit]
   return names[value] ?? `${format(Math.abs(value))} ${genitive[unit]} ${value < 0 ? 'өмнө' : 'дараа'}`
 }
 
-/** Words of sizes and spans, behind their number. */
+/** Unit names of sizes and durations. */
 export const units: Readonly<Record<string, string>> = {
   ...{ millisecond: 'мс', second: 'сек', minute: 'мин', hour: 'цаг' },
   ...{ byte: 'байт', kilobyte: 'кБ', megabyte: 'МБ', gigabyte: 'ГБ', terabyte: 'ТБ' },
 }
 
-/** An amount as English has it, with the sign of the tugrik, and a space behind each sign. */
+/** Formats an amount like English, with the tugrik sign and a space after the sign. */
 export const moneyInParts = (parts: readonly Intl.NumberFormatPart[], currency: string): string =>
   parts
     .filter(({ type }) => type !== 'literal')

@@ -1,4 +1,4 @@
-/** Processors by what they call themselves, in every language. */
+/** Brand names of processors, the same in every language. */
 const names: Readonly<Record<string, string>> = {
   stripe: 'Stripe',
   tap: 'Tap',
@@ -8,5 +8,4 @@ const names: Readonly<Record<string, string>> = {
   btcpay: 'BTCPay Server',
   sandbox: 'Sandbox',
 }
-/** One that is new here stands by its code. */
 export const processorName = (name: string): string => names[name] ?? name

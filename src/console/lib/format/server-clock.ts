@@ -1,26 +1,26 @@
-/** What time it is on the server: the clock here may be wrong. */
+/** The server's clock; the browser's may be wrong. */
 import { type Signal, signal } from '@preact/signals'
 
 let aheadMs = 0
 
-/** Learns it from an answer. */
+/** Reads the server's time from a response's `Date` header. */
 export function syncClock({ headers }: Response): void {
   const said = Date.parse(headers.get('date') ?? '')
-  // An answer tells whole seconds: less than that is no difference.
+  // The header has whole seconds, so smaller differences are ignored.
   if (Number.isFinite(said) && Math.abs(said - Date.now()) > 2_000) aheadMs = said - Date.now()
   else if (Number.isFinite(said)) aheadMs = 0
 }
 
-/** Milliseconds since 1970, as the server counts them. */
+/** Returns the server's time in milliseconds since 1970. */
 export const serverNow = (): number => Date.now() + aheadMs
 
 const dayMs = 86_400_000
-/** A day of the API, so many days before today's (UTC). */
+/** Returns a date some days before today (UTC). */
 export const daysAgo = (days: number): string => new Date(serverNow() - days * dayMs).toISOString().slice(0, 10)
 
 const tickMs = 10_000
 let ticks: Signal<number> | undefined
-/** Changes every ten seconds, for what says how long ago something was. */
+/** A signal that changes every ten seconds, so that relative times are redrawn. */
 export function clockTick(): Signal<number> {
   if (ticks) return ticks
   const made = signal(0)

@@ -1,11 +1,9 @@
-/** The line of a plot that is drawn without a library. */
-
 export const width = 100
 export const height = 32
 
 /**
- * The line through the values, over gaps with a gap; zero is at the bottom, or whatever is below it.
- * @param among all values that are drawn by the same measure
+ * Returns the SVG path through the values, with gaps for nulls. The bottom is zero or the lowest value.
+ * @param among all values that share the scale
  */
 export function sparklinePath(values: readonly (number | null)[], among = values): string {
   const drawn = among.map((value) => value ?? 0)

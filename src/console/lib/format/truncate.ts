@@ -1,14 +1,17 @@
-/** So much of a name stands in a sentence or on a button: whoever gave it may have made it very long. */
+/** Default length of names in sentences and buttons. */
 const defaultLength = 80
 
-/** The beginning of a name, which says by its dots that it goes on. @param most in UTF-16 units; no character is cut in two */
+/**
+ * Truncates a text with an ellipsis and does not split a surrogate pair.
+ * @param most length in UTF-16 units
+ */
 export const truncate = (text: string, most = defaultLength): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`
 
-/** So much of a long text is shown beside another, with so much of what both say before they differ. */
+/** Length of an excerpt, and how much equal text precedes the first difference. */
 const [shownMax, before] = [200, 40]
 
-/** Two texts where they differ for the first time, for whoever compares them: of long ones the same part of both. */
+/** Returns excerpts of two texts around their first difference. */
 export function diffExcerpts(one: string, other: string): readonly [string, string] {
   if (Math.max(one.length, other.length) <= shownMax) return [one, other]
   let same = 0

@@ -1,9 +1,9 @@
-/** Moments as the clock on the wall of a time zone shows them, for fields of the kind `datetime-local`. */
+/** Local times of a time zone, for `datetime-local` fields. */
 
 export type WallTime = { year: number; month: number; day: number; hour: number; minute: number }
 
 const formats = new Map<string, Intl.DateTimeFormat>()
-/** In UTC where this browser knows no such zone, as moments are shown then. */
+/** Falls back to UTC for a time zone that this browser does not know. */
 function clockFormat(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone)
   if (known) return known
@@ -19,7 +19,6 @@ function clockFormat(zone: string): Intl.DateTimeFormat {
   return fresh
 }
 
-/** What that clock shows at a moment. */
 export function wallTimeAt(at: number, zone: string): WallTime {
   const parts = Object.fromEntries(
     clockFormat(zone)
@@ -34,7 +33,7 @@ const utcOf = ({ year, month, day, hour, minute }: WallTime) => Date.UTC(year, m
 const minuteMs = 60_000
 const two = (value: number) => String(value).padStart(2, '0')
 
-/** `2026-11-23T18:30` of a moment of the API, on the clock of that zone; empty for none. */
+/** Formats a timestamp as `2026-11-23T18:30` in a time zone; empty for null. */
 export function wallTimeText(iso: string | null, zone: string): string {
   if (iso === null) return ''
   const { year, month, day, hour, minute } = wallTimeAt(Date.parse(iso), zone)
@@ -42,8 +41,8 @@ export function wallTimeText(iso: string | null, zone: string): string {
 }
 
 /**
- * The moment at which that clock shows this, as the API takes it; null for an empty text, undefined where it is none. Of an hour that is there twice
- * the first, of one that is left out the same time after it.
+ * Parses a local time into a timestamp of the API: null for empty, undefined if invalid. A repeated hour gives its
+ * first occurrence, a skipped hour the same time after it.
  */
 export function parseWallTime(text: string, zone: string): string | null | undefined {
   if (text.trim() === '') return null
@@ -52,13 +51,15 @@ export function parseWallTime(text: string, zone: string): string | null | undef
   const [, year, month, day, hour, minute] = match.map(Number)
   const wanted = utcOf({ year: year ?? 0, month: month ?? 0, day: day ?? 0, hour: hour ?? 0, minute: minute ?? 0 })
   if (!Number.isFinite(wanted)) return undefined
-  // How far the zone is from UTC about then; the two of a day of change, the larger first, which is the earlier moment.
+  // The zone's offsets a day before and after; the larger one gives the earlier instant.
   const offsets = [wanted - 24 * 60 * minuteMs, wanted + 24 * 60 * minuteMs].map((at) => utcOf(wallTimeAt(at, zone)) - at)
   const [least, most] = [Math.min(...offsets), Math.max(...offsets)] as const
   const fits = [most, least].find((offset) => utcOf(wallTimeAt(wanted - offset, zone)) === wanted)
   return new Date(wanted - (fits ?? least)).toISOString()
 }
 
-/** The same of a field that showed a moment before: one that was not touched stays to the second, which the field does not show. */
+/**
+ * Parses a local time. An unchanged text keeps the stored timestamp with its seconds, which the field does not show.
+ */
 export const parseChangedWallTime = (text: string, before: string | null, zone: string): string | null | undefined =>
   text === wallTimeText(before, zone) ? before : parseWallTime(text, zone)

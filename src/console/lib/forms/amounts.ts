@@ -1,21 +1,22 @@
-/** Amounts as they are typed: no browser is needed to read them. */
+/** Parses typed amounts. Runs without a browser. */
 import { decimalOf, decimalsOf, parseAmount } from '../../../lib/money.ts'
 import { latinOf } from './number-input.ts'
 
 export type Money = { readonly amount: number; readonly currency: string }
 
-/** An amount as it is typed into a field, in major units: `10.50`. */
+/** Formats an amount in major units, such as `10.50`. */
 export const moneyText = ({ amount, currency }: Money): string => decimalOf(amount, decimalsOf(currency))
 
-/** An amount as it may be typed, for whoever typed something else. */
+/** Returns an example for error messages. */
 export const exampleOf = (currency: string): string => moneyText({ amount: Math.floor(1_250.5 * 10 ** decimalsOf(currency)), currency })
 
-/** `1,250` and `1.250`: to one a thousand and more, to another one and a quarter. */
+/** `1,250` and `1.250` mean a thousand to some people and one and a quarter to others. */
 const ambiguous = /^-?[1-9]\d{0,2}([.,])\d{3}$/
 
 /**
- * What was typed, in whatever digits, or undefined where it is no amount of that currency. A comma counts as a point, but where it may part thousands: money is
- * not guessed. Of a currency with three decimals `1.250` is how souk writes it itself.
+ * Parses an amount in any digits; undefined if invalid. A comma counts as a point unless it could separate thousands:
+ * money is not guessed.
+ * With a currency of three decimals, `1.250` is the API's own form.
  */
 export function parseMoney(text: string, currency: string): Money | undefined {
   const typed = latinOf(text)

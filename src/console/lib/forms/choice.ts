@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 
-/** A record that may be chosen, as it is shown. */
+/** A record as a picker shows it. */
 export type Choice = {
   readonly id: string
   readonly text: string
   readonly detail?: string | undefined
-  /** Stands before it, such as a small picture. */
+  /** Shown before the text, such as a thumbnail. */
   readonly before?: ComponentChildren
 }

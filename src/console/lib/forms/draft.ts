@@ -1,10 +1,10 @@
-/** What is typed into a form, as a record of signals: one a field, so that a key redraws its field alone. */
+/** Form values as one signal per field, so that a key press redraws one field. */
 import { type Signal, signal } from '@preact/signals'
 
 export type Draft<Texts extends object> = { readonly [Name in keyof Texts]: Signal<Texts[Name]> }
 
 const names = new WeakMap<object, string>()
-/** What a field of a draft is called, as mostly in the body that is sent; undefined of what is none. */
+/** Returns a field's name in its draft; undefined for other signals. */
 export const nameOf = (field: object): string | undefined => names.get(field)
 
 export const draftOf = <Texts extends object>(texts: Texts): Draft<Texts> =>
@@ -16,11 +16,11 @@ export const draftOf = <Texts extends object>(texts: Texts): Draft<Texts> =>
     }),
   ) as Draft<Texts>
 
-/** What is in the fields now. Read inside a computed signal it follows them. */
+/** Returns the values of a draft. Inside a computed signal it tracks them. */
 export const textsOf = <Texts extends object>(draft: Draft<Texts>): Texts =>
   Object.fromEntries(Object.entries(draft).map(([name, field]) => [name, (field as Signal<unknown>).value])) as Texts
 
-/** Puts other values into the fields. */
+/** Sets values of a draft. */
 export function fill<Texts extends object>(draft: Draft<Texts>, texts: Partial<Texts>): void {
   for (const [name, value] of Object.entries(texts)) {
     const field = draft[name as keyof Texts] as Signal<unknown> | undefined

@@ -1,6 +1,4 @@
-/** Numbers as they are typed, in the digits and with the marks of whichever keyboard. */
-
-/** The same with the digits `0` to `9`: Arabic and Persian ones, and the marks that go with them, a point and a comma. */
+/** Converts Arabic and Persian digits and separators to `0`–`9`, point and comma. */
 export const latinOf = (text: string): string =>
   text
     .trim()
@@ -8,7 +6,7 @@ export const latinOf = (text: string): string =>
     .replaceAll('٫', '.')
     .replaceAll('٬', ',')
 
-/** A whole number of at most so many digits; undefined where it is none. */
+/** Parses a whole number of at most `digitsMax` digits; undefined if invalid. */
 export function wholeNumber(text: string, digitsMax = 10): number | undefined {
   const plain = latinOf(text)
   return /^\d+$/.test(plain) && plain.length <= digitsMax ? Number(plain) : undefined

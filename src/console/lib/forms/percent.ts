@@ -1,7 +1,7 @@
-/** Percentages as they are typed, in hundredths of a percent as the API has them. No fraction is rounded. */
+/** Parses percentages as basis points, without rounding. */
 import { latinOf } from './number-input.ts'
 
-/** 1250 of `12.5`; undefined where it is no percentage from 0 to 100 with two decimals at most. A comma counts as a point. */
+/** Parses `12.5` as 1250. Undefined unless it is from 0 to 100 with at most two decimals; a comma counts as a point. */
 export function parsePercent(text: string): number | undefined {
   const match = /^(\d{1,3})(?:[.,](\d{1,2}))?$/.exec(latinOf(text))
   if (!match) return undefined
@@ -9,7 +9,7 @@ export function parsePercent(text: string): number | undefined {
   return bps <= 10_000 ? bps : undefined
 }
 
-/** `12.5` of 1250. */
+/** Formats 1250 as `12.5`. */
 export function percentText(bps: number): string {
   const part = String(bps % 100)
     .padStart(2, '0')

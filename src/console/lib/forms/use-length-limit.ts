@@ -2,7 +2,10 @@ import type { Signal } from '@preact/signals'
 import type { TargetedClipboardEvent } from 'preact'
 import { useState } from 'preact/hooks'
 
-/** Browsers cut what is pasted without a word. @returns how much a field takes, where it has cut something, and what watches for that */
+/**
+ * Reports a paste that the browser cut at `maxlength`.
+ * @returns the limit if text was cut, and the paste handler
+ */
 export function useLengthLimit(bind: Signal<string>, max: number | undefined) {
   const [isCut, setCut] = useState(false)
   return {

@@ -1,4 +1,4 @@
-/** The languages of the console. A catalog is one object a language; a screen has its own, which is loaded with it. */
+/** Languages and text catalogs. Each screen has its own catalog, which loads with it. */
 import { isolateBidi } from '../format/bidi-isolate.ts'
 import { readStored, writeStored } from '../session/browser-storage.ts'
 
@@ -9,7 +9,7 @@ const storageKey = 'souk-console-language'
 const languageParameter = 'language'
 const isLanguage = (tag: string | null): tag is Language => tag !== null && Object.hasOwn(languages, tag)
 
-/** What was chosen, else the first of the browser's that there is. */
+/** The chosen language, or the first available one of the browser's. */
 export const language: Language = (() => {
   const chosen = readStored('localStorage', storageKey) ?? new URLSearchParams(location.search).get(languageParameter)
   if (isLanguage(chosen)) return chosen
@@ -17,8 +17,8 @@ export const language: Language = (() => {
 })()
 
 /**
- * Whatever has been said in another language is said anew: the page begins again. Where the browser keeps nothing, the address of that page says
- * it, and the page speaks it for as long as it lasts; no link carries it on, so the next page that is loaded is in the browser's language again.
+ * Sets the language and reloads the page. If the browser stores nothing, a query parameter keeps the language for
+ * this page.
  */
 export function chooseLanguage(tag: Language): void {
   if (writeStored('localStorage', storageKey, tag)) {
@@ -31,14 +31,14 @@ export function chooseLanguage(tag: Language): void {
 }
 
 /**
- * Whether this browser's `Intl` knows the language. Chromium's knows no Mongolian, and takes that of the machine in its place: what `Intl` is to
- * say in it is said by lib/mongolian.ts, and where that has no word, as in English.
+ * Whether the browser's `Intl` knows the language. Chromium lacks Mongolian and would use the system's:
+ * lib/format/mongolian.ts replaces it, and the rest falls back to English.
  */
 export const isKnownToIntl = Intl.DateTimeFormat.supportedLocalesOf(language).length > 0
-/** The language to ask `Intl` for. */
+/** The locale for `Intl`. */
 export const locale = isKnownToIntl ? language : 'en'
 
-/** A text with `{name}` where a value goes; or several by number, which `n` decides. */
+/** A text with `{name}` placeholders, or plural forms that are selected by `n`. */
 export type Message = string | ({ readonly other: string } & Partial<Readonly<Record<Intl.LDMLPluralRule, string>>>)
 export type Values = Readonly<Record<string, string | number>>
 
@@ -53,20 +53,26 @@ export function formatMessage(message: Message, values: Values = {}): string {
   })
 }
 
-/** A catalog in another language than English: the same texts, and of refusals what kind they are, which souk says in English itself. */
+/** A catalog in another language: the same keys, and names of the errors that the API itself words in English. */
 export type Translation<Texts> = Readonly<Record<keyof Texts, Message>> & { readonly [kind: `refused.${number}`]: Message }
 
 type Loaders<Words> = { readonly en: () => Promise<{ default: Words }> } & {
   readonly [Tag in Exclude<Language, 'en'>]: () => Promise<{ default: Translation<Words> }>
 }
 
-/** Loads what is not there yet: it begins to come as soon as somebody imports it. */
+/** Loads that are not finished. A load starts when its module is imported. */
 const pendingLoads = new Set<() => Promise<void>>()
 
-/** Resolves when all that comes with the files imported so far is there; what could not be loaded is asked for again. @throws where it cannot be */
+/**
+ * Resolves when everything is loaded that the imported modules need; repeats failed loads.
+ * @throws if a load fails
+ */
 export const textsLoaded = (): Promise<unknown> => Promise.all([...pendingLoads].map((load) => load()))
 
-/** What a file needs of another that is not for everybody: there once `wordsLoaded`. @returns it, or undefined until then */
+/**
+ * Starts a load that `textsLoaded` waits for.
+ * @returns a getter of the result, undefined until it is loaded
+ */
 export function loadEarly<T>(loader: () => Promise<T>): () => T | undefined {
   let here: T | undefined
   let loading: Promise<void> | undefined
@@ -88,13 +94,14 @@ export function loadEarly<T>(loader: () => Promise<T>): () => T | undefined {
   return () => here
 }
 
-/** What says in Mongolian what this browser's `Intl` does not: it never comes where that does, or in another language. */
+/** Loads a Mongolian replacement of `Intl` if this browser needs it. */
 export const mongolianFallback = <T>(loader: () => Promise<T>): (() => T | undefined) =>
   isKnownToIntl || language !== 'mn' ? () => undefined : loadEarly(loader)
 
 /**
- * A catalog: `const w = catalog({ en: () => import('./en.ts'), … })`, once `wordsLoaded` used as `w('title')`, `w('items', { n: 3 })`.
- * The English one says which texts there are; another that lacks one does not compile.
+ * Creates a catalog: `const t = catalog({ en: () => import('./en.ts'), … })`, then `t('title')` or `t('items', { n: 3
+ * })`.
+ * English defines the keys; a language that lacks one does not compile.
  */
 export function catalog<Texts extends Readonly<Record<string, Message>>>(loaders: Loaders<Texts>) {
   const loaded = loadEarly<{ default: Readonly<Record<keyof Texts, Message>> }>(loaders[language])
@@ -102,7 +109,7 @@ export function catalog<Texts extends Readonly<Record<string, Message>>>(loaders
     const message = loaded()?.default[key]
     return message === undefined ? '' : formatMessage(message, values)
   }
-  /** Whether there is such a text, for keys that come from outside, such as states. */
+  /** Returns whether a key exists, for keys from outside, such as states. */
   t.has = (key: string): key is keyof Texts & string => Object.hasOwn(loaded()?.default ?? {}, key)
   return t
 }

@@ -1,14 +1,14 @@
 import { exampleOf } from '../forms/amounts.ts'
 import { catalog } from './catalog.ts'
 
-/** What every screen says; loaded before the first one. */
+/** Texts that all screens share; loaded before the first screen. */
 export const common = catalog({ en: () => import('./en.ts'), ar: () => import('./ar.ts'), mn: () => import('./mn.ts') })
 
-/** A state of the API in words; one that is new here, as it stands. */
+/** Returns the name of an API state, or the state if it has no text. */
 export const stateName = (state: string): string => {
   const key = `state.${state}`
   return common.has(key) ? common(key) : state
 }
 
-/** What is said of a text that is no amount of a currency. */
+/** Returns the error of an invalid amount. */
 export const notAmount = (currency: string): string => common('notAmount', { currency, example: exampleOf(currency) })

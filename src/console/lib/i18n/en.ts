@@ -1,4 +1,3 @@
-/** What every screen says. */
 export default {
   save: 'Save',
   saved: 'Saved',

@@ -1,4 +1,4 @@
-/** What happens on the server, as it tells it: `/v2/events` of a shop, `/admin/events`. Where it cannot be followed, the page asks again. */
+/** Follows the server's events: `/v2/events` of a shop or `/admin/events`. Without a stream, pages poll. */
 import { effect, signal } from '@preact/signals'
 import { createParser } from 'eventsource-parser'
 import { useEffect, useRef } from 'preact/hooks'
@@ -11,26 +11,29 @@ import { streamSlot } from './stream-slot.ts'
 export type LiveEvent = { readonly id: string; readonly event: string; readonly data: Readonly<Record<string, unknown>> }
 type Listener = (happened: LiveEvent) => void
 
-/** Whether what happens is told at present. */
+/** Whether events arrive at present. */
 export const isLive = signal(false)
 
 const listeners = new Set<Listener>()
-/** What a page shows comes first; what happens meanwhile is told all the same. */
+/** Delay before the stream starts, so that the page's own reads come first. Events are not lost meanwhile. */
 const startDelayMs = 300
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
-/** The server says something every 15 seconds, if only that it is there: whoever hears nothing for longer knows nothing, and later asks anew. */
+/**
+ * The server sends something every 15 seconds. After the first limit pages poll, after the second the stream
+ * reconnects.
+ */
 const silenceMs = { doubted: 22_000, ended: 50_000 }
 
-/** So long a page that nobody looks at keeps its stream. */
+/** How long a hidden page keeps its stream. */
 const hiddenMaxMs = 30_000
 
-/** Where the last stream was, and when (`performance.now()`): it is the same place in another one, of another shop too. */
+/** Position of the last stream and its time (`performance.now()`). Streams of all shops share positions. */
 let position = { id: '', at: Number.NEGATIVE_INFINITY }
-/** What is older than that is not told again to a page that has just read: it reads once more instead. */
+/** An older position is not resumed by a page that has just read its data: the page reads once more instead. */
 const positionMaxAgeMs = 60_000
 
-/** From where a stream goes on that begins now, with a page that reads now. */
+/** Sets the position at which a new stream resumes. */
 function resumePosition(): void {
   const from = performance.now() - positionMaxAgeMs
   if (position.at > from) return
@@ -38,10 +41,10 @@ function resumePosition(): void {
   position = { id: begunAt > from ? lastEventId : '', at: begunAt }
 }
 
-/** The first of the page goes on from where its session was answered, with the shops as they were. */
+/** The first stream resumes at the session's position, with the session's shops. */
 let isFirst = true
 
-/** Follows a stream until it is told to stop; begun again where it ended, after a pause that grows. */
+/** Follows a stream until stopped; reconnects after growing pauses. */
 function follow(path: string, shopId: string | undefined): () => void {
   let stopped = false
   let pause = firstPauseMs
@@ -66,17 +69,17 @@ function follow(path: string, shopId: string | undefined): () => void {
       if (shopId) headers['x-shop-id'] = shopId
       if (position.id) headers['last-event-id'] = position.id
       const answer = await fetch(path, { headers, credentials: 'omit', signal: mine.signal })
-      // Nobody was told of another shop, and a stream ends also when somebody may do something else by now: that is known once it begins, or is refused.
+      // Events of other shops are not sent, and a stream also ends when a role changes, so the shops are read again.
       if (!isFirst && (answer.ok || answer.status === 403 || answer.status === 404)) void reloadShops()
       isFirst = false
-      // Refused for good, such as where the operator's screens are: asked again seldom.
+      // A permanent refusal, such as for a missing network: retried rarely.
       if (answer.status >= 400 && answer.status < 500 && answer.status !== 429 && answer.status !== 401) pause = longestPauseMs
       if (!answer.ok || !answer.body) return
       heard()
-      // Where nothing says from where it goes on, something may have happened between what was read and now.
+      // Without a position, events can be missing between the page's read and now.
       if (!position.id) dispatch({ id: '', event: 'resync', data: {} })
       const parser = createParser({
-        // Also of what is no event: the server says where it is with every sign of life.
+        // Heartbeats carry an id as well.
         onId(id) {
           pause = firstPauseMs
           if (id && !stopped) position = { id, at: performance.now() }
@@ -85,24 +88,24 @@ function follow(path: string, shopId: string | undefined): () => void {
           dispatch({ id: id ?? '', event: event ?? 'message', data: objectIn(data) })
         },
       })
-      // Not `for await`: Safari's streams cannot.
+      // Safari's streams do not support `for await`.
       const reader = answer.body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader()
       for (let next = await reader.read(); !next.done; next = await reader.read()) {
         heard()
         parser.feed(next.value)
       }
     } catch {
-      // Away, or aborted: begun again below.
+      // The network failed or the stream was aborted: it reconnects below.
     } finally {
       clearTimeout(silence)
       clearTimeout(doubt)
       isLive.value = false
-      // What nobody reads any more is not to stay open.
+      // Closes the connection, whose data nobody reads.
       mine.abort()
     }
   }
 
-  /** Until the time is over, somebody looks again who did not, or it is to stop. */
+  /** Waits until the time is over, the page becomes visible, or the stream stops. */
   function pauseFor(ms: number): Promise<void> {
     return new Promise((done) => {
       resume = () => {
@@ -116,12 +119,12 @@ function follow(path: string, shopId: string | undefined): () => void {
     })
   }
 
-  /** Until somebody looks at the page. */
+  /** Waits until the page is visible. */
   async function untilVisible(): Promise<void> {
     while (!stopped && document.visibilityState === 'hidden') await pauseFor(longestPauseMs)
   }
 
-  /** Where nobody looks for long, another tab may have the stream: it is gone on from where it was. */
+  /** Releases the stream of a hidden page to other tabs; it resumes at its position. */
   let leaving: ReturnType<typeof setTimeout> | undefined
   const onLook = () => {
     clearTimeout(leaving)
@@ -167,7 +170,7 @@ const dispatch = (happened: LiveEvent) => {
   for (const listener of [...listeners]) listener(happened)
 }
 
-/** Follows what the page that is shown is about, for as long as somebody is logged in. */
+/** Follows the events of the shown shop or the instance while somebody is signed in. */
 export function watchEvents(): void {
   effect(() => {
     if (missingShopReports.value > 0) void reloadShops()
@@ -189,15 +192,14 @@ export function watchEvents(): void {
 
 const firstLookMs = 2_000
 const longestLookMs = 60_000
-/** Several things that happen at once are looked at together. */
+/** Events within this time cause one reload. */
 const gatherMs = 300
 
 /**
- * Reads anew when something of these names happens (`order.*`, `import.finished`), and where that cannot be followed, from time to time,
- * ever more seldom.
- * @param names patterns; `resync` always counts: the server could not tell what was missed
- * @param of whether an event is about what is shown
- * @param everyMs so long after something has happened, with what happens until then, it is read: more for what is dear to read
+ * Reloads on matching events, and polls at growing intervals without a stream.
+ * @param names patterns such as `order.*`; `resync` always matches, because events may be missing
+ * @param of filters events by their data
+ * @param everyMs delay after an event that collects further ones; longer for expensive reads
  */
 export function useLiveReload(
   names: readonly string[],
@@ -238,7 +240,7 @@ export function useLiveReload(
   }, [key, everyMs])
 }
 
-/** Reads anew from time to time while somebody looks, for what changes without being told of. @param everyMs others mean that it is begun anew */
+/** Reloads at an interval while the page is visible, for data without events. */
 export function useVisibleInterval(everyMs: number, reload: () => unknown): void {
   const latest = useRef(reload)
   latest.current = reload
@@ -250,9 +252,9 @@ export function useVisibleInterval(everyMs: number, reload: () => unknown): void
   }, [everyMs])
 }
 
-/** Whoever was away for less finds it as they left it. */
+/** A shorter absence does not reload. */
 const awayMinMs = 10_000
-/** Reads anew when somebody comes back to the page: what changes without being told of may have changed meanwhile. */
+/** Reloads when the person returns to the page, for data without events. */
 export function useReloadOnReturn(reload: () => unknown): void {
   const latest = useRef(reload)
   latest.current = reload
@@ -268,7 +270,7 @@ export function useReloadOnReturn(reload: () => unknown): void {
   }, [])
 }
 
-/** Calls back with each event of these names, for pages that show a progress. */
+/** Calls a listener with each matching event, for progress displays. */
 export function useEvents(names: readonly string[], listener: Listener): void {
   const latest = useRef(listener)
   latest.current = listener

@@ -1,15 +1,15 @@
-/** How many streams of events the tabs of a browser hold open together. */
+/** Limits the event streams of all tabs. */
 
-/** By HTTP/1.1 a browser has six connections to a server, of all tabs: streams leave as many to what pages ask for. */
+/** HTTP/1.1 browsers open six connections per server: streams leave three for requests. */
 const slots = ['souk-events-1', 'souk-events-2', 'souk-events-3']
 
 /**
- * Waits until this tab may hold a stream open. Whoever waits asks the server from time to time instead.
- * @param signal gives it up
- * @returns what lets the next tab have its turn; at once where the browser gives no locks
+ * Waits until this tab may open a stream; without one, pages poll.
+ * @param signal cancels the wait
+ * @returns releases the slot; resolves at once if the browser has no locks
  */
 export function streamSlot(signal: AbortSignal): Promise<() => void> {
-  // Only in a secure context, which the login needs as well.
+  // Missing outside a secure context.
   const locks = navigator.locks as LockManager | undefined
   if (!locks) return Promise.resolve(() => undefined)
   const asking = new AbortController()
@@ -24,13 +24,13 @@ export function streamSlot(signal: AbortSignal): Promise<() => void> {
   for (const name of slots)
     locks
       .request(name, { signal: asking.signal }, () => {
-        // Of two that come at once one is enough.
+        // Two slots can be granted at once; one is enough.
         if (isHeld || signal.aborted) return undefined
         isHeld = true
         asking.abort()
         return new Promise<void>((done) => resolve(done))
       })
-      // Where no cookies are taken, locks are refused.
+      // Browsers without cookies refuse locks.
       .catch(() => asking.signal.aborted || give())
   return promise.finally(() => signal.removeEventListener('abort', give))
 }

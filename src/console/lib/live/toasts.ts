@@ -1,4 +1,4 @@
-/** What is said in passing, over whichever page is shown. */
+/** Short messages over any page. */
 import { signal } from '@preact/signals'
 
 type Toast = {
@@ -9,7 +9,6 @@ type Toast = {
   readonly undo?: () => unknown
 }
 
-/** Those that are shown now. */
 export const toasts = signal<readonly Toast[]>([])
 let made = 0
 const shownMs = 8_000
@@ -18,11 +17,11 @@ const shownMax = 4
 export const dismiss = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
-/** Something else is tried: that what was before was done is over, but for what takes it back. */
+/** Dismisses success messages before another action; keeps those with an undo. */
 export const dismissNotices = () => {
   toasts.value = toasts.value.filter(({ error, undo }) => error !== undefined || undo !== undefined)
 }
-/** Of another account, nothing is to be read. */
+/** Dismisses everything, when another account signs in. */
 export const dismissAll = () => {
   toasts.value = []
 }
@@ -30,16 +29,16 @@ function addToast(toast: Omit<Toast, 'id'>): void {
   const id = ++made
   const others = toasts.value.filter(({ about }) => about === undefined || about !== toast.about)
   toasts.value = [...others, { ...toast, id }].slice(-shownMax)
-  // What went wrong stays until it was read.
+  // Errors stay until they are closed.
   if (toast.error === undefined) setTimeout(() => dismiss(id), shownMs)
 }
 
 /**
- * Says in passing that something was done.
- * @param undo takes it back, while it is shown
- * @param about what: what was said of it before is over, and so is its undo
+ * Shows that something succeeded.
+ * @param undo reverts it while the message is shown
+ * @param about replaces earlier messages about the same subject
  */
 export const notify = (text: string, options: { undo?: () => unknown; about?: string } = {}): void => addToast({ text, ...options })
 
-/** Says that something went wrong, where no form does. */
+/** Shows an error that no form shows. */
 export const showError = (error: unknown): void => addToast({ error })

@@ -1,20 +1,20 @@
-/** The days that a page shows, as they stand in its address. */
+/** The dates of a page, which its URL holds. */
 import { daysAgo } from '../format/server-clock.ts'
 
 export const dayChoices = [7, 30, 90] as const
 const defaultDays = 30
 
 export type DateRange = {
-  /** One of those that the page offers; undefined of days of one's own. */
+  /** One of the offered lengths; undefined for a custom range. */
   readonly days: number | undefined
   readonly startDate?: string
   readonly endDate?: string
 }
 
 /**
- * Reads it: `?from=…&to=…`, both, else `?days=7`. What is none of these is what is shown of itself, the last 30 days.
- * @param offered how many days one may choose from
- * @param today days before the server's today, as a day of the API
+ * Parses `?from=…&to=…` or `?days=7`; the default is the last 30 days.
+ * @param offered the lengths to choose from
+ * @param today returns the date some days before the server's today
  */
 export function parseDateRange(
   query: Readonly<Record<string, string>>,
@@ -24,15 +24,15 @@ export function parseDateRange(
   const { from, to } = query
   if (from && to) return { days: undefined, startDate: from, endDate: to }
   const days = offered.find((one) => String(one) === query['days']) ?? defaultDays
-  // The API's own: nothing of it hangs on a clock.
+  // The API's default: needs no clock.
   return days === defaultDays ? { days } : { days, startDate: today(days - 1), endDate: today(0) }
 }
 
-/** What of it the API is asked for. */
+/** Returns the dates as API parameters. */
 export const rangeDates = ({ startDate, endDate }: DateRange): { startDate?: string; endDate?: string } =>
   startDate && endDate ? { startDate, endDate } : {}
 
-/** What of an address is its window, for links that lead to the same days elsewhere. */
+/** Returns the date parameters of a URL, for links to the same dates. */
 export function rangeQuery({ from, to, days }: Readonly<Record<string, string>>): string {
   const kept = from && to ? { from, to } : days ? { days } : {}
   const text = new URLSearchParams(kept).toString()
@@ -43,7 +43,7 @@ const dayMs = 86_400_000
 const dayStart = (text: string): number => Date.parse(`${text}T00:00:00Z`)
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
-/** As many days as these, which end the day before they begin. */
+/** Returns the range of equal length that ends the day before. */
 export function previousRange({ startDate, endDate }: { readonly startDate: string; readonly endDate: string }) {
   const length = dayStart(endDate) - dayStart(startDate) + dayMs
   return { startDate: dayOf(dayStart(startDate) - length), endDate: dayOf(dayStart(startDate) - dayMs) }

@@ -1,24 +1,24 @@
-/** Where the keyboard is when what had it is gone: never at the beginning of the page. */
+/** Restores the keyboard focus after the focused element was removed. */
 
-/** What had the keyboard last, and what it stood in, from within. */
+/** The last focused element and its ancestors. */
 let focusPath: readonly Element[] = []
 
-/** What the keyboard goes to: the nearest part of the page that is left of where it was, or the page's heading. */
+/** Returns the new focus target: the nearest remaining section, or the page heading. */
 function nearestTarget(): HTMLElement | null {
   const left = focusPath.find((one) => one.isConnected)
   const part = left?.closest<HTMLElement>('section, form, dialog')
   return part?.closest('main, dialog') ? part : document.querySelector<HTMLElement>('main h1')
 }
 
-/** After that long nothing else takes the keyboard, such as a window that gives it back, or a screen that has its own place for it. */
+/** Time for others to set the focus first, such as a closing dialog. */
 const settleMs = 50
 
-/** Watches for as long as the page lasts. */
+/** Watches for the lifetime of the page. */
 export function watchFocus(): void {
   addEventListener('focusin', ({ target }) => {
     focusPath = target instanceof Element ? [target, ...ancestorsOf(target)] : []
   })
-  // Whoever presses an empty place has left what had the keyboard.
+  // A press on an empty area gives up the focus.
   addEventListener('pointerup', () => {
     if (document.activeElement === document.body) focusPath = []
   })
@@ -30,7 +30,7 @@ export function watchFocus(): void {
       const to = nearestTarget()
       if (!to) return
       if (!to.hasAttribute('tabindex')) to.tabIndex = -1
-      // Where there is nothing yet, or a window lies over it, the next change of the page tries again.
+      // If nothing takes the focus yet, the next change of the page retries.
       to.focus({ preventScroll: true })
     }, settleMs)
   }).observe(document.body, { childList: true, subtree: true })

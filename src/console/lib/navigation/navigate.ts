@@ -1,4 +1,4 @@
-/** Goes to an address of the console as a link does: what was typed on the page is asked about first. */
+/** Follows a console URL like a link does, with the question about unsaved changes. */
 export function navigate(href: string): void {
   const link = document.createElement('a')
   link.href = href

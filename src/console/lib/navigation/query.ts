@@ -1,18 +1,17 @@
-/** What of a page stands in its address: filters, pages, windows. A link brings the same page up again. */
+/** The part of a page's state that its URL holds: filters, page number, dates. */
 import { useLocation, useRoute } from 'preact-iso/router'
 
 export type Query = {
   readonly of: Readonly<Record<string, string>>
-  /** Changes some of it; what is empty goes away. Back to the first page, unless the page is what changes. */
+  /** Changes parameters; empty ones are removed. Returns to the first page unless the page itself changes. */
   set(change: Readonly<Record<string, string | undefined>>, options?: { replace?: boolean }): void
-  /** The address with such a change. */
+  /** Returns the URL with such a change. */
   href(change: Readonly<Record<string, string | undefined>>): string
   readonly page: number
 }
 
-/** The query of the screen's address, and how it is changed. */
 export function useQuery(): Query {
-  // Of the screen's own address: while the next one is on its way, this one does not read anew by that of the next.
+  // The screen's own URL: while the next screen loads, this one does not read by its parameters.
   const { path, query } = useRoute()
   const { route } = useLocation()
   function href(change: Readonly<Record<string, string | undefined>>): string {

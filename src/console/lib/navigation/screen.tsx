@@ -1,4 +1,4 @@
-/** A screen: loaded when it is first shown, with its words in the reader's language. */
+/** Screens, which load on first use. */
 import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
@@ -16,24 +16,23 @@ export type Area = 'shop' | 'net' | 'account'
 export type Group = 'day' | 'catalog' | 'people' | 'content' | 'money' | 'network' | 'operations' | 'trust' | 'review'
 
 export type Screen = {
-  /** Below /console, with `:name` for what differs. */
+  /** Path below /console, with `:name` parameters. */
   readonly path: string
   readonly area: Area
-  /** Who is shown it, where it is not everybody of the area: what they may do, souk decides. */
+  /** Roles that see it, if not all of the area. The API checks permissions. */
   readonly roles?: readonly StaffRole[]
-  /** Where it stands in the menu, and under which of the shell's words; screens that others lead to have none. */
+  /** Position and text key in the menu; absent for screens that others link to. */
   readonly nav?: { readonly group: Group; readonly icon: IconName; readonly word: string; readonly below?: true }
-  /** What of the API it reads first where its address has no query: asked for as soon as somebody is in, while the frame is still drawn. */
+  /** API path to prefetch if the URL has no query. */
   readonly first?: string
   readonly component: ComponentType & { preload?: () => unknown }
 }
 
-/** For so long a screen is waited for; the browser itself gives up much later. */
+/** The browser's own timeout is much longer. */
 const loadTimeoutMs = 20_000
-/** Of one that did not come. */
 const retryAfterMs = 5_000
 
-/** Loads a screen when it is first shown, and the words that it imports; where it does not come, it says so, and can be asked for again. */
+/** Loads a screen with its texts on first use. If that fails, it shows an error with a retry. */
 export function lazyScreen(load: () => Promise<{ default: ComponentType }>): Screen['component'] {
   const found = signal<ComponentType | undefined>(undefined)
   async function loadScreen(): Promise<{ default: ComponentType }> {
@@ -42,13 +41,13 @@ export function lazyScreen(load: () => Promise<{ default: ComponentType }>): Scr
     found.value = module.default
     return module
   }
-  /** Where it takes too long it is still on its way, and is shown when it comes after all. */
+  /** After the timeout the load continues, and the screen appears if it finishes. */
   function loadWithTimeout(): ReturnType<typeof loadScreen> {
     const { promise, reject } = Promise.withResolvers<never>()
     const impatience = setTimeout(() => reject(timedOut), loadTimeoutMs)
     return Promise.race([loadScreen(), promise]).finally(() => clearTimeout(impatience))
   }
-  /** Whether it failed before anybody was in, and nobody was shown that: then it is asked for again by itself, once. */
+  /** Whether it failed before sign-in, unseen: then it is retried once without an error. */
   let isUnseen = false
   const Missing = () => {
     const [error, setError] = useState<unknown>(isUnseen ? undefined : noResponseError())
@@ -61,7 +60,7 @@ export function lazyScreen(load: () => Promise<{ default: ComponentType }>): Scr
       if (isUnseen) void again()
       isUnseen = false
     }, [])
-    // Where souk was away it is back some time, and somebody waits.
+    // Retries by itself, because the server may be back.
     useEffect(() => {
       if (error === undefined) return
       const waiting = setTimeout(again, retryAfterMs)
@@ -88,7 +87,7 @@ export function lazyScreen(load: () => Promise<{ default: ComponentType }>): Scr
 }
 
 const timedOut = Symbol('too late')
-/** It is of another version than the page, or the server is away; what takes too long is neither. */
+/** A failed load means a new version or no server; a timeout means neither. */
 const reloadUnlessTimedOut = async (cause: unknown): Promise<void> => {
   if (cause !== timedOut) await reloadForMissing()
 }

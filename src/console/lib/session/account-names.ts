@@ -1,11 +1,10 @@
-/** Whose accounts ids are, for operators: asked for together as they are drawn, and known for as long as the same person is in. */
+/** E-mail addresses of accounts by id, for operators: requested in batches and cached per session. */
 import { type Signal, signal } from '@preact/signals'
 import { api, ok } from '../api/api.ts'
 import { myId } from './session.ts'
 
-/** Of operators, and of merchants and their staff. */
+/** Ids of operators, merchants and staff. */
 const accountId = /^(usr|mer)_/
-/** So many are asked for by one request. */
 const idsPerRequest = 100
 let known = new Map<string, Signal<string | undefined>>()
 let knownTo: string | undefined
@@ -21,12 +20,12 @@ async function loadEmails(): Promise<void> {
       const one = mine.get(id)
       if (one) one.value = email
     }
-    // Whoever is drawn later asks again.
+    // The next drawing requests them again.
     if (!found) for (const id of some) mine.delete(id)
   }
 }
 
-/** The e-mail address of an account. @returns undefined until it is known, and of whatever is no account */
+/** Returns the e-mail address of an account; undefined until it is loaded, and for other ids. */
 export function emailOf(id: string): string | undefined {
   if (!accountId.test(id)) return undefined
   if (knownTo !== myId()) [known, knownTo] = [new Map(), myId()]

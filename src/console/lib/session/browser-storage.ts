@@ -1,11 +1,12 @@
-/** What the browser keeps between two visits. One that is told to take no cookies keeps nothing, and throws where it is asked. */
+/** Browser storage. It throws if the browser blocks cookies. */
 
-/** Of this page alone: tabs that are restored at once would take away one another's. */
+/** Unique per page, so that tabs that are restored together do not interfere. */
 const probe = `souk-console-probe-${crypto.getRandomValues(new Uint32Array(1)).join()}`
 
 /**
- * Whether the cookie of a session stays: where it does not, a session lasts as long as the page. By plain http, but on the machine itself,
- * browsers take no such cookie. To ask for it the page stands still for some milliseconds: it is asked once, by whoever wants to know first.
+ * Returns whether the browser keeps the session cookie; if not, a session lasts as long as the page. Over plain HTTP
+ * only localhost keeps it.
+ * The test blocks for some milliseconds, so it runs once.
  */
 export const cookiesPersist = (): boolean => (cookieTest ??= testCookie())
 let cookieTest: boolean | undefined
@@ -25,7 +26,7 @@ function testCookie(): boolean {
 
 type StorageName = 'localStorage' | 'sessionStorage'
 
-/** What was kept under a name, or null, also where nothing is kept. */
+/** Reads a stored value; null if there is none or storage is blocked. */
 export function readStored(place: StorageName, name: string): string | null {
   try {
     return globalThis[place].getItem(name)
@@ -34,7 +35,10 @@ export function readStored(place: StorageName, name: string): string | null {
   }
 }
 
-/** Keeps it, where the browser does. @returns whether it does */
+/**
+ * Stores a value.
+ * @returns whether that succeeded
+ */
 export function writeStored(place: StorageName, name: string, value: string): boolean {
   try {
     globalThis[place].setItem(name, value)

@@ -1,12 +1,12 @@
-/** The shop that the page is about: the one that its address names. */
+/** The shop that the URL names. */
 import { computed, signal } from '@preact/signals'
 import { readStored, writeStored } from './browser-storage.ts'
 import { type StaffRole, type StaffShop, session, shops } from './session.ts'
 
-/** Its handle, out of the address; undefined on pages that are about none. */
+/** Its handle; undefined outside shops. */
 export const shopName = signal<string | undefined>(undefined)
 
-/** Notes which shop a path of the console is about: before its screens are drawn, since they read by it. */
+/** Sets the shop from a path, before screens are drawn that read by it. */
 export function setShopFromPath(path: string): void {
   const named = /^\/console\/s\/([^/]+)/.exec(path)?.[1]
   const name = named === undefined ? undefined : decodeURIComponent(named)
@@ -15,34 +15,34 @@ export function setShopFromPath(path: string): void {
 
 export const shop = computed<StaffShop | undefined>(() => shops.value.find(({ name }) => name === shopName.value))
 
-/** What somebody is in the shop that the page is about. */
+/** The person's role in the shop. */
 export const role = computed<StaffRole | undefined>(() => shop.value?.role)
 
-/** What a role may, for what is shown; souk decides what is done. */
+/** What a role may do, for display. The API checks permissions. */
 export const mayManage = computed(() => role.value === 'OWNER' || role.value === 'MANAGER')
 export const mayFulfil = computed(() => mayManage.value || role.value === 'FULFILMENT')
 export const isOwner = computed(() => role.value === 'OWNER')
 
-/** Puts a shop as it is after a change in the place of the one that is known. */
+/** Updates the shop after a change. */
 export function updateShop(changed: Partial<StaffShop> & { id: string }): void {
   if (!session.value) return
   session.value = { ...session.value, shops: session.value.shops.map((one) => (one.id === changed.id ? { ...one, ...changed } : one)) }
 }
 
-/** Raised where souk knows no such shop any more: whoever worked in it may do so no longer, and what is known of that is old. */
+/** Counts 404 responses of a shop, which may mean that the person lost access. */
 export const missingShopReports = signal(0)
 
-/** The address of a page of this shop: `at('orders', id)`. */
+/** Returns the URL of a page of the shop: `shopPath('orders', id)`. */
 export const shopPath = (...parts: string[]): string => `/console/s/${[shopName.value ?? '', ...parts].map(encodeURIComponent).join('/')}`
-/** The address of a page of the operator's. */
+/** Returns the URL of an operator page. */
 export const operatorPath = (...parts: string[]): string => `/console/net/${parts.map(encodeURIComponent).join('/')}`
 
 const lastShop = 'souk-console-shop'
-/** Notes the shop that the page is about: one begins in it next time. */
+/** Stores the shop as the next start page. */
 export function rememberShop(): void {
   if (shop.value) writeStored('localStorage', lastShop, shop.value.name)
 }
 export const lastShopName = (): string | null => readStored('localStorage', lastShop)
 
-/** Headers of what is for a shop, whichever is shown by the time that it is sent: an undo, or one of many. @param id of the one that is shown now */
+/** Headers that fix the shop of later requests, such as an undo or a batch. */
 export const shopHeader = (id = shop.peek()?.id): { 'x-shop-id'?: string } => (id ? { 'x-shop-id': id } : {})

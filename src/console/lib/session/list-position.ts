@@ -1,11 +1,10 @@
-/** Where one was: whoever goes back to a list finds the part of it that they came from. */
+/** The last URL of each page, so that going back to a list restores its filters and page. */
 const visits = new Map<string, string>()
-/** So many pages, those that were shown last: a console that is open for a day sees many. */
 const visitsMax = 100
-/** What of an address opens a window over a list: nobody comes back to that. */
+/** Parameters that open a dialog; these are not restored. */
 const dialogParameters = ['do', 'new', 'edit', 'erase']
 
-/** Notes that a page is shown. @param url its address with the query, which says which part of it */
+/** Records the URL of a shown page. */
 export function recordVisit(path: string, url: string): void {
   const query = new URLSearchParams(url.slice(path.length))
   for (const name of dialogParameters) query.delete(name)
@@ -15,5 +14,5 @@ export function recordVisit(path: string, url: string): void {
   if (visits.size > visitsMax && oldest !== undefined) visits.delete(oldest)
 }
 
-/** The address that a page was shown at last; its own where it never was. */
+/** Returns the last URL of a page, or its path. */
 export const lastVisit = (path: string): string => visits.get(path) ?? path

@@ -1,6 +1,6 @@
 /**
- * Who is at the console. The access token is in memory alone; what renews it is in a cookie that no script can read. Renewals go one after
- * another over all tabs, because each spends the cookie of the one before.
+ * The console's session. The access token stays in memory; an HttpOnly cookie renews it. Tabs renew one after
+ * another, because each renewal replaces the cookie.
  */
 import { computed, signal } from '@preact/signals'
 import { ApiError, noResponseError, readApiError, responseTimeoutMs } from '../api/api-error.ts'
@@ -14,25 +14,27 @@ export type StaffRole = StaffShop['role']
 
 export type Session = {
   readonly accessToken: string
-  /** By the clock of this page that only goes forward: the clock on the wall may be wrong. */
+  /** By `performance.now()`, because the system clock can be wrong. */
   readonly expiresAt: number
   readonly begunAt: number
-  /** A part of one, so that not all tabs renew at the same moment. */
+  /** Random factor, so that tabs do not renew at the same moment. */
   readonly spread: number
   readonly roles: readonly ('MERCHANT' | 'SUPER_ADMIN')[]
   readonly shops: readonly StaffShop[]
-  /** Where streams of events stood when it was answered; undefined of what another tab was answered. */
+  /** Position of the event streams at sign-in; undefined if another tab shared the session. */
   readonly lastEventId: string | undefined
 }
 
-/** `asking`: it is not known yet. `setup`: nobody runs this souk yet. `away`: souk does not answer. `locked`: their session is over, and what they
- * typed waits behind the login. */
+/**
+ * `asking`: not known yet. `setup`: no operator exists yet. `away`: the server does not answer.
+ * `locked`: the session ended and unsaved input waits behind the login.
+ */
 export type SessionStatus = 'asking' | 'out' | 'setup' | 'away' | 'in' | 'locked'
 
 export const sessionStatus = signal<SessionStatus>('asking')
-/** Undefined while nobody is in. */
+/** Undefined while nobody is signed in. */
 export const session = signal<Session | undefined>(undefined)
-/** Why somebody is out who was in, or was about to be: another one has made the first operator. For the page to say. */
+/** Why the session ended; `taken` if another person created the first operator. */
 export const endReason = signal<'idle' | 'ended' | 'taken' | undefined>(undefined)
 
 export const isOperator = computed(() => session.value?.roles.includes('SUPER_ADMIN') ?? false)
@@ -44,12 +46,15 @@ type TabMessage = { kind: 'renewed'; answer: SessionResponse } | { kind: 'out'; 
 const tabs = new BroadcastChannel('souk-console')
 const broadcast = (message: TabMessage) => tabs.postMessage(message)
 
-/** Renewed after so long at the latest, while somebody is there: the cookie lasts for two hours from each renewal. */
+/** Renewal interval while the person is active. The cookie lasts two hours from each renewal. */
 const renewedAfterMs = 30 * 60_000
-/** Without a key, a press or a touch in any tab for so long, whoever sits there has gone. */
+/** Time without input in any tab after which the session ends. */
 export const idleMaxMs = 30 * 60_000
 
-/** What a token says of itself: whom it is of (RFC 7519, `sub`), and of which session (`sid`). It is souk that checks it. @returns '' of none */
+/**
+ * Reads a claim of a token (RFC 7519 `sub`, or the session's `sid`) without a check; the server checks it.
+ * @returns '' if absent
+ */
 function readClaim(token: string, name: 'sub' | 'sid'): string {
   try {
     return String(JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')))[name])
@@ -58,14 +63,14 @@ function readClaim(token: string, name: 'sub' | 'sid'): string {
   }
 }
 
-/** Where no cookie stays to renew by, the token is all there is. */
+/** Without a cookie the token cannot be renewed before it expires. */
 const renewAt = ({ begunAt, expiresAt, spread }: Session): number =>
   cookiesPersist() ? begunAt + Math.min((expiresAt - begunAt) / 2, renewedAfterMs) * spread : expiresAt
 
 function applySession(answer: SessionResponse, lastEventId?: string | null): void {
   const { accessToken, expiresIn, roles, shops } = answer
   const before = session.value
-  // Somebody else has logged in, in another tab: nothing that is here is theirs.
+  // Another account signed in, in another tab.
   if (before && readClaim(before.accessToken, 'sub') !== readClaim(accessToken, 'sub')) return void reloadPage()
   const now = performance.now()
   const times = { begunAt: now, expiresAt: now + expiresIn * 1000, spread: 0.9 + Math.random() * 0.1 }
@@ -75,32 +80,32 @@ function applySession(answer: SessionResponse, lastEventId?: string | null): voi
 }
 
 const sessionIdKey = 'souk-console-session'
-/** The session that was begun at this page, as a login or a first run answers it. */
+/** Stores the id of a session that began at this page. */
 const storeSessionId = ({ accessToken }: SessionResponse) => writeStored('localStorage', sessionIdKey, readClaim(accessToken, 'sid'))
 /**
- * Whether a session that a cookie brings was begun at this page. Another site of the domain may set a cookie of its own session here: whoever
- * comes would work in somebody else's account without a sign. What is kept beside it that site cannot write. Where nothing is kept nobody can tell.
+ * Returns whether a session began at this page. Another site of the domain could set a cookie of its own session
+ * (login CSRF), but cannot write this storage.
  */
 const isOwnSession = ({ accessToken }: SessionResponse): boolean => {
   const mine = readStored('localStorage', sessionIdKey)
   return mine === readClaim(accessToken, 'sid') || (mine === null && !writeStored('localStorage', sessionIdKey, ''))
 }
 
-/** One's own id; '' where nobody is in. */
+/** Returns the signed-in person's id; '' if nobody is. */
 export const myId = (): string => readClaim(session.value?.accessToken ?? '', 'sub')
 
-/** Another page, with nothing of this one; what was typed in it is not asked about. */
+/** Reloads the page without the question about unsaved changes. */
 function reloadPage(): void {
   clearDirty()
   location.reload()
 }
 
-/** How often somebody has left: what was asked for before that is for nobody. */
+/** Counts ended sessions, so that late responses are dropped. */
 let sessionsEnded = 0
 function endSession(because: 'idle' | 'ended' | undefined, to: SessionStatus = 'out'): void {
   const wasIn = sessionStatus.value === 'in'
   sessionsEnded++
-  // Whoever is to log in again finds what they typed; who logs out leaves nothing.
+  // Keeps unsaved input behind the login if the session expired, but not after a log-out.
   const keeps = because !== undefined && (sessionStatus.value === 'locked' || (wasIn && isDirty()))
   if (!keeps) session.value = undefined
   if (wasIn) endReason.value = because
@@ -122,10 +127,7 @@ async function requestSession(path: '/console/session' | '/console/setup', metho
   }
 }
 
-/**
- * Holds a lock over all tabs. Where a browser has none (no secure context, no cookies), or does not give it, this tab is the only one that counts:
- * two that spend one cookie at once are both served.
- */
+/** Runs work under a lock of all tabs. Without a lock it runs at once: the server accepts two uses of one cookie. */
 async function withTabLock<T>(work: () => Promise<T>): Promise<T> {
   if (!cookiesPersist() || !('locks' in navigator)) return work()
   let done: Promise<T> | undefined
@@ -141,7 +143,7 @@ async function withTabLock<T>(work: () => Promise<T>): Promise<T> {
 }
 
 declare global {
-  /** What bootstrap.ts asked for, with no answer where it could not; null once it was taken, or the page has asked by itself. */
+  /** The request of bootstrap.ts; null once it is taken or the page sent its own. */
   var soukBootstrap:
     | { readonly answer: Promise<Response | undefined>; readonly giveUp: AbortController; readonly isAsked: () => boolean }
     | null
@@ -151,14 +153,14 @@ declare global {
 let renewing: Promise<void> | undefined
 
 /**
- * Takes new tokens by the cookie, or those that another tab has just taken.
- * @throws Refused where souk does not answer; that nobody is logged in is no error
+ * Renews the token by the cookie, or takes the token that another tab just got.
+ * @throws ApiError if the server does not answer; a missing session is no error
  */
 export function renew(): Promise<void> {
   const before = session.value?.accessToken
   return renewWith(() =>
     withTabLock(async () => {
-      // While this tab waited for its turn, another one was at it, and told.
+      // Another tab may have renewed while this one waited.
       await new Promise((resume) => setTimeout(resume))
       if (session.value === undefined || session.value.accessToken === before)
         await adoptSession(() => requestSession('/console/session', 'POST'))
@@ -173,10 +175,13 @@ function renewWith(work: () => Promise<void>): Promise<void> {
   return renewing
 }
 
-/** A lock that is free is given at once: a browser that takes longer to say so gives none. */
+/** A free lock is granted at once; a browser that needs longer does not grant it. */
 const lockMaxMs = 3_000
 
-/** What bootstrap.ts was answered, where that is a session: that nobody is in may be older than a login in another tab, and is asked once more. */
+/**
+ * Returns the response of bootstrap.ts if it has a session. Otherwise it asks again, because another tab may have
+ * signed in since.
+ */
 async function bootstrapResponse(): Promise<Response> {
   const early = globalThis.soukBootstrap
   globalThis.soukBootstrap = null
@@ -200,30 +205,33 @@ async function bootstrapResponse(): Promise<Response> {
   return withTabLock(() => requestSession('/console/session', 'POST'))
 }
 
-/** Shows whom the cookie is of, as souk answers it. @throws Refused where it does not answer */
+/**
+ * Applies the session that the cookie belongs to.
+ * @throws ApiError if the server does not answer
+ */
 async function adoptSession(asked: () => Promise<Response>): Promise<void> {
   const before = session.value?.accessToken
   const leftBefore = sessionsEnded
   const answer = await asked()
   const given = answer.ok ? ((await answer.json()) as SessionResponse) : undefined
   if (given && isOwnSession(given)) {
-    // Logged out meanwhile: the session is over.
+    // Logged out meanwhile.
     if (sessionsEnded !== leftBefore) return
     applySession(given, answer.headers.get('last-event-id'))
     broadcast({ kind: 'renewed', answer: given })
     return
   }
   const refusal = given ? new ApiError(401, '', undefined, null, null) : await readApiError(answer)
-  // Somebody has logged in meanwhile: it is not of them.
+  // Somebody signed in meanwhile.
   if (session.value?.accessToken !== before) return
   if (refusal.code === 'SETUP_REQUIRED') return endSession(undefined, 'setup')
   if (refusal.status !== 401 && refusal.status !== 403) throw refusal
   endSession('ended')
-  // Without a cookie it is of this tab alone that it is over; and somebody else's session says nothing of those of other tabs.
+  // Without a cookie the end concerns this tab only; a foreign session says nothing about other tabs.
   if (cookiesPersist() && !given) broadcast({ kind: 'out', because: 'ended' })
 }
 
-/** Asks for the first time who is there. */
+/** Requests the session when the page starts. */
 export async function startSession(): Promise<void> {
   try {
     globalThis.soukBootstrap ??= null
@@ -233,14 +241,14 @@ export async function startSession(): Promise<void> {
   }
 }
 
-/** @throws Refused, with `TOTP_REQUIRED` where a second factor is asked for */
+/** @throws ApiError with `TOTP_REQUIRED` if a second factor is needed */
 export async function logIn(credentials: { email: string; password: string; code?: string }): Promise<void> {
   const answer = await requestSession('/console/session', 'POST', credentials)
   if (!answer.ok) throw await readApiError(answer)
   await adoptLogin(answer)
 }
 
-/** Shows what a session that has just begun is for, here and in the other tabs. */
+/** Applies a new session here and in other tabs. */
 async function adoptLogin(answer: Response): Promise<void> {
   const given = (await answer.json()) as SessionResponse
   storeSessionId(given)
@@ -248,13 +256,16 @@ async function adoptLogin(answer: Response): Promise<void> {
   broadcast({ kind: 'renewed', answer: given })
 }
 
-/** Makes the first super admin, by the token that the terminal printed. Where there is one by now, it is the login that one sees. @throws Refused */
+/**
+ * Creates the first operator with the token from the terminal; shows the login if there is one already.
+ * @throws ApiError
+ */
 export async function setUp(asked: { token: string; email: string; password: string }): Promise<void> {
   const answer = await requestSession('/console/setup', 'POST', asked)
   if (!answer.ok) {
     const refusal = await readApiError(answer)
     if (refusal.status !== 409) throw refusal
-    // It may be the e-mail address that is taken: then nobody runs this souk still.
+    // A 409 can also mean that the e-mail address is taken.
     await renew()
     if (sessionStatus.value === 'setup') throw refusal
     if (sessionStatus.value === 'out') endReason.value = 'taken'
@@ -268,12 +279,12 @@ export async function logOut(because?: 'idle'): Promise<void> {
   const token = session.value?.accessToken
   endSession(because)
   broadcast({ kind: 'out', because })
-  // Nor is it of a tab that was answered before and has not shown it yet.
+  // Also for a tab that has not applied its response yet.
   writeStored('localStorage', sessionIdKey, '')
   await (cookiesPersist() || !token ? requestSession('/console/session', 'DELETE') : deleteSession(token)).catch(() => undefined)
 }
 
-/** Ends the session of a token: where no cookie stays, nothing else says which it is. */
+/** Ends a session by its token, if no cookie identifies it. */
 const deleteSession = (token: string): Promise<Response> =>
   fetch(`/auth/sessions/${encodeURIComponent(readClaim(token, 'sid'))}`, {
     method: 'DELETE',
@@ -283,8 +294,8 @@ const deleteSession = (token: string): Promise<Response> =>
   })
 
 /**
- * A token that holds for a while.
- * @throws Refused 401 when nobody is logged in any more
+ * Returns a valid token.
+ * @throws ApiError 401 if nobody is signed in
  */
 export async function accessToken(): Promise<string> {
   const held = session.value
@@ -300,7 +311,7 @@ tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
   else if (session.value) endSession(data.because)
 }
 
-/** Less is a clock that is put right. */
+/** Smaller jumps are corrections of the clock. */
 const sleptMinMs = 60_000
 let lastActive = performance.now()
 let lastTold = 0
@@ -311,13 +322,13 @@ function recordActivity(): void {
   broadcast({ kind: 'active' })
 }
 
-/** Looks from time to time whether to renew and whether somebody is there still. */
+/** Renews the token and detects inactivity, at an interval. */
 export function watchSession(): void {
   for (const event of ['pointerdown', 'keydown', 'touchstart', 'wheel'])
     addEventListener(event, recordActivity, { passive: true, capture: true })
   let [looked, lookedAt] = [performance.now(), Date.now()]
   const look = () => {
-    // While a machine sleeps its steady clock may stand still: what the one on the wall went further counts, too.
+    // `performance.now()` may stop during sleep, so the system clock's extra time counts as inactivity.
     const asleep = Date.now() - lookedAt - (performance.now() - looked)
     if (asleep > sleptMinMs) lastActive -= asleep
     looked = performance.now()

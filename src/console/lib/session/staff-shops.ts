@@ -1,21 +1,21 @@
-/** The shops that somebody works in, read anew: what they are, and what one may there, changes while the page is open. */
+/** Reads the person's shops again: shops and roles change while the page is open. */
 import { api, ok } from '../api/api.ts'
 import { myId, session, sessionStatus } from './session.ts'
 
 const lostShops = new Set<string>()
-/** Whether somebody worked in a shop of this name while the page was open, and does so no more. */
+/** Returns whether the person lost access to a shop while the page was open. */
 export const isLostShop = (name: string | undefined): boolean => name !== undefined && lostShops.has(name)
 
 let asked = 0
-/** The newest that was answered. */
+/** Number of the newest response. */
 let shown = 0
-/** Reads them where somebody is in who has any. Of what cannot be read, all stays as it is known. */
+/** Reads the shops of a signed-in merchant. A failure changes nothing. */
 export async function reloadShops(): Promise<void> {
   if (sessionStatus.value !== 'in' || !session.value?.roles.includes('MERCHANT')) return
   const who = myId()
   const mine = ++asked
   const found = await ok(api.GET('/merchant/me')).catch(() => undefined)
-  // A later one knows more, and whoever has come in meanwhile has their own.
+  // A later response or another account wins.
   if (!found || mine < shown || !session.value || myId() !== who) return
   shown = mine
   for (const { id, name } of session.value.shops) if (!found.shops.some((one) => one.id === id)) lostShops.add(name)

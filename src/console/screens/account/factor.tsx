@@ -18,25 +18,25 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 import { QrCode } from './qr-code.tsx'
 
-type Begun = Schema<'BegunTotp'>
+type PendingTotp = Schema<'BegunTotp'>
 
-/** So few are soon none: then the loss of a phone shuts one out. */
-const fewLeft = 3
+/** At this count the page warns: without codes a lost phone locks the person out. */
+const lowCodeCount = 3
 
-/** Codes of an app besides the password: set up, shown once, turned off. */
+/** Sets up and turns off the second factor. */
 export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: { of: Schema<'Totp'>; onChanged: () => unknown }) {
-  const [begun, setBegun] = useState<Begun | undefined>(undefined)
+  const [begun, setBegun] = useState<PendingTotp | undefined>(undefined)
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
   const [isBeginning, setBeginning] = useState(false)
   const [isEnding, setEnding] = useState(false)
   const [isMissed, setMissed] = useState(false)
-  async function confirmed(recoveryCodes: readonly string[]): Promise<void> {
+  async function showRecoveryCodes(recoveryCodes: readonly string[]): Promise<void> {
     setBegun(undefined)
     setCodes(recoveryCodes)
     await onChanged()
   }
-  /** It was turned on before, by a code whose answer never came, or elsewhere; or it takes too long already. */
-  async function refused(error: ApiError): Promise<void> {
+  /** The factor was turned on already, by a lost response or elsewhere, or the setup expired. */
+  async function setupRefused(error: ApiError): Promise<void> {
     showError(error)
     setBegun(undefined)
     setMissed(true)
@@ -59,11 +59,11 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
         actions={<StatusBadge of={enabled ? 'ACTIVE' : 'DISABLED'} text={t(enabled ? 'factorOn' : 'factorOff')} />}
       >
         {begun ? (
-          <Confirm begun={begun} onConfirmed={confirmed} onRefused={refused} onCancel={() => setBegun(undefined)} />
+          <ConfirmCode begun={begun} onConfirmed={showRecoveryCodes} onRefused={setupRefused} onCancel={() => setBegun(undefined)} />
         ) : enabled ? (
           <>
             {isMissed && <Note tone="bad">{t('missed')}</Note>}
-            {recoveryCodesLeft <= fewLeft ? (
+            {recoveryCodesLeft <= lowCodeCount ? (
               <Note tone="warn">{t('fewLeft', { n: recoveryCodesLeft })}</Note>
             ) : (
               <p>{t('codesLeft', { n: recoveryCodesLeft })}</p>
@@ -81,7 +81,7 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
         )}
       </Section>
       {isBeginning && (
-        <Begin
+        <PasswordDialog
           onClose={() => setBeginning(false)}
           onBegun={(secret) => {
             setBeginning(false)
@@ -90,7 +90,7 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
         />
       )}
       {isEnding && (
-        <TurnOff
+        <TurnOffDialog
           onClose={() => setEnding(false)}
           onDone={async () => {
             setEnding(false)
@@ -104,8 +104,8 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
   )
 }
 
-/** Asks for the password, and begins a second factor. */
-function Begin({ onClose, onBegun }: { onClose: () => void; onBegun: (begun: Begun) => void }) {
+/** Asks for the password and starts the setup. */
+function PasswordDialog({ onClose, onBegun }: { onClose: () => void; onBegun: (begun: PendingTotp) => void }) {
   const password = useSignal('')
   async function begin(): Promise<void> {
     onBegun(await ok(api.POST('/auth/totp', { body: { password: password.value }, cache: 'no-store' })))
@@ -121,14 +121,14 @@ function Begin({ onClose, onBegun }: { onClose: () => void; onBegun: (begun: Beg
 }
 
 type ConfirmProps = {
-  begun: Begun
+  begun: PendingTotp
   onConfirmed: (codes: readonly string[]) => Promise<void>
-  /** There is nothing to confirm any more. */
+  /** The setup no longer exists. */
   onRefused: (error: ApiError) => Promise<void>
   onCancel: () => void
 }
 
-function Confirm({ begun: { secret, otpauthUri }, onConfirmed, onRefused, onCancel }: ConfirmProps) {
+function ConfirmCode({ begun: { secret, otpauthUri }, onConfirmed, onRefused, onCancel }: ConfirmProps) {
   const code = useSignal('')
   async function confirm(): Promise<void> {
     const body = { code: code.value.replace(/\s/g, '') }
@@ -167,7 +167,7 @@ function Confirm({ begun: { secret, otpauthUri }, onConfirmed, onRefused, onCanc
   )
 }
 
-function TurnOff({ onClose, onDone }: { onClose: () => void; onDone: () => Promise<void> }) {
+function TurnOffDialog({ onClose, onDone }: { onClose: () => void; onDone: () => Promise<void> }) {
   const password = useSignal('')
   const code = useSignal('')
   async function turnOff(): Promise<void> {

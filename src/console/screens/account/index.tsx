@@ -9,17 +9,17 @@ import { Form } from '../../ui/form.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { SecondFactor } from './factor.tsx'
 import { t } from './i18n.ts'
-import { Password } from './password.tsx'
+import { PasswordForm } from './password.tsx'
 import { Sessions } from './sessions.tsx'
 
-/** What a merchant's account says of itself; an operator's says nothing. */
+/** Reads a merchant's account; operators have no such record. */
 async function readMe(signal: AbortSignal): Promise<{ email?: string }> {
   if (!session.value?.roles.includes('MERCHANT')) return {}
   const { merchant } = await ok(api.GET('/merchant/me', { signal }))
   return merchant
 }
 
-/** One's own account: what opens it, and where it is open. */
+/** The person's account: password, second factor, sessions and language. */
 export default function Account() {
   const query = useQuery()
   const me = useResource('', readMe)
@@ -31,7 +31,7 @@ export default function Account() {
   const email = me.data.value?.email
   return (
     <Page title={t('title')} subtitle={email && <bdi>{email}</bdi>}>
-      <Password email={email} onChanged={sessions.reload} />
+      <PasswordForm email={email} onChanged={sessions.reload} />
       <ResourceView of={factor}>{(totp) => <SecondFactor of={totp} onChanged={changed} />}</ResourceView>
       <Sessions of={sessions} query={query} />
       <LanguageChoice />

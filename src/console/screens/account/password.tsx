@@ -7,11 +7,11 @@ import { Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
 
 /**
- * Changes one's own password.
- * @param email for the browser's keeper of passwords, where it is known
- * @param onChanged the other sessions have ended
+ * Changes the password.
+ * @param email for the browser's password manager
+ * @param onChanged called after the other sessions ended
  */
-export function Password({ email, onChanged }: { email: string | undefined; onChanged: () => unknown }) {
+export function PasswordForm({ email, onChanged }: { email: string | undefined; onChanged: () => unknown }) {
   const current = useSignal('')
   const fresh = useSignal('')
   const again = useSignal('')

@@ -13,7 +13,7 @@ import { t } from './i18n.ts'
 type Session = Schema<'Session'>
 type List = { data: Session[]; page: number; pages: number; total: number }
 
-/** Where one is logged in. */
+/** The person's sessions. */
 export function Sessions({ of, query }: { of: Resource<List>; query: Query }) {
   async function endOthers(): Promise<void> {
     const isSure = await confirm({ title: t('endOthersTitle'), body: <p>{t('endOthersText')}</p>, action: t('endOthers'), danger: true })
@@ -71,7 +71,7 @@ const columns = (end: (session: Session) => Promise<void>): readonly Column<Sess
     key: 'actions',
     title: common('actions'),
     cell: (session) =>
-      // One's own ends by logging out.
+      // Log-out ends the present session.
       session.current ? (
         '–'
       ) : (

@@ -13,20 +13,20 @@ import { ResourceView } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
 
 type Affiliate = Schema<'Affiliate'>
-type Typed = { name: string; code: string; rate: string; active: boolean }
+type AffiliateText = { name: string; code: string; rate: string; active: boolean }
 type Body = Pick<Affiliate, 'name' | 'code' | 'rateBps' | 'active'>
-type Held = { data: Affiliate; etag: string }
+type VersionedAffiliate = { data: Affiliate; etag: string }
 
-const typedOf = ({ name, code, rateBps, active }: Affiliate): Typed => ({ name, code, rate: percentText(rateBps), active })
+const textOf = ({ name, code, rateBps, active }: Affiliate): AffiliateText => ({ name, code, rate: percentText(rateBps), active })
 
-/** @throws Error that says which field is wrong */
-function bodyOf({ name, code, rate, active }: Typed): Body {
+/** @throws Error that names the wrong field */
+function bodyOf({ name, code, rate, active }: AffiliateText): Body {
   const rateBps = parsePercent(rate)
   if (rateBps === undefined) throw new Error(common('notPercent'))
   return { name: name.trim(), code: code.trim(), rateBps, active }
 }
 
-const Fields = ({ of: { of }, isNew, wrong }: { of: FormDraft<Typed>; isNew?: boolean; wrong: boolean }) => (
+const Fields = ({ of: { of }, isNew, wrong }: { of: FormDraft<AffiliateText>; isNew?: boolean; wrong: boolean }) => (
   <>
     <TextField bind={of.name} label={t('name')} required max={255} />
     <TextField bind={of.code} label={t('code')} hint={t(isNew ? 'codeHint' : 'codeChangeHint')} required max={64} code />
@@ -44,7 +44,7 @@ const Fields = ({ of: { of }, isNew, wrong }: { of: FormDraft<Typed>; isNew?: bo
 )
 
 export function NewAffiliate({ onSaved }: { onSaved: () => unknown }) {
-  const draft = useDraft<Typed>('new', { name: '', code: '', rate: '', active: true })
+  const draft = useDraft<AffiliateText>('new', { name: '', code: '', rate: '', active: true })
   const wrong = useSignal(false)
   const sendOnce = useIdempotentSend()
   async function create() {
@@ -63,15 +63,23 @@ export function NewAffiliate({ onSaved }: { onSaved: () => unknown }) {
 }
 
 const read = (id: string, signal?: AbortSignal) =>
-  readVersioned(api.GET('/affiliates/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>
+  readVersioned(api.GET('/affiliates/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<VersionedAffiliate>
 
 export function EditAffiliate({ id, onSaved }: { id: string; onSaved: () => unknown }) {
   const affiliate = useResource(id, (signal) => read(id, signal))
-  return <ResourceView of={affiliate}>{(held) => <Edit of={held} onTheirs={affiliate.put} onSaved={onSaved} />}</ResourceView>
+  return <ResourceView of={affiliate}>{(held) => <EditForm of={held} onTheirs={affiliate.put} onSaved={onSaved} />}</ResourceView>
 }
 
-function Edit({ of: { data, etag }, onTheirs, onSaved }: { of: Held; onTheirs: (held: Held) => void; onSaved: () => unknown }) {
-  const draft = useDraft(data.id, typedOf(data))
+function EditForm({
+  of: { data, etag },
+  onTheirs,
+  onSaved,
+}: {
+  of: VersionedAffiliate
+  onTheirs: (held: VersionedAffiliate) => void
+  onSaved: () => unknown
+}) {
+  const draft = useDraft(data.id, textOf(data))
   const wrong = useSignal(false)
   const sendOnce = useIdempotentSend()
   async function save() {
@@ -91,12 +99,12 @@ function Edit({ of: { data, etag }, onTheirs, onSaved }: { of: Held; onTheirs: (
       theirs: () => read(data.id),
       differences: (theirs) => differences(body, theirs),
       onTheirs(now) {
-        draft.reset(typedOf(now.data))
+        draft.reset(textOf(now.data))
         onTheirs(now)
       },
     })
     if (!saved) return
-    draft.saved(typedOf(saved), sent)
+    draft.saved(textOf(saved), sent)
     notify(common('saved'))
     await onSaved()
   }

@@ -17,8 +17,8 @@ import { t } from './i18n.ts'
 
 type Affiliate = Schema<'Affiliate'>
 
-/** What was earned, a currency after the other. */
-const Earned = ({ of, part }: { of: Affiliate; part: 'pending' | 'approved' | 'reversed' }) => (
+/** Shows earnings by currency. */
+const Earnings = ({ of, part }: { of: Affiliate; part: 'pending' | 'approved' | 'reversed' }) => (
   <>
     {of.earnings.map((one) => (
       <div key={one.currency}>
@@ -34,9 +34,9 @@ const columns = (): readonly Column<Affiliate>[] => [
   { key: 'state', title: common('status'), cell: ({ active }) => <StatusBadge of={active ? 'ACTIVE' : 'DISABLED'} /> },
   { key: 'rate', title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
   { key: 'clicks', title: t('clicks'), end: true, cell: ({ clicks }) => number(clicks) },
-  { key: 'pending', title: t('pending'), end: true, cell: (of) => <Earned of={of} part="pending" /> },
-  { key: 'approved', title: t('approved'), end: true, cell: (of) => <Earned of={of} part="approved" /> },
-  { key: 'reversed', title: t('reversed'), end: true, cell: (of) => <Earned of={of} part="reversed" /> },
+  { key: 'pending', title: t('pending'), end: true, cell: (of) => <Earnings of={of} part="pending" /> },
+  { key: 'approved', title: t('approved'), end: true, cell: (of) => <Earnings of={of} part="approved" /> },
+  { key: 'reversed', title: t('reversed'), end: true, cell: (of) => <Earnings of={of} part="reversed" /> },
 ]
 
 export default function Affiliates() {

@@ -1,15 +1,15 @@
-/** By what of a row the audit trail is narrowed, and what of it differs. */
+/** Filters and changes of audit rows. */
 
 export const filterNames = ['actor', 'action', 'subject', 'shopId'] as const
 export type FilterName = (typeof filterNames)[number]
 
-const idOf = /^([a-z]+)_[0-9a-z]+$/
+const idPattern = /^([a-z]+)_[0-9a-z]+$/
 
 type Values = Readonly<Record<string, unknown>> | null
-/** A field, with what it was and what it is; undefined where it was not there, or is not any more. */
+/** A changed field; undefined if it was added or removed. */
 export type Difference = { readonly name: string; readonly before: string | undefined; readonly after: string | undefined }
 
-/** What of a subject changed, field by field, in the order in which the API says it. */
+/** Returns the changed fields in the API's order. */
 export function differencesOf({ before, after }: { readonly before: Values; readonly after: Values }): readonly Difference[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
   return names.map((name) => ({ name, before: textOf(before, name), after: textOf(after, name) }))
@@ -21,8 +21,8 @@ function textOf(values: Values, name: string): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Where the operator's pages show a record. */
-const ofNetwork: Readonly<Record<string, string>> = {
+/** Operator pages by id prefix. */
+const pages: Readonly<Record<string, string>> = {
   shop: 'shops',
   kyb: 'kyb',
   loan: 'lending',
@@ -32,8 +32,8 @@ const ofNetwork: Readonly<Record<string, string>> = {
   wal: 'wallets',
 }
 
-/** The page that shows what something was done to, below /console; undefined where there is none for operators. */
+/** Returns the operator page of a subject, below /console; undefined if there is none. */
 export function pageOf(subject: string): string | undefined {
-  const prefix = idOf.exec(subject)?.[1] ?? ''
-  return Object.hasOwn(ofNetwork, prefix) ? `/net/${ofNetwork[prefix]}/${subject}` : undefined
+  const prefix = idPattern.exec(subject)?.[1] ?? ''
+  return Object.hasOwn(pages, prefix) ? `/net/${pages[prefix]}/${subject}` : undefined
 }

@@ -2,11 +2,11 @@ import type { Schema } from '../../lib/api/api.ts'
 import { differencesOf } from './audit.domain.ts'
 import { t } from './i18n.ts'
 
-/** The API's word for what is a person's, or a secret: that it changed is told, and no more. */
+/** The API's replacement of personal data and secrets. */
 const redacted = '[redacted]'
 const Value = ({ of }: { of: string }) => (of === redacted ? <span class="faint">{t('redacted')}</span> : <bdi>{of}</bdi>)
 
-/** What changed, field by field: what it was is struck out, what it is stands behind it. */
+/** Shows changed fields, the old value struck out. */
 export function Changes({ of }: { of: Pick<Schema<'AuditRecord'>, 'before' | 'after' | 'address' | 'requestId'> }) {
   const fields = differencesOf(of)
   if (fields.length === 0 && of.address === null && of.requestId === null) return <>–</>

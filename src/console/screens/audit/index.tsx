@@ -18,7 +18,7 @@ import { t } from './i18n.ts'
 type Row = Schema<'AuditRecord'>
 
 const columns = (query: Query): readonly Column<Row>[] => {
-  /** A value, as a way to all rows that have it. */
+  /** Links a value to all rows that have it. */
   const only = (name: FilterName, value: string) => (
     <a href={query.href({ [name]: value, q: undefined })}>
       {name === 'action' ? <code class="number">{value}</code> : <AccountName id={value} />}
@@ -30,7 +30,7 @@ const columns = (query: Query): readonly Column<Row>[] => {
     {
       key: 'actor',
       title: t('actor'),
-      // The trail knows of a login that failed whose account it was, and not who it was.
+      // A failed login records the account, not the person.
       cell: ({ action, actor }) =>
         action === 'login.failed' && actor !== 'anonymous' ? (
           <span>
@@ -67,7 +67,7 @@ const columns = (query: Query): readonly Column<Row>[] => {
   ]
 }
 
-/** Who did what to what, in the whole network, newest first. */
+/** The audit trail of the instance, newest first. */
 export default function Audit() {
   const query = useQuery()
   const { q = '', from, to } = query.of
@@ -95,7 +95,7 @@ export default function Audit() {
         query={query}
         search={t('search')}
         filters={[
-          // What one typed is looked for in all of them: one alone is there where a link has set it, to be taken away again.
+          // The search covers all columns; a column's own filter appears if a link has set it.
           ...filterNames.filter((name) => query.of[name]).map((name) => ({ name, label: t(name) })),
           { name: 'from', label: common('from'), type: 'date' as const },
           { name: 'to', label: common('to'), type: 'date' as const },

@@ -15,24 +15,24 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
-const when = (at: string | null) => at && <Moment at={at} short />
+const moment = (at: string | null) => at && <Moment at={at} short />
 
-/** That one is late, nothing tells; one that somebody waits for is looked at until it is over. */
-const looksMs = 60_000
-const awaitedMs = 1_500
+/** A late backup sends no event. A requested one is polled until it ends. */
+const pollMs = 60_000
+const pollRunningMs = 1_500
 
-/** What is another once a backup has ended, well or not. */
-const endOf = ({ last, failures }: Schema<'Backups'>): string => `${last?.at} ${failures}`
+/** Changes when a backup ends, with success or not. */
+const runKey = ({ last, failures }: Schema<'Backups'>): string => `${last?.at} ${failures}`
 
 export default function Backups() {
   const backups = useResource('backups', (signal) => ok(api.GET('/admin/operations/backups', { signal })))
   const sendOnce = useIdempotentSend()
   const [asked, setAsked] = useState<string | undefined>(undefined)
   const held = backups.data.value
-  const isAwaited = held !== undefined && endOf(held) === asked
+  const isAwaited = held !== undefined && runKey(held) === asked
   useLiveReload(['job.*', 'backup.*'], backups.reload)
-  useVisibleInterval(isAwaited ? awaitedMs : looksMs, backups.reload)
-  async function now(): Promise<void> {
+  useVisibleInterval(isAwaited ? pollRunningMs : pollMs, backups.reload)
+  async function backUp(): Promise<void> {
     let before: string | undefined
     await sendOnce(
       'back-up',
@@ -42,9 +42,9 @@ export default function Backups() {
           api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: 'back-up' }, header: { 'idempotency-key': key } } }),
         )
       },
-      () => held && endOf(held),
+      () => held && runKey(held),
     )
-    // Where an earlier try had asked for it, what has ended since may be the one that is waited for.
+    // If an earlier attempt requested the backup, it may have ended since.
     setAsked(before)
     notify(t('asked'))
     await backups.reload()
@@ -54,7 +54,7 @@ export default function Backups() {
       title={t('title')}
       actions={
         held?.state === 'on' && (
-          <Button busy={isAwaited} onPress={now}>
+          <Button busy={isAwaited} onPress={backUp}>
             {t('now')}
           </Button>
         )
@@ -84,7 +84,7 @@ export default function Backups() {
                     [t('last'), last ? <Moment at={last.at} /> : t('never')],
                     [t('size'), last && bytes(last.bytes)],
                     [t('took'), last?.durationMs != null && duration(last.durationMs)],
-                    [t('next'), when(nextAt)],
+                    [t('next'), moment(nextAt)],
                     [t('failures'), number(failures)],
                   ]}
                 />
@@ -106,7 +106,7 @@ export default function Backups() {
                 <FactList
                   of={[
                     [t('shipping'), logShipping.isOn ? t('every', { n: logShipping.everySeconds ?? 0 }) : common('off')],
-                    [t('shipped'), when(logShipping.shippedAt)],
+                    [t('shipped'), moment(logShipping.shippedAt)],
                     [t('snapshots'), number(logShipping.snapshots)],
                     [t('failures'), number(logShipping.failures)],
                   ]}

@@ -4,12 +4,15 @@ import { parseChangedWallTime, wallTimeText } from '../../lib/format/zoned-time.
 type Blog = Schema<'Blog'>
 export type BlogState = 'DRAFT' | 'SCHEDULED' | 'PUBLISHED'
 
-/** Whether the public sees it. @param now milliseconds, by the server's clock */
+/**
+ * Returns the article's state.
+ * @param now server time in milliseconds
+ */
 export const blogState = ({ status, publishedAt }: Pick<Blog, 'status' | 'publishedAt'>, now: number): BlogState =>
   status === 'DRAFT' ? 'DRAFT' : publishedAt !== null && Date.parse(publishedAt) > now ? 'SCHEDULED' : 'PUBLISHED'
 
-/** What is typed of an article. */
-export type Typed = {
+/** The form's values. */
+export type BlogText = {
   readonly title: string
   readonly slug: string
   readonly excerpt: string
@@ -20,7 +23,7 @@ export type Typed = {
   readonly status: Blog['status']
   readonly publishedAt: string
 }
-export const nothingTyped: Typed = {
+export const blankBlog: BlogText = {
   title: '',
   slug: '',
   excerpt: '',
@@ -32,7 +35,7 @@ export const nothingTyped: Typed = {
   publishedAt: '',
 }
 
-export const typedOf = (of: Blog, zone: string): Typed => ({
+export const textOf = (of: Blog, zone: string): BlogText => ({
   title: of.title,
   slug: of.slug,
   excerpt: of.excerpt ?? '',
@@ -50,10 +53,10 @@ export type Body = Pick<Blog, 'title' | 'excerpt' | 'bodyHtml' | 'coverImage' | 
 }
 
 /**
- * What was typed, as the API takes it; undefined where its day and time are none. Without a slug souk makes one, or keeps the one that is there.
- * @param before what is there, where it is changed
+ * Builds the request body; undefined if the publication time is invalid. Without a slug the API creates or keeps one.
+ * @param before the stored article, for a change
  */
-export function bodyOf(typed: Typed, { zone, before }: { zone: string; before?: Blog | undefined }): Body | undefined {
+export function bodyOf(typed: BlogText, { zone, before }: { zone: string; before?: Blog | undefined }): Body | undefined {
   const publishedAt = parseChangedWallTime(typed.publishedAt, before?.publishedAt ?? null, zone)
   if (publishedAt === undefined) return undefined
   const orNull = (text: string) => text.trim() || null

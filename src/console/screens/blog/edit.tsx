@@ -13,8 +13,8 @@ import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { BlogForm } from './form.tsx'
 import { t } from './i18n.ts'
-import { BlogStateOf } from './list.tsx'
-import { type Held, readBlog } from './read.ts'
+import { BlogStateBadge } from './list.tsx'
+import { readBlog, type VersionedBlog } from './read.ts'
 
 export default function Article() {
   const id = useRoute().params['id'] ?? ''
@@ -23,15 +23,15 @@ export default function Article() {
       <BlogForm />
     </Page>
   ) : (
-    <Existing id={id} />
+    <ExistingArticle id={id} />
   )
 }
 
-function Existing({ id }: { id: string }) {
+function ExistingArticle({ id }: { id: string }) {
   const { route } = useLocation()
   const blog = useResource(id, (signal) => readBlog(id, signal))
   const held = blog.data.value
-  async function remove({ data, etag }: Held) {
+  async function remove({ data, etag }: VersionedBlog) {
     const sure = await confirm({
       title: t('removeTitle'),
       body: (
@@ -54,7 +54,7 @@ function Existing({ id }: { id: string }) {
     <Page
       title={held?.data.title ?? t('article')}
       back={{ href: shopPath('blog'), text: t('title') }}
-      subtitle={held && <BlogStateOf of={held.data} />}
+      subtitle={held && <BlogStateBadge of={held.data} />}
       actions={
         held &&
         mayManage.value && (
@@ -65,14 +65,14 @@ function Existing({ id }: { id: string }) {
       }
     >
       <ResourceView of={blog}>
-        {(shown) => (mayManage.value ? <BlogForm of={shown} onSaved={blog.put} /> : <Read of={shown.data} />)}
+        {(shown) => (mayManage.value ? <BlogForm of={shown} onSaved={blog.put} /> : <ArticleView of={shown.data} />)}
       </ResourceView>
     </Page>
   )
 }
 
-/** For those who may not change it. */
-const Read = ({ of }: { of: Schema<'Blog'> }) => (
+/** Shown to roles that cannot edit. */
+const ArticleView = ({ of }: { of: Schema<'Blog'> }) => (
   <Section>
     {of.coverImage && <Picture url={of.coverImage} large />}
     <FactList

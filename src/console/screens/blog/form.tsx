@@ -16,23 +16,23 @@ import { HtmlPreview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
-import { type Body, bodyOf, nothingTyped, typedOf } from './blog.domain.ts'
+import { type Body, blankBlog, bodyOf, textOf } from './blog.domain.ts'
 import { t } from './i18n.ts'
-import { type Held, readBlog } from './read.ts'
+import { readBlog, type VersionedBlog } from './read.ts'
 
 type Blog = Schema<'Blog'>
 
-/** An article that is written, or the one that is there. */
-export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) => void }) {
+/** Creates or edits an article. */
+export function BlogForm({ of, onSaved }: { of?: VersionedBlog; onSaved?: (held: VersionedBlog) => void }) {
   const { route } = useLocation()
   const zone = timeZone()
-  const draft = useDraft(of?.data.id ?? 'new', of ? typedOf(of.data, zone) : nothingTyped)
+  const draft = useDraft(of?.data.id ?? 'new', of ? textOf(of.data, zone) : blankBlog)
   const wrong = useSignal(false)
   const sendOnce = useIdempotentSend()
   const { of: field } = draft
 
-  /** souk takes out of the text what it does not allow: whoever wrote it is told. */
-  function told(stored: Blog, body: Partial<Body>) {
+  /** Reports whether the API removed disallowed HTML. */
+  function notifySaved(stored: Blog, body: Partial<Body>) {
     const isSame = body.bodyHtml === undefined || stored.bodyHtml === body.bodyHtml
     notify(isSame ? common('saved') : t('cleaned'))
   }
@@ -41,10 +41,10 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
       ok(api.POST('/blogs', { params: { header: { 'idempotency-key': key } }, body: withoutNulls(body) })),
     )
     draft.reset(draft.now())
-    told(made, body)
+    notifySaved(made, body)
     route(shopPath('blog', made.id), true)
   }
-  async function change({ data, etag }: Held, body: Body) {
+  async function change({ data, etag }: VersionedBlog, body: Body) {
     const changes = pickChanges(body, data)
     const sent = draft.now()
     const isNothing = Object.keys(changes).length === 0
@@ -63,14 +63,14 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
           theirs: () => readBlog(data.id),
           differences: (theirs) => differences(body, theirs),
           onTheirs(now) {
-            draft.reset(typedOf(now.data, zone))
+            draft.reset(textOf(now.data, zone))
             onSaved?.(now)
           },
         })
     if (!saved) return
-    const held = saved as Held
-    told(held.data, changes)
-    draft.saved(typedOf(held.data, zone), sent)
+    const held = saved as VersionedBlog
+    notifySaved(held.data, changes)
+    draft.saved(textOf(held.data, zone), sent)
     onSaved?.(held)
   }
   function submit() {
@@ -95,7 +95,7 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
             <TextAreaField bind={field.bodyHtml} label={t('body')} hint={t('bodyHint')} rows={16} max={65_536} />
           </Section>
           <Section title={t('preview')}>
-            <Look of={field.bodyHtml} />
+            <DelayedPreview of={field.bodyHtml} />
           </Section>
         </div>
         <div class="stack">
@@ -145,23 +145,23 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
   )
 }
 
-const lookAfterMs = 300
+const previewDelayMs = 300
 
-/** How the text looks, drawn anew some time after the last key: it may be long. */
-function Look({ of }: { of: Signal<string> }) {
+/** Redraws the preview after a typing pause, because the text can be long. */
+function DelayedPreview({ of }: { of: Signal<string> }) {
   const [html, setHtml] = useState(of.value)
   const typed = of.value
   useEffect(() => {
-    const waiting = setTimeout(() => setHtml(typed), lookAfterMs)
+    const waiting = setTimeout(() => setHtml(typed), previewDelayMs)
     return () => clearTimeout(waiting)
   }, [typed])
   return <HtmlPreview html={html} label={t('previewLook')} />
 }
 
 const shownMax = 600
-const cut = (text: string) => (text.length > shownMax ? `${text.slice(0, shownMax)} …` : text)
+const excerpt = (text: string) => (text.length > shownMax ? `${text.slice(0, shownMax)} …` : text)
 
-/** Of what somebody typed and what is there by now that which differs, in words. */
+/** Lists the differing fields of a conflict. */
 function differences(mine: Body, theirs: Blog): readonly (readonly [string, string, string])[] {
   const rows = (of: Body): readonly (readonly [string, string])[] => [
     [t('name'), of.title],
@@ -177,6 +177,6 @@ function differences(mine: Body, theirs: Blog): readonly (readonly [string, stri
   const there = rows(theirs)
   return rows(mine).flatMap(([name, yours], place) => {
     const now = there[place]?.[1] ?? ''
-    return yours === now ? [] : [[name, cut(yours), cut(now)] as const]
+    return yours === now ? [] : [[name, excerpt(yours), excerpt(now)] as const]
   })
 }

@@ -18,7 +18,7 @@ import { t } from './i18n.ts'
 
 type Blog = Schema<'Blog'>
 
-export const BlogStateOf = ({ of }: { of: Pick<Blog, 'status' | 'publishedAt'> }) => {
+export const BlogStateBadge = ({ of }: { of: Pick<Blog, 'status' | 'publishedAt'> }) => {
   const state = blogState(of, serverNow())
   return state === 'SCHEDULED' ? <StatusBadge of={state} text={t('scheduled')} tone="info" /> : <StatusBadge of={state} />
 }
@@ -26,7 +26,7 @@ export const BlogStateOf = ({ of }: { of: Pick<Blog, 'status' | 'publishedAt'> }
 const columns = (): readonly Column<Blog>[] => [
   { key: 'cover', title: t('cover'), cell: ({ coverImage }) => coverImage && <Picture url={coverImage} /> },
   { key: 'title', title: t('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
-  { key: 'state', title: common('status'), cell: (blog) => <BlogStateOf of={blog} /> },
+  { key: 'state', title: common('status'), cell: (blog) => <BlogStateBadge of={blog} /> },
   { key: 'published', title: t('publishedAt'), cell: ({ publishedAt }) => publishedAt && <Moment at={publishedAt} /> },
   { key: 'tags', title: t('tags'), cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
 ]

@@ -1,8 +1,7 @@
 import { api, readVersioned, type Schema } from '../../lib/api/api.ts'
 
-/** An article with its version. */
-export type Held = { readonly data: Schema<'Blog'>; readonly etag: string }
+export type VersionedBlog = { readonly data: Schema<'Blog'>; readonly etag: string }
 
-/** @throws Refused */
-export const readBlog = (id: string, signal?: AbortSignal): Promise<Held> =>
-  readVersioned(api.GET('/blogs/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>
+/** @throws ApiError */
+export const readBlog = (id: string, signal?: AbortSignal): Promise<VersionedBlog> =>
+  readVersioned(api.GET('/blogs/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<VersionedBlog>

@@ -13,7 +13,6 @@ import { t } from './i18n.ts'
 
 const tones = { ready: 'good', resting: 'warn', failing: 'bad' } as const
 
-/** A block's number, where it is known. */
 const block = (at: number | null) => (at === null ? '–' : number(at))
 
 export default function Chains() {

@@ -1,4 +1,4 @@
-/** What is typed about a collection, and what is sent of it. */
+/** The collection form's values and its request bodies. */
 import type { Schema } from '../../lib/api/api.ts'
 import { parseWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 import type { paths } from '../../lib/schema.d.ts'
@@ -14,11 +14,11 @@ export type CollectionText = {
   readonly imageUrl: string
   readonly imageAlt: string
   readonly showing: 'now' | 'at' | 'never'
-  /** As `datetime-local` has it. */
+  /** A `datetime-local` value. */
   readonly publishedAt: string
 }
-export type Wrong = Partial<Readonly<Record<keyof CollectionText, 'required' | 'notMoment'>>>
-export type Read<Body> = { readonly body: Body; readonly wrong: Wrong }
+export type FieldErrors = Partial<Readonly<Record<keyof CollectionText, 'required' | 'notMoment'>>>
+export type BodyResult<Body> = { readonly body: Body; readonly wrong: FieldErrors }
 
 export const productsMax = 5_000
 
@@ -32,7 +32,7 @@ export const blank: CollectionText = {
   publishedAt: '',
 }
 
-/** @param zone of the shop's clock */
+/** @param zone the shop's time zone */
 export const textOf = ({ title, handle, descriptionHtml, image, publishedAt }: Collection, zone: string): CollectionText => ({
   ...{ title, handle, descriptionHtml },
   imageUrl: image?.url ?? '',
@@ -44,8 +44,8 @@ export const textOf = ({ title, handle, descriptionHtml, image, publishedAt }: C
 const imageOf = ({ imageUrl, imageAlt }: CollectionText): { url: string; alt: string | null } | null =>
   imageUrl === '' ? null : { url: imageUrl, alt: imageAlt.trim() || null }
 
-function read(text: CollectionText, zone: string): { publishedAt: string | null | undefined; wrong: Wrong } {
-  const required: Wrong = text.title.trim() === '' ? { title: 'required' } : {}
+function readPublication(text: CollectionText, zone: string): { publishedAt: string | null | undefined; wrong: FieldErrors } {
+  const required: FieldErrors = text.title.trim() === '' ? { title: 'required' } : {}
   if (text.showing === 'never') return { publishedAt: null, wrong: required }
   if (text.showing === 'now') return { publishedAt: undefined, wrong: required }
   const at = parseWallTime(text.publishedAt, zone)
@@ -53,8 +53,8 @@ function read(text: CollectionText, zone: string): { publishedAt: string | null 
   return { publishedAt: at, wrong: required }
 }
 
-export function createBody(text: CollectionText, zone: string): Read<CreateBody> {
-  const { publishedAt, wrong } = read(text, zone)
+export function createBody(text: CollectionText, zone: string): BodyResult<CreateBody> {
+  const { publishedAt, wrong } = readPublication(text, zone)
   const { title, descriptionHtml } = text
   const handle = text.handle.trim()
   const body = {
@@ -65,9 +65,16 @@ export function createBody(text: CollectionText, zone: string): Read<CreateBody>
   return { body, wrong }
 }
 
-/** What is to change: what is as it was is not sent. @param terms `now` is when it is published "now", in milliseconds, and the zone of the shop's clock */
-export function changeBody(text: CollectionText, before: CollectionText, { now, zone }: { now: number; zone: string }): Read<ChangeBody> {
-  const { publishedAt, wrong } = read(text, zone)
+/**
+ * Builds a body of the changed fields.
+ * @param terms `now` is the publication time of "now" in milliseconds, `zone` the shop's time zone
+ */
+export function changeBody(
+  text: CollectionText,
+  before: CollectionText,
+  { now, zone }: { now: number; zone: string },
+): BodyResult<ChangeBody> {
+  const { publishedAt, wrong } = readPublication(text, zone)
   const isChanged = (...names: readonly (keyof CollectionText)[]) => names.some((name) => text[name] !== before[name])
   const body: ChangeBody = {
     ...(isChanged('title') && { title: text.title }),

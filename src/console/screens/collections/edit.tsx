@@ -16,28 +16,33 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Page, ResourceView } from '../../ui/page.tsx'
-import { blank, type CollectionText, changeBody, createBody, textOf, type Wrong } from './draft.domain.ts'
+import { blank, type CollectionText, changeBody, createBody, type FieldErrors, textOf } from './draft.domain.ts'
 import { CollectionFields } from './fields.tsx'
 import { t } from './i18n.ts'
 import { OrderedProducts } from './ordered-products.tsx'
-import { Published } from './published.tsx'
+import { PublicationBadge } from './published.tsx'
 import { CollectionView } from './view.tsx'
 
-type Known = Schema<'CollectionWithProductIds'>
-type Versioned = { readonly data: Known; readonly etag: string }
+type Collection = Schema<'CollectionWithProductIds'>
+type VersionedCollection = { readonly data: Collection; readonly etag: string }
 
-const back = () => ({ href: shopPath('collections'), text: t('title') })
+const backLink = () => ({ href: shopPath('collections'), text: t('title') })
 
-/** @throws Error that something is to be put right */
-function ready<Body>({ body, wrong }: { body: Body; wrong: Wrong }, mark: (wrong: Wrong) => void): Body {
+/** @throws Error if fields are wrong */
+function validBody<Body>({ body, wrong }: { body: Body; wrong: FieldErrors }, mark: (wrong: FieldErrors) => void): Body {
   mark(wrong)
   if (Object.keys(wrong).length > 0) throw new Error(t('fix'))
   return body
 }
 
-const read = (id: string, signal?: AbortSignal): Promise<Versioned> =>
-  readVersioned(api.GET('/collection-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Versioned>
-const putProducts = (sendOnce: IdempotentSend, id: string, productIds: readonly string[], etag: string | undefined): Promise<Versioned> =>
+const read = (id: string, signal?: AbortSignal): Promise<VersionedCollection> =>
+  readVersioned(api.GET('/collection-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<VersionedCollection>
+const putProducts = (
+  sendOnce: IdempotentSend,
+  id: string,
+  productIds: readonly string[],
+  etag: string | undefined,
+): Promise<VersionedCollection> =>
   sendOnce(
     [id, productIds, etag],
     (key) =>
@@ -46,23 +51,23 @@ const putProducts = (sendOnce: IdempotentSend, id: string, productIds: readonly 
           params: { path: { id }, header: { ...ifMatch(etag), 'idempotency-key': key } },
           body: { productIds: [...productIds] },
         }),
-      ) as Promise<Versioned>,
+      ) as Promise<VersionedCollection>,
   )
 
 export default function EditCollection() {
   const { id = '' } = useRoute().params
-  return id === 'new' && mayManage.value ? <NewCollection /> : <KnownCollection id={id} />
+  return id === 'new' && mayManage.value ? <NewCollection /> : <ExistingCollection id={id} />
 }
 
 function NewCollection() {
   const { route } = useLocation()
   const [draft] = useState(() => draftOf<CollectionText>(blank))
   const productIds = useSignal<readonly string[]>([])
-  const [wrong, mark] = useState<Wrong>({})
+  const [wrong, mark] = useState<FieldErrors>({})
   const sendOnce = useIdempotentSend()
   const dirty = useComputed(() => productIds.value.length > 0 || JSON.stringify(textsOf(draft)) !== JSON.stringify(blank))
   async function save(): Promise<void> {
-    const body = ready(createBody(textsOf(draft), timeZone()), mark)
+    const body = validBody(createBody(textsOf(draft), timeZone()), mark)
     const { data, etag } = await sendOnce(body, (key) =>
       readVersioned(api.POST('/collection-v2', { params: { header: { 'idempotency-key': key } }, body })),
     )
@@ -71,14 +76,14 @@ function NewCollection() {
       if (productIds.value.length > 0) await putProducts(sendOnce, id, productIds.value, etag)
       notify(t('created'))
     } catch (error) {
-      // It is there: what is missing is added on its own page.
+      // The collection exists: its own page adds what is missing.
       notify(t('createdWithout'))
       showError(error)
     }
     route(shopPath('collections', id), true)
   }
   return (
-    <Page title={t('new')} back={back()}>
+    <Page title={t('new')} back={backLink()}>
       <div class="long-form">
         <Form onSubmit={save} submit={t('create')} dirty={dirty.value} label={t('new')}>
           <CollectionFields draft={draft} wrong={wrong} />
@@ -89,7 +94,7 @@ function NewCollection() {
   )
 }
 
-function KnownCollection({ id }: { id: string }) {
+function ExistingCollection({ id }: { id: string }) {
   const { route } = useLocation()
   const known = useResource(id, (signal) => read(id, signal))
   const of = known.data.value
@@ -104,8 +109,8 @@ function KnownCollection({ id }: { id: string }) {
   return (
     <Page
       title={truncate(title, 120)}
-      back={back()}
-      subtitle={of && <Published at={of.data.publishedAt} />}
+      back={backLink()}
+      subtitle={of && <PublicationBadge at={of.data.publishedAt} />}
       actions={
         of &&
         mayManage.value && (
@@ -116,23 +121,23 @@ function KnownCollection({ id }: { id: string }) {
       }
     >
       <ResourceView of={known}>
-        {(now) => (mayManage.value ? <KnownForm now={now} onChanged={known.put} /> : <CollectionView of={now.data} />)}
+        {(now) => (mayManage.value ? <CollectionForm now={now} onChanged={known.put} /> : <CollectionView of={now.data} />)}
       </ResourceView>
     </Page>
   )
 }
 
-function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versioned) => void }) {
+function CollectionForm({ now, onChanged }: { now: VersionedCollection; onChanged: (now: VersionedCollection) => void }) {
   const { id } = now.data
   const [draft] = useState(() => draftOf<CollectionText>(textOf(now.data, timeZone())))
   const productIds = useSignal<readonly string[]>(now.data.productIds)
   const before = useSignal(now)
-  const [wrong, mark] = useState<Wrong>({})
+  const [wrong, mark] = useState<FieldErrors>({})
   const sendOnce = useIdempotentSend()
   const was = useComputed(() => textOf(before.value.data, timeZone()))
   const hasOtherProducts = useComputed(() => productIds.value.join() !== before.value.data.productIds.join())
   const dirty = useComputed(() => hasOtherProducts.value || JSON.stringify(textsOf(draft)) !== JSON.stringify(was.value))
-  function take(fresh: Versioned): void {
+  function take(fresh: VersionedCollection): void {
     before.value = fresh
     fill(draft, textOf(fresh.data, timeZone()))
     productIds.value = fresh.data.productIds
@@ -141,8 +146,8 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
     if (now.etag !== before.peek().etag && !dirty.peek()) take(now)
   }, [now.etag])
 
-  async function send(etag: string | undefined): Promise<Versioned> {
-    const body = ready(changeBody(textsOf(draft), was.value, { now: serverNow(), zone: timeZone() }), mark)
+  async function send(etag: string | undefined): Promise<VersionedCollection> {
+    const body = validBody(changeBody(textsOf(draft), was.value, { now: serverNow(), zone: timeZone() }), mark)
     const wantsProducts = hasOtherProducts.value
     let version = etag
     if (Object.keys(body).length > 0) {
@@ -152,13 +157,13 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
         ),
       )
       version = changed.etag
-      // What comes next may be refused: this much is saved.
+      // A later step can fail; this one is saved.
       before.value = { data: { ...before.value.data, ...(changed.data as Schema<'Collection'>) }, etag: version }
     }
     return wantsProducts ? putProducts(sendOnce, id, productIds.value, version) : read(id)
   }
   async function save(): Promise<void> {
-    const saved = await saveVersioned<Versioned, Known>(before.value.etag, {
+    const saved = await saveVersioned<VersionedCollection, Collection>(before.value.etag, {
       save: send,
       theirs: () => read(id),
       differences: (theirs) => differencesOf(textsOf(draft), productIds.value, theirs),
@@ -182,7 +187,7 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
   )
 }
 
-function differencesOf(mine: CollectionText, ids: readonly string[], theirs: Known): (readonly [string, string, string])[] {
+function differencesOf(mine: CollectionText, ids: readonly string[], theirs: Collection): (readonly [string, string, string])[] {
   const there = textOf(theirs, timeZone())
   const names = [
     ['title', t('name')],

@@ -9,11 +9,11 @@ import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { MediaDialog } from '../pictures/dialog.tsx'
-import type { CollectionText, Wrong } from './draft.domain.ts'
+import type { CollectionText, FieldErrors } from './draft.domain.ts'
 import { t } from './i18n.ts'
 
-/** All of a collection but its products. */
-export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<CollectionText>; wrong: Wrong; isKnown?: boolean }) {
+/** The fields of a collection, without its products. */
+export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<CollectionText>; wrong: FieldErrors; isKnown?: boolean }) {
   const [isPreview, setPreview] = useState(false)
   const html = draft.descriptionHtml.value
   return (

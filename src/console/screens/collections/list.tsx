@@ -11,7 +11,7 @@ import { EmptyState, Page } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
-import { Published } from './published.tsx'
+import { PublicationBadge } from './published.tsx'
 
 type Collection = Schema<'Collection'>
 
@@ -27,7 +27,7 @@ const columns = (): readonly Column<Collection>[] => [
       </span>
     ),
   },
-  { key: 'published', title: t('published'), cell: ({ publishedAt }) => <Published at={publishedAt} /> },
+  { key: 'published', title: t('published'), cell: ({ publishedAt }) => <PublicationBadge at={publishedAt} /> },
   { key: 'changed', title: t('changed'), cell: ({ updatedAt }) => <Moment at={updatedAt} /> },
 ]
 

@@ -15,11 +15,11 @@ import { productsMax } from './draft.domain.ts'
 import { t } from './i18n.ts'
 
 type Product = Schema<'Product'>
-/** So many are drawn, and read by their ids, at a time. */
+/** Number of products that are drawn and read at a time. */
 const windowSize = 30
-const atOnce = 6
+const concurrency = 6
 
-/** What products are called, read once they are to be shown; null where one is gone. What could not be read is, when others are to be shown. */
+/** Reads shown products by id; null if one is deleted. A failed read is repeated when the shown ids change. */
 export function useProducts(ids: readonly string[]): Signal<ReadonlyMap<string, Product | null>> {
   const known = useSignal<ReadonlyMap<string, Product | null>>(new Map())
   const key = ids.join()
@@ -27,8 +27,8 @@ export function useProducts(ids: readonly string[]): Signal<ReadonlyMap<string, 
     const asking = new AbortController()
     async function readAll(): Promise<void> {
       const wanted = ids.filter((id) => !known.peek().has(id))
-      for (let from = 0; from < wanted.length; from += atOnce) {
-        const some = wanted.slice(from, from + atOnce)
+      for (let from = 0; from < wanted.length; from += concurrency) {
+        const some = wanted.slice(from, from + concurrency)
         const read = (id: string) =>
           ok(api.GET('/product-v2/{id}', { params: { path: { id } }, signal: asking.signal })).catch((error: unknown) =>
             error instanceof Refused && error.status === 404 ? null : undefined,
@@ -44,7 +44,7 @@ export function useProducts(ids: readonly string[]): Signal<ReadonlyMap<string, 
   return known
 }
 
-/** The products of a collection in their order: added by search, moved by keys, by dragging, or to a place by its number. */
+/** The ordered products of a collection: added by search, moved by keys, dragging or position number. */
 export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
   const first = useSignal(0)
   const all = ids.value
@@ -55,7 +55,7 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
 
   function move(place: number, to: number): void {
     ids.value = moveItem(ids.value, place, to)
-    // What is moved stays in sight.
+    // The moved product stays visible.
     if (to < from || to >= from + windowSize) first.value = Math.floor(to / windowSize) * windowSize
   }
   function add(product: Product): void {
@@ -81,7 +81,7 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
         <>
           <SortableList label={t('order')} items={shown} keyOf={(id) => id} nameOf={nameOf} onMove={move} first={from} total={all.length}>
             {(id, place) => (
-              <OneProduct
+              <ProductItem
                 key={id}
                 id={id}
                 place={place}
@@ -112,7 +112,7 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
   )
 }
 
-function OneProduct({
+function ProductItem({
   id,
   place,
   total,

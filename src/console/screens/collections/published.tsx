@@ -3,8 +3,8 @@ import { serverNow } from '../../lib/format/server-clock.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
-/** Whether the public sees it, or from when on. */
-export function Published({ at }: { at: string | null }) {
+/** Shows whether a collection is published, or from when on. */
+export function PublicationBadge({ at }: { at: string | null }) {
   if (at === null) return <StatusBadge of="DRAFT" text={t('notPublished')} />
   const isAhead = new Date(at).getTime() > serverNow()
   return isAhead ? <StatusBadge of="PENDING" text={t('from', { at: moment(at) })} /> : <StatusBadge of="PUBLISHED" text={t('published')} />

@@ -11,7 +11,7 @@ import { useProducts } from './ordered-products.tsx'
 
 const step = 30
 
-/** A collection, for whoever may read it and not change it. */
+/** A collection for roles that cannot edit. */
 export function CollectionView({ of }: { of: Schema<'CollectionWithProductIds'> }) {
   const count = useSignal(step)
   const shown = of.productIds.slice(0, count.value)

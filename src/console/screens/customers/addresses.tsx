@@ -15,17 +15,17 @@ import { ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
-const shownFirst = 6
+const pageSize = 6
 
-/** Their address book, the newest first; some are read at a time. */
+/** A customer's addresses, newest first, read in pages. */
 export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged: () => unknown }) {
-  const many = useSignal(shownFirst)
+  const many = useSignal(pageSize)
   const isAdding = useSignal(false)
   const ids = [...of.addressIds].reverse().slice(0, many.value)
   const addresses = useResource(ids.join(' '), (signal) =>
     Promise.all(ids.map((id) => ok(api.GET('/addresses/{id}', { params: { path: { id } }, signal })))),
   )
-  async function make(addressId: string, flags: { isDefaultShipping?: boolean; isDefaultBilling?: boolean }): Promise<void> {
+  async function makeDefault(addressId: string, flags: { isDefaultShipping?: boolean; isDefaultBilling?: boolean }): Promise<void> {
     const params = { path: { customerId: of.id } }
     await ok(api.POST('/customer/{customerId}/addresses/add', { params, body: { addressId, ...flags } }))
     notify(common('saved'))
@@ -57,12 +57,16 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
                 <li key={one.id}>
                   <Address of={one} />
                   <div class="row">
-                    <Default
+                    <DefaultAddressBadge
                       is={one.isDefaultShipping}
                       text={t('defaultShipping')}
-                      onMake={() => make(one.id, { isDefaultShipping: true })}
+                      onMake={() => makeDefault(one.id, { isDefaultShipping: true })}
                     />
-                    <Default is={one.isDefaultBilling} text={t('defaultBilling')} onMake={() => make(one.id, { isDefaultBilling: true })} />
+                    <DefaultAddressBadge
+                      is={one.isDefaultBilling}
+                      text={t('defaultBilling')}
+                      onMake={() => makeDefault(one.id, { isDefaultBilling: true })}
+                    />
                   </div>
                 </li>
               ))}
@@ -100,8 +104,8 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
   )
 }
 
-/** That an address is the one that is taken unless another is said; the way to have it so where it is not. */
-const Default = ({ is, text, onMake }: { is: boolean; text: string; onMake: () => Promise<void> }) =>
+/** Marks a default address, or a button that makes it the default. */
+const DefaultAddressBadge = ({ is, text, onMake }: { is: boolean; text: string; onMake: () => Promise<void> }) =>
   is ? (
     <StatusBadge of="DEFAULT" text={text} />
   ) : (

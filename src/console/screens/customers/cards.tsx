@@ -9,8 +9,8 @@ import { t } from './i18n.ts'
 
 const shownMax = 10
 
-/** The gift cards that nobody but this customer may use. */
-export function Cards({ customerId }: { customerId: string }) {
+/** Gift cards that only this customer can use. */
+export function CustomerGiftCards({ customerId }: { customerId: string }) {
   const cards = useResource(customerId, (signal) =>
     ok(api.GET('/giftcard', { params: { query: { customerId, limit: shownMax } }, signal })),
   )

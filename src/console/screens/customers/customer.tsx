@@ -17,8 +17,8 @@ import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { OrderStatusBadge, StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Addresses } from './addresses.tsx'
-import { Cards } from './cards.tsx'
-import { Erase } from './erase.tsx'
+import { CustomerGiftCards } from './cards.tsx'
+import { EraseDialog } from './erase.tsx'
 import { t } from './i18n.ts'
 
 type Customer = Schema<'Customer'>
@@ -57,15 +57,15 @@ export default function CustomerPage() {
           <>
             {isErased && <Note tone="warn">{t('erasedText', { at: moment(shown.erasedAt ?? '') })}</Note>}
             <div class="columns">
-              <Orders of={shown} />
+              <CustomerOrders of={shown} />
               <div class="stack">
-                <AboutThem of={shown} />
+                <CustomerFacts of={shown} />
                 {!isErased && <Addresses of={shown} onChanged={customer.reload} />}
-                {mayManage.value && <Cards customerId={shown.id} />}
+                {mayManage.value && <CustomerGiftCards customerId={shown.id} />}
               </div>
             </div>
             {query.of['erase'] && mayManage.value && !isErased && (
-              <Erase
+              <EraseDialog
                 of={shown}
                 onClose={() => query.set({ erase: undefined, page: query.of['page'] }, { replace: true })}
                 onErased={customer.reload}
@@ -78,7 +78,7 @@ export default function CustomerPage() {
   )
 }
 
-const AboutThem = ({ of }: { of: Customer }) => (
+const CustomerFacts = ({ of }: { of: Customer }) => (
   <Section title={t('facts')}>
     <FactList
       of={[
@@ -101,7 +101,7 @@ const AboutThem = ({ of }: { of: Customer }) => (
   </Section>
 )
 
-function Orders({ of: { id } }: { of: Customer }) {
+function CustomerOrders({ of: { id } }: { of: Customer }) {
   const query = useQuery()
   const orders = useResource(`${id} ${query.page}`, (signal) =>
     ok(api.GET('/v2/orders', { params: { query: { customerId: id, page: query.page } }, signal })),

@@ -8,11 +8,11 @@ import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { t } from './i18n.ts'
 
-const goes = ['goesName', 'goesAddresses', 'goesOrders', 'goesLogin', 'goesGuest'] as const
-const stays = ['staysNumbers', 'staysCountry', 'staysCards'] as const
+const erasedTexts = ['goesName', 'goesAddresses', 'goesOrders', 'goesLogin', 'goesGuest'] as const
+const keptTexts = ['staysNumbers', 'staysCountry', 'staysCards'] as const
 
-/** Erases somebody for good, once their e-mail address was typed: there is no way back. */
-export function Erase({ of, onClose, onErased }: { of: Schema<'Customer'>; onClose: () => void; onErased: () => unknown }) {
+/** Erases a customer after their e-mail address was typed. Irreversible. */
+export function EraseDialog({ of, onClose, onErased }: { of: Schema<'Customer'>; onClose: () => void; onErased: () => unknown }) {
   const typed = useSignal('')
   const isOpen = useSignal(false)
   async function erase() {
@@ -28,7 +28,7 @@ export function Erase({ of, onClose, onErased }: { of: Schema<'Customer'>; onClo
     onClose()
     await onErased()
   }
-  const list = (title: string, of_: readonly (typeof goes | typeof stays)[number][]) => (
+  const list = (title: string, of_: readonly (typeof erasedTexts | typeof keptTexts)[number][]) => (
     <>
       <h3>{title}</h3>
       <ul class="bullets">
@@ -46,8 +46,8 @@ export function Erase({ of, onClose, onErased }: { of: Schema<'Customer'>; onClo
             {t('eraseOpen')} <a href={`${shopPath('orders')}?q=${encodeURIComponent(of.email)}`}>{t('eraseOpenLink')}</a>
           </Note>
         )}
-        {list(t('goes'), goes)}
-        {list(t('stays'), stays)}
+        {list(t('goes'), erasedTexts)}
+        {list(t('stays'), keptTexts)}
         <p>
           <strong>{t('noWayBack')}</strong>
         </p>

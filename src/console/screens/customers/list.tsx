@@ -14,7 +14,7 @@ import { Money } from '../../ui/money.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
-import { NewCustomer } from './new.tsx'
+import { NewCustomerForm } from './new.tsx'
 
 type Customer = Schema<'Customer'>
 
@@ -89,7 +89,7 @@ export default function Customers() {
       </ListView>
       {isNew && mayManage.value && (
         <FormDialog title={t('add')} onClose={() => query.set({ new: undefined, page: query.of['page'] }, { replace: true })}>
-          <NewCustomer onMade={({ id }) => route(shopPath('customers', id), true)} />
+          <NewCustomerForm onMade={({ id }) => route(shopPath('customers', id), true)} />
         </FormDialog>
       )}
     </Page>

@@ -7,8 +7,8 @@ import { CheckField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { t } from './i18n.ts'
 
-/** A customer made by hand: nobody is sent anything, and they have no password until they ask for one. */
-export function NewCustomer({ onMade }: { onMade: (made: Schema<'Customer'>) => void }) {
+/** Creates a customer without a password and without a mail. */
+export function NewCustomerForm({ onMade }: { onMade: (made: Schema<'Customer'>) => void }) {
   const draft = useDraft('new', { email: '', name: '', phone: '', acceptsMarketing: false })
   const sendOnce = useIdempotentSend()
   const { email, name, phone, acceptsMarketing } = draft.of

@@ -8,7 +8,10 @@ import { parsePercent, percentText } from '../../lib/forms/percent.ts'
 type Discount = Schema<'Discount'>
 export type DiscountState = 'DISABLED' | 'ENDED' | 'USED_UP' | 'SCHEDULED' | 'ACTIVE'
 
-/** What keeps it from counting, the shop's own word first. @param now milliseconds, by the server's clock */
+/**
+ * Returns the discount's state; DISABLED precedes the others.
+ * @param now server time in milliseconds
+ */
 export function discountState({ status, ended, usedUp, startsAt }: Discount, now: number): DiscountState {
   if (status === 'DISABLED') return 'DISABLED'
   if (ended) return 'ENDED'
@@ -17,8 +20,8 @@ export function discountState({ status, ended, usedUp, startsAt }: Discount, now
 }
 export const stateTone = { ACTIVE: 'good', DISABLED: 'plain', ENDED: 'plain', USED_UP: 'warn', SCHEDULED: 'info' } as const
 
-/** What is typed of a discount. */
-export type Typed = {
+/** The form's values. */
+export type DiscountText = {
   readonly title: string
   readonly how: 'CODE' | 'AUTOMATIC'
   readonly code: string
@@ -34,7 +37,7 @@ export type Typed = {
   readonly perCustomerLimit: string
   readonly isActive: boolean
 }
-export const nothingTyped: Typed = {
+export const blankDiscount: DiscountText = {
   title: '',
   how: 'CODE',
   code: '',
@@ -53,11 +56,11 @@ export const nothingTyped: Typed = {
 
 const digits = (value: number | null) => (value === null ? '' : String(value))
 
-/** @param names what the products and collections are called that it is for */
-export const typedOf = (
+/** @param names products and collections with their titles */
+export const textOf = (
   of: Discount,
   { zone, products, collections }: { zone: string; products: readonly Choice[]; collections: readonly Choice[] },
-): Typed => ({
+): DiscountText => ({
   title: of.title,
   how: of.code === null ? 'AUTOMATIC' : 'CODE',
   code: of.code ?? '',
@@ -90,9 +93,9 @@ export const bodyFields = [
   'status',
 ] as const satisfies readonly (keyof Discount)[]
 export type Body = Pick<Discount, (typeof bodyFields)[number]>
-export type Wrong = { readonly [Field in keyof Typed]?: 'required' | 'amount' | 'percent' | 'number' | 'moment' | 'order' }
+export type FieldErrors = { readonly [Field in keyof DiscountText]?: 'required' | 'amount' | 'percent' | 'number' | 'moment' | 'order' }
 
-/** A whole number from 1 on, as it is typed; null for none, undefined where it is something else. */
+/** Parses a whole number from 1; null for empty, undefined if invalid. */
 function parseCount(text: string): number | null | undefined {
   if (text.trim() === '') return null
   const count = wholeNumber(text) ?? 0
@@ -105,13 +108,13 @@ const positive = (text: string, currency: string) => {
 }
 
 /**
- * What was typed, as the API takes it; or which fields are wrong, and how.
- * @param before what is there, where it is changed
+ * Builds the request body, or returns the wrong fields.
+ * @param before the stored discount, for a change
  */
 export function bodyOf(
-  typed: Typed,
+  typed: DiscountText,
   { currency, zone, before }: { currency: string; zone: string; before?: Discount | undefined },
-): { readonly body: Body } | { readonly wrong: Wrong } {
+): { readonly body: Body } | { readonly wrong: FieldErrors } {
   const { kind } = typed
   const valueBps = kind === 'PERCENT' ? parsePercent(typed.percent) || undefined : null
   const amount = kind === 'FIXED' ? positive(typed.amount, currency) : null
@@ -120,7 +123,7 @@ export function bodyOf(
   const endsAt = parseChangedWallTime(typed.endsAt, before?.endsAt ?? null, zone)
   const usageLimit = parseCount(typed.usageLimit)
   const perCustomerLimit = parseCount(typed.perCustomerLimit)
-  const wrong: { -readonly [Field in keyof Wrong]: Wrong[Field] } = {}
+  const wrong: { -readonly [Field in keyof FieldErrors]: FieldErrors[Field] } = {}
   if (typed.title.trim() === '') wrong.title = 'required'
   if (typed.how === 'CODE' && typed.code.trim() === '') wrong.code = 'required'
   if (valueBps === undefined) wrong.percent = 'percent'

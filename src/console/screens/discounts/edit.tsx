@@ -9,8 +9,8 @@ import { confirm } from '../../ui/dialog.tsx'
 import { Page, ResourceView } from '../../ui/page.tsx'
 import { DiscountForm } from './form.tsx'
 import { t } from './i18n.ts'
-import { DiscountStateOf } from './list.tsx'
-import { type Held, readDiscount } from './read.ts'
+import { DiscountStateBadge } from './list.tsx'
+import { readDiscount, type VersionedDiscount } from './read.ts'
 
 export default function EditDiscount() {
   const id = useRoute().params['id'] ?? ''
@@ -19,15 +19,15 @@ export default function EditDiscount() {
       <DiscountForm />
     </Page>
   ) : (
-    <Existing id={id} />
+    <ExistingDiscount id={id} />
   )
 }
 
-function Existing({ id }: { id: string }) {
+function ExistingDiscount({ id }: { id: string }) {
   const { route } = useLocation()
   const discount = useResource(id, (signal) => readDiscount(id, signal))
   const held = discount.data.value
-  async function remove({ data, etag }: Held) {
+  async function remove({ data, etag }: VersionedDiscount) {
     const body = <p>{data.code === null ? t('removeText') : t('removeCodeText')}</p>
     if (!(await confirm({ title: t('removeTitle'), body, action: common('delete'), danger: true }))) return
     await api.DELETE('/discounts/{id}', { params: { path: { id }, header: { 'if-match': etag } } })
@@ -38,7 +38,7 @@ function Existing({ id }: { id: string }) {
     <Page
       title={held?.data.title ?? t('discount')}
       back={{ href: shopPath('discounts'), text: t('title') }}
-      subtitle={held && <DiscountStateOf of={held.data} />}
+      subtitle={held && <DiscountStateBadge of={held.data} />}
       actions={
         held && (
           <Button kind="danger" onPress={() => remove(held)}>

@@ -14,32 +14,32 @@ import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { PickField, type RecordFinder } from '../../ui/picker.tsx'
-import { type Body, bodyFields, bodyOf, nothingTyped, type Typed, typedOf, type Wrong } from './discount.domain.ts'
+import { type Body, blankDiscount, bodyFields, bodyOf, type DiscountText, type FieldErrors, textOf } from './discount.domain.ts'
 import { t } from './i18n.ts'
 import { discountValue } from './list.tsx'
-import { type Held, readDiscount } from './read.ts'
+import { readDiscount, type VersionedDiscount } from './read.ts'
 
 type Discount = Schema<'Discount'>
 const kinds = ['PERCENT', 'FIXED', 'FREE_SHIPPING'] as const
 const productsMax = 250
 const collectionsMax = 20
 
-/** Records as the draft keeps them: their names, and not all that they hold. */
-const named =
+/** Strips the records from found choices, because the draft compares values. */
+const withoutRecord =
   (find: RecordFinder<Choice>): RecordFinder<Choice> =>
   async (q, signal) =>
     (await find(q, signal)).map(({ id, text, detail }) => ({ id, text, detail }))
 
-/** A discount that is made, or the one that is there. */
-export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) => void }) {
+/** Creates or edits a discount. */
+export function DiscountForm({ of, onSaved }: { of?: VersionedDiscount; onSaved?: (held: VersionedDiscount) => void }) {
   const { route } = useLocation()
   const zone = timeZone()
   const currency = shop.value?.currency ?? 'USD'
-  const draft = useDraft<Typed>(of?.data.id ?? 'new', of ? typedOf(of.data, { zone, ...of }) : nothingTyped)
-  const wrong = useSignal<Wrong>({})
+  const draft = useDraft<DiscountText>(of?.data.id ?? 'new', of ? textOf(of.data, { zone, ...of }) : blankDiscount)
+  const wrong = useSignal<FieldErrors>({})
   const sendOnce = useIdempotentSend()
   const { kind, how } = draft.of
-  const error = (field: keyof Typed): string | undefined => {
+  const error = (field: keyof DiscountText): string | undefined => {
     const reason = wrong.value[field]
     if (reason === undefined) return undefined
     if (reason === 'required') return common('required')
@@ -55,7 +55,7 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
     notify(t('made'))
     route(shopPath('discounts', made.id), true)
   }
-  async function change({ data, etag }: Held, body: Body) {
+  async function change({ data, etag }: VersionedDiscount, body: Body) {
     const changes = pickChanges(body, data)
     const sent = draft.now()
     const isNothing = Object.keys(changes).length === 0
@@ -77,14 +77,14 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
           },
           differences: (theirs) => differences(body, theirs),
           onTheirs({ data: held }) {
-            draft.reset(typedOf(held.data, { zone, ...held }))
+            draft.reset(textOf(held.data, { zone, ...held }))
             onSaved?.(held)
           },
         })
     if (!saved) return
     const { products, collections } = sent
     const held = { data: saved.data as Discount, etag: saved.etag, products, collections }
-    draft.saved(typedOf(held.data, { zone, ...held }), sent)
+    draft.saved(textOf(held.data, { zone, ...held }), sent)
     onSaved?.(held)
     notify(common('saved'))
   }
@@ -137,8 +137,8 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
       </Section>
       <Section title={t('forWhat')} hint={t('forWhatHint')}>
         <div class="grid">
-          <PickField bind={draft.of.products} max={productsMax} label={t('products')} find={named(findProducts)} />
-          <PickField bind={draft.of.collections} max={collectionsMax} label={t('collections')} find={named(findCollections)} />
+          <PickField bind={draft.of.products} max={productsMax} label={t('products')} find={withoutRecord(findProducts)} />
+          <PickField bind={draft.of.collections} max={collectionsMax} label={t('collections')} find={withoutRecord(findCollections)} />
         </div>
         <MoneyField
           bind={draft.of.minSubtotal}
@@ -191,8 +191,8 @@ const labels = {
   perCustomerLimit: 'perCustomerLimit',
 } as const
 
-/** Of what somebody typed and what is there by now that which differs, in words. */
-function differences(mine: Body, { data, products, collections }: Held): readonly (readonly [string, string, string])[] {
+/** Lists the differing fields of a conflict. */
+function differences(mine: Body, { data, products, collections }: VersionedDiscount): readonly (readonly [string, string, string])[] {
   const names = new Map([...products, ...collections].map(({ id, text }) => [id, text]))
   const say = (of: Body, field: (typeof bodyFields)[number]): string => {
     const value = of[field]

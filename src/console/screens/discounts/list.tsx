@@ -18,13 +18,13 @@ import { t } from './i18n.ts'
 
 type Discount = Schema<'Discount'>
 
-/** What it takes off, in a word. */
+/** Returns the value of a discount as text. */
 export const discountValue = ({ kind, valueBps, amount }: Pick<Discount, 'kind' | 'valueBps' | 'amount'>): string => {
   if (kind === 'FREE_SHIPPING') return t('kind.FREE_SHIPPING')
   return kind === 'PERCENT' ? percentOfBps(valueBps ?? 0) : amount ? money(amount) : ''
 }
 
-export const DiscountStateOf = ({ of }: { of: Discount }) => {
+export const DiscountStateBadge = ({ of }: { of: Discount }) => {
   const state = discountState(of, serverNow())
   return <StatusBadge of={state} text={t(`is.${state}`)} tone={stateTone[state]} />
 }
@@ -36,7 +36,7 @@ const columns = (): readonly Column<Discount>[] => [
   { key: 'title', title: t('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
   { key: 'code', title: t('code'), cell: ({ code }) => (code === null ? t('automatic') : <code dir="ltr">{code}</code>) },
   { key: 'value', title: t('takesOff'), cell: discountValue },
-  { key: 'state', title: common('status'), cell: (discount) => <DiscountStateOf of={discount} /> },
+  { key: 'state', title: common('status'), cell: (discount) => <DiscountStateBadge of={discount} /> },
   { key: 'ends', title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <Moment at={endsAt} /> : t('never')) },
   { key: 'used', title: t('used'), end: true, cell: usedOf },
 ]

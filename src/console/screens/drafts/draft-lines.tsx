@@ -5,27 +5,27 @@ import { common, notAmount } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField } from '../../ui/fields.tsx'
 import { Picker } from '../../ui/picker.tsx'
-import { priceIn, quantityIn } from './draft.domain.ts'
-import { type LineForm, lineForm } from './form.ts'
+import { parsePrice, parseQuantity } from './draft.domain.ts'
+import { createDraftLine, type DraftLine } from './form.ts'
 import { t } from './i18n.ts'
 import { type FoundVariant, findVariants } from './record-search.ts'
 
 const linesMax = 100
 
-/** What somebody is to pay for: found by search, with quantities and prices of the shopkeeper's own. */
-export function LinesField({ bind, currency }: { bind: Signal<readonly LineForm[]>; currency: string }) {
+/** The lines of a draft order: found by search, with quantities and own prices. */
+export function LinesField({ bind, currency }: { bind: Signal<readonly DraftLine[]>; currency: string }) {
   const has = ({ id }: { id: string }) => bind.value.some(({ variantId }) => variantId === id)
   function add(found: FoundVariant): void {
     const there = bind.value.find(({ variantId }) => variantId === found.id)
-    // Chosen again, it is one more.
+    // A variant that is picked again gets one more unit.
     if (there) {
-      const units = quantityIn(there.quantity.value)
+      const units = parseQuantity(there.quantity.value)
       if (units !== undefined) there.quantity.value = String(units + 1)
       return
     }
     if (bind.value.length >= linesMax) return
     const { id, title, named, price } = found
-    bind.value = [...bind.value, lineForm({ variantId: id, title, detail: named, quantity: '1', price: moneyText(price) })]
+    bind.value = [...bind.value, createDraftLine({ variantId: id, title, detail: named, quantity: '1', price: moneyText(price) })]
   }
   return (
     <>
@@ -55,7 +55,7 @@ export function LinesField({ bind, currency }: { bind: Signal<readonly LineForm[
   )
 }
 
-const LineField = ({ of, currency, onRemove }: { of: LineForm; currency: string; onRemove: () => void }) => (
+const LineField = ({ of, currency, onRemove }: { of: DraftLine; currency: string; onRemove: () => void }) => (
   <li>
     <span>
       <bdi class="cut">{of.title}</bdi>
@@ -68,14 +68,14 @@ const LineField = ({ of, currency, onRemove }: { of: LineForm; currency: string;
     <NumberField
       label={t('quantity')}
       bind={of.quantity}
-      error={quantityIn(of.quantity.value) === undefined ? t('wrong.quantity') : undefined}
+      error={parseQuantity(of.quantity.value) === undefined ? t('wrong.quantity') : undefined}
     />
     <MoneyField
       label={t('price')}
       currency={currency}
       bind={of.price}
       placeholder={t('priceNow')}
-      error={priceIn(of.price.value, currency) === undefined ? notAmount(currency) : undefined}
+      error={parsePrice(of.price.value, currency) === undefined ? notAmount(currency) : undefined}
     />
     <Button kind="quiet" icon="close" label={`${common('remove')}: ${truncate(of.title)}`} onPress={onRemove} />
   </li>

@@ -6,11 +6,11 @@ import { Money } from '../../ui/money.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { detailOf } from './draft.domain.ts'
+import { variantDetail } from './draft.domain.ts'
 import { t } from './i18n.ts'
 
-/** A draft that is being paid, or is over, of which nothing can be changed any more; and any for whoever may only read. */
-export const Done = ({ of }: { of: Schema<'DraftOrder'> }) => (
+/** A draft order that can no longer be changed, or that the role may only read. */
+export const DraftResult = ({ of }: { of: Schema<'DraftOrder'> }) => (
   <Section title={t('lines')}>
     {of.status !== 'OPEN' && <Note tone={of.status === 'COMPLETED' ? 'good' : 'info'}>{t(`became.${of.status}`)}</Note>}
     {of.orderId && (
@@ -31,7 +31,7 @@ export const Done = ({ of }: { of: Schema<'DraftOrder'> }) => (
           main: true,
           cell: ({ title, variantTitle, sku, variantId }) => (
             <>
-              <bdi>{title ?? variantId}</bdi> <small class="faint">{detailOf({ variantTitle, sku })}</small>
+              <bdi>{title ?? variantId}</bdi> <small class="faint">{variantDetail({ variantTitle, sku })}</small>
             </>
           ),
         },

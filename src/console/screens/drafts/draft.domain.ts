@@ -1,4 +1,4 @@
-/** A draft order as it is typed, and as the API takes it. */
+/** The form values of a draft order and its request bodies. */
 
 import type { Schema } from '../../lib/api/api.ts'
 import { type Money, moneyText, parseMoney } from '../../lib/forms/amounts.ts'
@@ -7,22 +7,21 @@ import { wholeNumber } from '../../lib/forms/number-input.ts'
 type Draft = Schema<'DraftOrder'>
 type Postal = Schema<'PostalAddress'>
 
-/** A draft as it was read, with its version. */
-export type Versioned = { readonly data: Draft; readonly etag: string }
+export type VersionedDraft = { readonly data: Draft; readonly etag: string }
 
-/** A line as it is typed; what is shown of it comes along. */
-export type TypedLine = {
+/** A line's values, with the texts that are shown. */
+export type LineText = {
   readonly variantId: string
   readonly title: string
   readonly detail: string
   readonly quantity: string
-  /** In major units; empty: what the product costs when it is saved. */
+  /** In major units; empty means the product's price at the time of saving. */
   readonly price: string
 }
 
-/** What is typed. What stands empty is left to whoever pays. */
-export type Typed = {
-  readonly lines: readonly TypedLine[]
+/** The form's values. The shopper fills what stays empty. */
+export type DraftText = {
+  readonly lines: readonly LineText[]
   readonly email: string
   readonly customerId: string | null
   readonly shippingAddress: Postal | null
@@ -32,7 +31,7 @@ export type Typed = {
   readonly note: string
 }
 
-export const nothingTyped: Typed = {
+export const blankDraft: DraftText = {
   lines: [],
   email: '',
   customerId: null,
@@ -43,8 +42,8 @@ export const nothingTyped: Typed = {
   note: '',
 }
 
-/** What a variant is called beside its product. */
-export const detailOf = ({
+/** Returns the variant title and SKU. */
+export const variantDetail = ({
   variantTitle,
   title,
   sku,
@@ -54,14 +53,14 @@ export const detailOf = ({
   sku: string | null
 }): string => [variantTitle ?? title, sku].filter((text) => text && text !== 'Default Title').join(' · ')
 
-/** A draft as a form shows it: of what whoever pays may say, only what the shop has said. */
-export function typedOf(draft: Draft): Typed {
+/** Returns the form's values of a draft: only what the shop has set, not what the shopper has. */
+export function textOf(draft: Draft): DraftText {
   const { settled } = draft
   return {
     lines: draft.lines.map(({ variantId, title, variantTitle, sku, quantity, unitPrice }) => ({
       variantId,
       title: title ?? variantId,
-      detail: detailOf({ variantTitle, sku }),
+      detail: variantDetail({ variantTitle, sku }),
       quantity: String(quantity),
       price: moneyText(unitPrice),
     })),
@@ -75,8 +74,8 @@ export function typedOf(draft: Draft): Typed {
   }
 }
 
-/** Where something was typed that cannot be sent. */
-export type Wrong = { readonly line?: string; readonly what: 'noLines' | 'quantity' | 'price' }
+/** Why a draft cannot be sent. */
+export type LineError = { readonly line?: string; readonly what: 'noLines' | 'quantity' | 'price' }
 
 export type Body = {
   readonly lines: { variantId: string; quantity: number; unitPrice?: { amount: number; currency: string } }[]
@@ -89,31 +88,31 @@ export type Body = {
   readonly note: string | null
 }
 
-/** A quantity as the API takes it, or undefined. */
-export const quantityIn = (text: string): number | undefined => wholeNumber(text, 4) || undefined
+/** Parses a quantity; undefined if invalid. */
+export const parseQuantity = (text: string): number | undefined => wholeNumber(text, 4) || undefined
 
-/** The price that was typed, null for none, undefined for what is no amount. */
-export function priceIn(text: string, currency: string): Money | null | undefined {
+/** Parses a price; null for empty, undefined if invalid. */
+export function parsePrice(text: string, currency: string): Money | null | undefined {
   return text.trim() === '' ? null : parseMoney(text, currency)
 }
 
-/** What is wrong with what was typed; undefined where nothing is. What else may be wrong, souk says. */
-export function wrongIn({ lines }: Typed, currency: string): Wrong | undefined {
+/** Returns the first error of the lines. The API checks the rest. */
+export function findLineError({ lines }: DraftText, currency: string): LineError | undefined {
   if (lines.length === 0) return { what: 'noLines' }
   for (const { variantId, quantity, price } of lines) {
-    if (quantityIn(quantity) === undefined) return { line: variantId, what: 'quantity' }
-    if (priceIn(price, currency) === undefined) return { line: variantId, what: 'price' }
+    if (parseQuantity(quantity) === undefined) return { line: variantId, what: 'quantity' }
+    if (parsePrice(price, currency) === undefined) return { line: variantId, what: 'price' }
   }
   return undefined
 }
 
-/** What is sent of a new draft. Nothing may be wrong with it. */
-export function bodyOf(typed: Typed, currency: string): Body {
+/** Builds the body of a new draft from valid values. */
+export function bodyOf(typed: DraftText, currency: string): Body {
   const text = (value: string) => value.trim() || null
   return {
     lines: typed.lines.map(({ variantId, quantity, price }) => {
-      const unitPrice = priceIn(price, currency)
-      return { variantId, quantity: quantityIn(quantity) ?? 0, ...(unitPrice ? { unitPrice: { ...unitPrice } } : {}) }
+      const unitPrice = parsePrice(price, currency)
+      return { variantId, quantity: parseQuantity(quantity) ?? 0, ...(unitPrice ? { unitPrice: { ...unitPrice } } : {}) }
     }),
     email: text(typed.email),
     customerId: typed.customerId,
@@ -125,20 +124,20 @@ export function bodyOf(typed: Typed, currency: string): Body {
   }
 }
 
-/** What is sent of a change: the rest stays as it is, and what whoever pays has said stays theirs. */
-export function changeOf(begun: Typed, typed: Typed, currency: string): Partial<Body> {
+/** Builds a body of the changed fields, so that the shopper's entries stay. */
+export function changeOf(begun: DraftText, typed: DraftText, currency: string): Partial<Body> {
   const before = bodyOf(begun, currency)
   return Object.fromEntries(
     Object.entries(bodyOf(typed, currency)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Body])),
   )
 }
 
-/** What the lines come to before discounts, shipping and tax, as far as it can be told, in minor units. */
-export function subtotalOf({ lines }: Typed, currency: string): number | undefined {
+/** Returns the lines' total in minor units, before discounts, shipping and tax; undefined if a price is missing. */
+export function subtotalOf({ lines }: DraftText, currency: string): number | undefined {
   let sum = 0
   for (const { quantity, price } of lines) {
-    const units = quantityIn(quantity)
-    const each = priceIn(price, currency)
+    const units = parseQuantity(quantity)
+    const each = parsePrice(price, currency)
     if (units === undefined || !each) return undefined
     sum += units * each.amount
   }

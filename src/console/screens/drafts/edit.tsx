@@ -11,39 +11,39 @@ import { Moment } from '../../ui/moment.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import type { Versioned } from './draft.domain.ts'
-import { Done } from './draft-result.tsx'
-import { Editor } from './editor.tsx'
+import type { VersionedDraft } from './draft.domain.ts'
+import { DraftResult } from './draft-result.tsx'
+import { DraftEditor } from './editor.tsx'
 import { t } from './i18n.ts'
-import { Side } from './side.tsx'
+import { DraftSidebar } from './side.tsx'
 
-/** A draft order: a new one, one that is open, or what became of one. */
+/** A draft order: new, open or finished. */
 export default function DraftPage() {
   const { id } = useRoute().params
   const back = { href: shopPath('orders', 'drafts'), text: t('title') }
   if (id === undefined)
     return (
       <Page title={t('new')} subtitle={t('newText')} back={back}>
-        <Editor />
+        <DraftEditor />
       </Page>
     )
-  return <Known id={id} back={back} />
+  return <ExistingDraft id={id} back={back} />
 }
 
-function Known({ id, back }: { id: string; back: { href: string; text: string } }) {
-  // The form begins anew with what it saved, and with what somebody else has; not with what comes behind its back.
-  const begun = useSignal<Versioned | undefined>(undefined)
-  const draft = useResource<Versioned>(id, async (signal) => {
+function ExistingDraft({ id, back }: { id: string; back: { href: string; text: string } }) {
+  // The form restarts with a saved or a viewed version, not with a background reload.
+  const begun = useSignal<VersionedDraft | undefined>(undefined)
+  const draft = useResource<VersionedDraft>(id, async (signal) => {
     const read = await readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } }, signal }))
-    begun.value ??= read as Versioned
-    return read as Versioned
+    begun.value ??= read as VersionedDraft
+    return read as VersionedDraft
   })
   const isGoing = useRef(false)
-  // What was typed before somebody began to pay stays, until one lets it go.
+  // Input that was typed before the payment started stays until it is discarded.
   const isLetGo = useSignal(false)
   useLiveReload(['order.*'], () => !isGoing.current && draft.reload())
   const known = draft.data.value
-  const put = (now: Versioned) => {
+  const put = (now: VersionedDraft) => {
     draft.put(now)
     begun.value = now
   }
@@ -79,12 +79,12 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
                 ) : (
                   begun.value && begun.value.etag !== now.etag && <Note tone="warn">{t('changedMeanwhile')}</Note>
                 )}
-                <Editor of={begun.value ?? now} isClosed={now.data.status !== 'OPEN'} onSaved={put} />
+                <DraftEditor of={begun.value ?? now} isClosed={now.data.status !== 'OPEN'} onSaved={put} />
               </div>
             ) : (
-              <Done of={now.data} />
+              <DraftResult of={now.data} />
             )}
-            <Side
+            <DraftSidebar
               of={now.data}
               onChange={draft.reload}
               onGoing={(going) => {

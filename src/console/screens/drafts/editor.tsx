@@ -15,31 +15,39 @@ import { SelectField, TextAreaField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
-import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, type Versioned, wrongIn } from './draft.domain.ts'
+import { blankDraft, bodyOf, changeOf, type DraftText, findLineError, subtotalOf, textOf, type VersionedDraft } from './draft.domain.ts'
 import { LinesField } from './draft-lines.tsx'
-import { type DraftForm, formOf, nameCustomer, type Says, take, typedIn } from './form.ts'
+import { type AddressSource, createDraftForm, type DraftForm, fillDraftForm, readDraftForm, setCustomerName } from './form.ts'
 import { t } from './i18n.ts'
 
 /**
- * The form of a draft, new or open.
- * @param isClosed it is open no more: what was typed cannot be saved
- * @param onSaved is told what stands there now
+ * The form of a draft order.
+ * @param isClosed whether the draft can no longer be saved
+ * @param onSaved called with the stored draft
  */
-export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: boolean; onSaved?: (now: Versioned) => void }) {
+export function DraftEditor({
+  of,
+  isClosed,
+  onSaved,
+}: {
+  of?: VersionedDraft
+  isClosed?: boolean
+  onSaved?: (now: VersionedDraft) => void
+}) {
   const { route } = useLocation()
   const currency = of?.data.currency ?? shop.value?.currency ?? 'USD'
   const country = shop.value?.country ?? ''
-  // What it began with stays, whatever is read meanwhile, until it is told of another.
-  const [begun, begin] = useState(() => ({ typed: of ? typedOf(of.data) : nothingTyped, etag: of?.etag ?? '' }))
-  const form = useMemo(() => formOf(begun.typed, country), [])
+  // The base version stays until another is set.
+  const [begun, begin] = useState(() => ({ typed: of ? textOf(of.data) : blankDraft, etag: of?.etag ?? '' }))
+  const form = useMemo(() => createDraftForm(begun.typed, country), [])
   useLayoutEffect(() => {
     if (!of || of.etag === begun.etag) return
-    const now = typedOf(of.data)
-    take(form, now, country)
+    const now = textOf(of.data)
+    fillDraftForm(form, now, country)
     begin({ typed: now, etag: of.etag })
   }, [of])
   const sendOnce = useIdempotentSend()
-  const typed = typedIn(form)
+  const typed = readDraftForm(form)
   const isDirty = JSON.stringify(bodyOf(typed, currency)) !== JSON.stringify(bodyOf(begun.typed, currency))
   const sum = subtotalOf(typed, currency)
 
@@ -49,7 +57,7 @@ export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: b
     notify(t('made'))
     route(shopPath('orders', 'drafts', made.id), true)
   }
-  async function change({ data: { id } }: Versioned): Promise<void> {
+  async function change({ data: { id } }: VersionedDraft): Promise<void> {
     const body = changeOf(begun.typed, typed, currency)
     const saved = await saveVersioned(begun.etag, {
       save: (etag) =>
@@ -61,17 +69,17 @@ export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: b
             }),
           ),
         ),
-      theirs: () => readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } } })) as Promise<Versioned>,
-      differences: (theirs) => differencesOf(typed, typedOf(theirs), body),
+      theirs: () => readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } } })) as Promise<VersionedDraft>,
+      differences: (theirs) => differencesOf(typed, textOf(theirs), body),
       onTheirs: (now) => onSaved?.(now),
     })
     if (!saved) return
     notify(common('saved'))
-    onSaved?.(saved as Versioned)
+    onSaved?.(saved as VersionedDraft)
   }
   async function save(): Promise<void> {
     if (isClosed) throw new Error(t('closedMeanwhile'))
-    const wrong = wrongIn(typed, currency)
+    const wrong = findLineError(typed, currency)
     if (wrong) throw new Error(t(`wrong.${wrong.what}`))
     await (of ? change(of) : create())
   }
@@ -85,8 +93,8 @@ export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: b
           </p>
         )}
       </Section>
-      <Who form={form} />
-      <Where form={form} />
+      <CustomerSection form={form} />
+      <DeliverySection form={form} />
       <Section title={t('more')}>
         <TextField label={t('discountCode')} bind={form.discountCode} name="discountCode" max={64} hint={t('discountHint')} code />
         <TextAreaField label={t('note')} bind={form.note} rows={2} max={2000} hint={t('noteHint')} />
@@ -95,13 +103,13 @@ export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: b
   )
 }
 
-function Who({ form }: { form: DraftForm }) {
+function CustomerSection({ form }: { form: DraftForm }) {
   const id = form.customer.value[0]?.id
-  // A draft has a customer's id alone.
+  // A draft holds only the customer's id.
   useEffect(() => {
     if (id && form.customer.peek()[0]?.text === id)
       ok(api.GET('/customer/{customerId}', { params: { path: { customerId: id } } })).then(
-        (of) => nameCustomer(form, of),
+        (of) => setCustomerName(form, of),
         () => undefined,
       )
   }, [id, form])
@@ -113,20 +121,20 @@ function Who({ form }: { form: DraftForm }) {
   )
 }
 
-function Where({ form }: { form: DraftForm }) {
+function DeliverySection({ form }: { form: DraftForm }) {
   const methods = useResource('methods', (signal) => ok(api.GET('/shops/v2/shipping-methods', { signal })))
   const known: readonly Schema<'ShippingMethod'>[] = methods.data.value?.data ?? []
   const chosen = form.shippingMethod.value
   const isSaid = form.shippingBy.value === 'shop'
-  // The same as an address that whoever pays says would be left to them, too.
+  // "Same as shipping" is impossible while the shopper sets the shipping address.
   useEffect(() => {
     if (!isSaid && form.billingBy.peek() === 'same') form.billingBy.value = 'shopper'
   }, [isSaid, form])
   const options = known.map(({ code, title }) => [code, title] as const)
   return (
     <Section title={t('where')} hint={t('leftOpen')}>
-      <By label={t('shippingAddress')} bind={form.shippingBy} of={form.shipping} says={['shopper', 'shop']} />
-      <By
+      <AddressField label={t('shippingAddress')} bind={form.shippingBy} of={form.shipping} says={['shopper', 'shop']} />
+      <AddressField
         label={t('billingAddress')}
         bind={form.billingBy}
         of={form.billing}
@@ -148,7 +156,17 @@ function Where({ form }: { form: DraftForm }) {
   )
 }
 
-const By = ({ label, bind, of, says }: { label: string; bind: Signal<Says>; of: AddressForm; says: readonly Says[] }) => (
+const AddressField = ({
+  label,
+  bind,
+  of,
+  says,
+}: {
+  label: string
+  bind: Signal<AddressSource>
+  of: AddressForm
+  says: readonly AddressSource[]
+}) => (
   <>
     <SelectField label={label} bind={bind} options={says.map((one) => [one, t(`says.${one}`)] as const)} />
     {bind.value === 'shop' && (
@@ -159,12 +177,12 @@ const By = ({ label, bind, of, says }: { label: string; bind: Signal<Says>; of: 
   </>
 )
 
-/** What of a change somebody else has set otherwise meanwhile. */
-function differencesOf(yours: Typed, theirs: Typed, changed: object): readonly (readonly [string, string, string])[] {
-  const lines = ({ lines: all }: Typed) =>
+/** Lists the differing fields of a conflict. */
+function differencesOf(yours: DraftText, theirs: DraftText, changed: object): readonly (readonly [string, string, string])[] {
+  const lines = ({ lines: all }: DraftText) =>
     all.map(({ title, detail, quantity, price }) => `${quantity} × ${title} ${detail} (${price})`).join('; ')
-  const address = (of: Typed['shippingAddress']) => (of ? Object.values(of).filter(Boolean).join(', ') : '–')
-  const rows: readonly (readonly [keyof Typed, string, string, string])[] = [
+  const address = (of: DraftText['shippingAddress']) => (of ? Object.values(of).filter(Boolean).join(', ') : '–')
+  const rows: readonly (readonly [keyof DraftText, string, string, string])[] = [
     ['lines', t('lines'), lines(yours), lines(theirs)],
     ['email', t('email'), yours.email, theirs.email],
     ['customerId', t('customer'), yours.customerId ?? '', theirs.customerId ?? ''],

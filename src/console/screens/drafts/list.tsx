@@ -36,7 +36,7 @@ const columns = (): readonly Column<Draft>[] => [
   { key: 'total', title: t('total'), end: true, cell: ({ totals }) => <Money of={totals.total} /> },
 ]
 
-/** Orders that the shop draws up for somebody to pay. */
+/** Draft orders. */
 export default function Drafts() {
   const query = useQuery()
   const { status } = query.of

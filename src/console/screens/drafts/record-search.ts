@@ -1,7 +1,7 @@
 import { api, ok } from '../../lib/api/api.ts'
 import { type Money, money, number } from '../../lib/format/format.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
-import { detailOf } from './draft.domain.ts'
+import { variantDetail } from './draft.domain.ts'
 import { t } from './i18n.ts'
 
 export type FoundVariant = Choice & { readonly title: string; readonly named: string; readonly price: Money }
@@ -9,7 +9,7 @@ export type FoundVariant = Choice & { readonly title: string; readonly named: st
 const productsMax = 8
 const shownMax = 40
 
-/** Variants of the shop's products, in every status but ARCHIVED, by words of the product or the variant; the fitting variants first. */
+/** Finds variants of products that are not ARCHIVED; the best matches of a product first. */
 export async function findVariants(q: string, signal: AbortSignal): Promise<readonly FoundVariant[]> {
   const { data } = await ok(api.GET('/product-v2', { params: { query: { ...(q && { q }), limit: productsMax } }, signal }))
   const words = q.toLowerCase().split(/\s+/).filter(Boolean)
@@ -19,7 +19,7 @@ export async function findVariants(q: string, signal: AbortSignal): Promise<read
     .flatMap(({ title, variants }) =>
       variants
         .map(({ id, title: variantTitle, sku, price, trackInventory, onHand, reserved }) => {
-          const named = detailOf({ variantTitle, sku })
+          const named = variantDetail({ variantTitle, sku })
           const stock = trackInventory ? t('available', { n: number(onHand - reserved) }) : undefined
           return { id, text: title, title, named, price, detail: [named, money(price), stock].filter(Boolean).join(' · ') }
         })

@@ -14,32 +14,43 @@ import { FactList } from '../../ui/fact-list.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
-import { Totals } from '../orders/totals.tsx'
+import { TotalsList } from '../orders/totals.tsx'
 import { t } from './i18n.ts'
 
 type Draft = Schema<'DraftOrder'>
 
-/** What a draft comes to, and how it gets to whoever pays it. @param onGoing is told while it is deleted: nobody is to ask for it then */
-export const Side = ({ of, onChange, onGoing }: { of: Draft; onChange: () => Promise<void>; onGoing: (isGoing: boolean) => void }) => (
+/**
+ * Totals, payment link and delete button of a draft.
+ * @param onGoing called while the draft is deleted, so that it is not reloaded
+ */
+export const DraftSidebar = ({
+  of,
+  onChange,
+  onGoing,
+}: {
+  of: Draft
+  onChange: () => Promise<void>
+  onGoing: (isGoing: boolean) => void
+}) => (
   <div class="stack">
     <Section title={t('comesTo')}>
-      <TotalsOf of={of} />
+      <DraftTotals of={of} />
       {of.notices.map(({ code, message }) => (
         <Note key={code} tone="warn">
           {t(`notice.${code}`)} <bdi>{code === 'DISCOUNT_NOT_COUNTED' ? message : ''}</bdi>
         </Note>
       ))}
     </Section>
-    {mayManage.value && of.status === 'OPEN' && <Passing of={of} onChange={onChange} />}
-    <Said of={of} />
-    {mayManage.value && <Deleting of={of} onGoing={onGoing} />}
+    {mayManage.value && of.status === 'OPEN' && <PaymentLink of={of} onChange={onChange} />}
+    <ShopperFacts of={of} />
+    {mayManage.value && <DeleteButton of={of} onGoing={onGoing} />}
   </div>
 )
 
-function TotalsOf({ of: { totals, discounts } }: { of: Draft }) {
+function DraftTotals({ of: { totals, discounts } }: { of: Draft }) {
   const named = [t('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
   return (
-    <Totals
+    <TotalsList
       of={[
         [t('subtotal'), totals.subtotal],
         ...(totals.discount.amount > 0 ? [[named, totals.discount, 'minus'] as const] : []),
@@ -53,15 +64,15 @@ function TotalsOf({ of: { totals, discounts } }: { of: Draft }) {
   )
 }
 
-/** The link by which it is paid: mailed by souk, or passed on by hand. */
-function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> }) {
+/** The payment link: mailed by souk or copied. */
+function PaymentLink({ of, onChange }: { of: Draft; onChange: () => Promise<void> }) {
   const sendOnce = useIdempotentSend()
   const mail = useResource('', (signal) => ok(api.GET('/shops/v2/mail', { signal })))
   const sendsNone = mail.data.value?.sending === false
   async function send(): Promise<void> {
-    // The mail says what stands there, which is another sum than what is typed.
+    // The mail shows the stored draft, not unsaved input.
     if (isDirty()) return notify(t('saveFirst'))
-    // Sent before, sending again is another intention than the first.
+    // `sentAt` distinguishes another sending from a retry.
     await sendOnce([of.id, of.sentAt], (key) =>
       ok(api.POST('/v2/orders/drafts/{id}/send', { params: { path: { id: of.id }, header: { 'idempotency-key': key } } })),
     )
@@ -94,8 +105,8 @@ function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> })
   )
 }
 
-/** What whoever pays has said by now, of what the shop left open; all that was said where there is no form that holds the rest. */
-function Said({ of }: { of: Draft }) {
+/** Shows what the shopper has set; without a form, everything that is set. */
+function ShopperFacts({ of }: { of: Draft }) {
   const isAll = !mayManage.value || of.status !== 'OPEN'
   const said = (name: Draft['settled'][number]) => isAll || !of.settled.includes(name)
   const facts = [
@@ -112,11 +123,11 @@ function Said({ of }: { of: Draft }) {
   )
 }
 
-function Deleting({ of, onGoing }: { of: Draft; onGoing: (isGoing: boolean) => void }) {
+function DeleteButton({ of, onGoing }: { of: Draft; onGoing: (isGoing: boolean) => void }) {
   const { route } = useLocation()
   if (of.status === 'PENDING_PAYMENT' || of.status === 'COMPLETED') return null
   async function remove(): Promise<void> {
-    // What is deleted is what is shown here, and not what somebody has made of it meanwhile.
+    // Deletes only the shown version without a warning.
     const { data, etag } = await readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id: of.id } } }))
     const isSeen = data?.updatedAt === of.updatedAt
     if (

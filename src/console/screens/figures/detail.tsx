@@ -15,24 +15,36 @@ import { Figure } from '../../ui/figure.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
-import { isKpi, type Kpi, type KpiName, type Part, shareOf, unitOf } from './kpi.domain.ts'
-import { Days, formatOf, KpiNotes, kpiTitle, modeOf, offered, partName, type ReadKpi, shownValue, useKpi, windowIn } from './kpi.tsx'
+import { isKpi, type Kpi, type KpiName, type KpiPart, shareOf, unitOf } from './kpi.domain.ts'
+import {
+  dayChoices,
+  formatOf,
+  KpiDates,
+  KpiNotes,
+  type KpiReading,
+  kpiDateRange,
+  kpiTitle,
+  kpiValueText,
+  modeOf,
+  partName,
+  useKpi,
+} from './kpi.tsx'
 
-/** One figure of the network by the day and by what it is made of. */
+/** One figure of the instance, by day and by part. */
 export default function Detail() {
   const name = useRoute().params['kpi']
-  return isKpi(name) ? <OneKpi name={name} /> : <Unknown />
+  return isKpi(name) ? <KpiPage name={name} /> : <UnknownKpi />
 }
 
-const Unknown = () => (
+const UnknownKpi = () => (
   <Page title={common('missing')} back={{ href: operatorPath(), text: t('title') }}>
     <EmptyState title={common('missing')} text={common('missingText')} />
   </Page>
 )
 
-function OneKpi({ name }: { name: KpiName }) {
+function KpiPage({ name }: { name: KpiName }) {
   const query = useQuery()
-  const shown = windowIn(query.of)
+  const shown = kpiDateRange(query.of)
   const kpi = useKpi(name, query)
   return (
     <Page
@@ -44,7 +56,7 @@ function OneKpi({ name }: { name: KpiName }) {
           icon="download"
           onPress={async () =>
             download(
-              pathWith(`/admin/dashboard/${name}`, { ...rangeDates(windowIn(query.of)), ...(await modeOf(name)) }),
+              pathWith(`/admin/dashboard/${name}`, { ...rangeDates(kpiDateRange(query.of)), ...(await modeOf(name)) }),
               `${name}.csv`,
               'text/csv',
             )
@@ -54,14 +66,14 @@ function OneKpi({ name }: { name: KpiName }) {
         </Button>
       }
     >
-      <DateRangeFilter query={query} shown={shown} offered={offered} />
-      <ResourceView of={kpi}>{(of) => <Standing of={of} name={name} />}</ResourceView>
+      <DateRangeFilter query={query} shown={shown} offered={dayChoices} />
+      <ResourceView of={kpi}>{(of) => <KpiDetail of={of} name={name} />}</ResourceView>
     </Page>
   )
 }
 
-function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
-  // A plot is drawn anew when these are others.
+function KpiDetail({ of, name }: { of: KpiReading; name: KpiName }) {
+  // The chart is redrawn when these values change.
   const plot = useMemo(
     () => ({
       dates: of.series.map(({ date }) => date),
@@ -72,10 +84,10 @@ function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
   )
   return (
     <>
-      <Days of={of} />
+      <KpiDates of={of} />
       <KpiNotes of={of} />
       <div class="grid">
-        <Figure name={kpiTitle(name)} value={shownValue(name, of.total)} change={of.change} before={shownValue(name, of.previous)} />
+        <Figure name={kpiTitle(name)} value={kpiValueText(name, of.total)} change={of.change} before={kpiValueText(name, of.previous)} />
         {of.of && <Figure name={t('refunded')} value={usd(of.of.refundedUsd)} />}
         {of.of && <Figure name={t('confirmed')} value={usd(of.of.confirmedUsd)} />}
       </div>
@@ -87,18 +99,18 @@ function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
   )
 }
 
-/** What it is made of, in a table; of a rate, what each is of. */
+/** The parts of a figure as a table; a rate shows its amounts. */
 function Breakdown({ of, name }: { of: Kpi; name: KpiName }) {
   const isRate = unitOf(name) === 'part'
-  const columns: readonly Column<Part>[] = [
+  const columns: readonly Column<KpiPart>[] = [
     { key: 'part', title: t(`by.${name}`), main: true, cell: (part) => <bdi>{partName(part)}</bdi> },
     ...(isRate
       ? ([
           { key: 'refunded', title: t('refunded'), end: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
           { key: 'confirmed', title: t('confirmed'), end: true, cell: ({ confirmedUsd }) => usd(confirmedUsd ?? 0) },
-        ] satisfies Column<Part>[])
+        ] satisfies Column<KpiPart>[])
       : []),
-    { key: 'value', title: kpiTitle(name), end: true, cell: ({ value }) => shownValue(name, value) },
+    { key: 'value', title: kpiTitle(name), end: true, cell: ({ value }) => kpiValueText(name, value) },
     ...(isRate
       ? []
       : ([
@@ -111,7 +123,7 @@ function Breakdown({ of, name }: { of: Kpi; name: KpiName }) {
               return share === null ? '–' : percent(share)
             },
           },
-        ] satisfies Column<Part>[])),
+        ] satisfies Column<KpiPart>[])),
   ]
   const keep = () => {
     const money = isRate ? ['refundedUsd', 'confirmedUsd'] : []

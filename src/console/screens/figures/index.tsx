@@ -9,47 +9,47 @@ import { Page, ResourceView } from '../../ui/page.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
 import { t } from './i18n.ts'
 import { firstParts, type KpiName, kpiNames } from './kpi.domain.ts'
-import { KpiNotes, kpiTitle, offered, partName, type ReadKpi, shownValue, useKpi, windowIn } from './kpi.tsx'
+import { dayChoices, KpiNotes, type KpiReading, kpiDateRange, kpiTitle, kpiValueText, partName, useKpi } from './kpi.tsx'
 
-const partsShown = 4
+const partsMax = 4
 
-/** How the network stands: six figures beside each other, each of which leads to its own page. */
+/** Six figures of the instance, each linked to its page. */
 export default function Figures() {
   const query = useQuery()
-  const shown = windowIn(query.of)
+  const shown = kpiDateRange(query.of)
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
-      <DateRangeFilter query={query} shown={shown} offered={offered} />
+      <DateRangeFilter query={query} shown={shown} offered={dayChoices} />
       <div class="grid figures">
         {kpiNames.map((name) => (
-          <Card key={name} name={name} query={query} href={`${operatorPath('figures', name)}${rangeQuery(query.of)}`} />
+          <KpiCard key={name} name={name} query={query} href={`${operatorPath('figures', name)}${rangeQuery(query.of)}`} />
         ))}
       </div>
     </Page>
   )
 }
 
-function Card({ name, query, href }: { name: KpiName; query: Query; href: string }) {
+function KpiCard({ name, query, href }: { name: KpiName; query: Query; href: string }) {
   const kpi = useKpi(name, query)
   return (
     <section class="card leads" aria-label={kpiTitle(name)}>
       <h2>
         <a href={href}>{kpiTitle(name)}</a>
       </h2>
-      <ResourceView of={kpi}>{(of) => <Standing of={of} name={name} />}</ResourceView>
+      <ResourceView of={kpi}>{(of) => <KpiSummary of={of} name={name} />}</ResourceView>
     </section>
   )
 }
 
-function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
-  const { shown, more } = firstParts(of.parts, partsShown)
+function KpiSummary({ of, name }: { of: KpiReading; name: KpiName }) {
+  const { shown, more } = firstParts(of.parts, partsMax)
   return (
     <>
       <p class="row total">
-        <strong>{shownValue(name, of.total)}</strong>
+        <strong>{kpiValueText(name, of.total)}</strong>
         <PercentChange of={of.change} />
       </p>
-      <small class="faint">{common('previousPeriod', { value: shownValue(name, of.previous) })}</small>
+      <small class="faint">{common('previousPeriod', { value: kpiValueText(name, of.previous) })}</small>
       <Sparkline values={of.series.map(({ value }) => value)} />
       {shown.length > 0 && (
         <dl class="amounts">
@@ -58,7 +58,7 @@ function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
               <dt>
                 <bdi>{partName(part)}</bdi>
               </dt>
-              <dd>{shownValue(name, part.value)}</dd>
+              <dd>{kpiValueText(name, part.value)}</dd>
             </div>
           ))}
         </dl>

@@ -1,4 +1,4 @@
-/** The figures of the network, each in one shape, whatever its route answers. */
+/** One shape for all figures. */
 import type { Schema } from '../../lib/api/api.ts'
 
 export const kpiNames = ['gmv', 'confirmed-orders', 'registered-users', 'verified-shops', 'created-products', 'refund-rate'] as const
@@ -8,12 +8,12 @@ export const isKpi = (name: string | undefined): name is KpiName => kpiNames.som
 export type Unit = 'count' | 'usd' | 'part'
 export const unitOf = (name: KpiName): Unit => (name === 'gmv' ? 'usd' : name === 'refund-rate' ? 'part' : 'count')
 
-/** What a figure is made of: one processor, role, cohort or status. */
-export type Part = {
+/** A part of a figure: a processor, role, cohort or status. */
+export type KpiPart = {
   readonly name: string
-  /** Null where nothing can be said, such as the rate of what sold nothing. */
+  /** Null if undefined, such as a refund rate without sales. */
   readonly value: number | null
-  /** Of a rate: what it is of, in dollars. */
+  /** In dollars, for rates. */
   readonly refundedUsd?: number
   readonly confirmedUsd?: number
 }
@@ -22,20 +22,20 @@ export type Kpi = {
   readonly endDate: string
   readonly total: number | null
   readonly previous: number | null
-  /** By how much it is more than before, as a part of one; null where that says nothing. */
+  /** Change as a fraction; null if undefined. */
   readonly change: number | null
-  /** The largest first. */
-  readonly parts: readonly Part[]
+  /** Largest first. */
+  readonly parts: readonly KpiPart[]
   readonly series: readonly { readonly date: string; readonly value: number | null }[]
-  /** So many sums are not in it yet, since nobody knows their rate. */
+  /** Number of amounts without an exchange rate, which are not included. */
   readonly unpriced: number
-  /** Of a rate: what it is of. */
+  /** In dollars, for rates. */
   readonly of?: { readonly refundedUsd: number; readonly confirmedUsd: number }
 }
 
-const largestFirst = (a: Part, b: Part): number => (b.value ?? -1) - (a.value ?? -1)
+const largestFirst = (a: KpiPart, b: KpiPart): number => (b.value ?? -1) - (a.value ?? -1)
 
-export function countedKpi(answer: Schema<'Kpi'> | Schema<'Gmv'>): Kpi {
+export function toCountKpi(answer: Schema<'Kpi'> | Schema<'Gmv'>): Kpi {
   const { startDate, endDate, total, previousTotal, percentChange, breakdown, series } = answer
   return {
     ...{ startDate, endDate, total, series },
@@ -48,8 +48,11 @@ export function countedKpi(answer: Schema<'Kpi'> | Schema<'Gmv'>): Kpi {
   }
 }
 
-/** A rate of a rate is no figure: of how it was before, only what it was is told. @param before the answer for as many days before */
-export function rateKpi(answer: Schema<'RefundRate'>, before: Schema<'RefundRate'> | undefined): Kpi {
+/**
+ * Has no change, because a change of a rate misleads.
+ * @param before the response for the preceding days
+ */
+export function toRateKpi(answer: Schema<'RefundRate'>, before: Schema<'RefundRate'> | undefined): Kpi {
   const { startDate, endDate, network, processors, series, unpriced } = answer
   return {
     ...{ startDate, endDate, series, unpriced },
@@ -63,13 +66,13 @@ export function rateKpi(answer: Schema<'RefundRate'>, before: Schema<'RefundRate
   }
 }
 
-/** Of the parts of which there is anything, the first ones, and how many more there are. */
-export function firstParts(parts: readonly Part[], max: number): { readonly shown: readonly Part[]; readonly more: number } {
+/** Returns the first parts that are not empty, and how many follow. */
+export function firstParts(parts: readonly KpiPart[], max: number): { readonly shown: readonly KpiPart[]; readonly more: number } {
   const some = parts.filter(({ value, confirmedUsd }) => value !== null && (value > 0 || (confirmedUsd ?? 0) > 0))
-  // One more row takes no more room than saying that there is one more.
+  // One more row takes as much room as the text "1 more".
   const shown = some.length <= max + 1 ? some : some.slice(0, max)
   return { shown, more: some.length - shown.length }
 }
 
-/** A part of the whole; null of nothing. */
+/** Returns a fraction; null without a total. */
 export const shareOf = (value: number | null, total: number | null): number | null => (value === null || !total ? null : value / total)

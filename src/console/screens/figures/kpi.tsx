@@ -1,4 +1,4 @@
-/** What both pages of figures say and read alike. */
+/** Shared by both pages of figures. */
 import { api, ok } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { day, moment, number, percent, usd } from '../../lib/format/format.ts'
@@ -11,43 +11,46 @@ import type { Query } from '../../lib/navigation/query.ts'
 import { type SalesMode, salesMode } from '../../lib/session/sales-mode.ts'
 import { Note } from '../../ui/note.tsx'
 import { t } from './i18n.ts'
-import { countedKpi, type Kpi, type KpiName, type Part, rateKpi, unitOf } from './kpi.domain.ts'
+import { type Kpi, type KpiName, type KpiPart, toCountKpi, toRateKpi, unitOf } from './kpi.domain.ts'
 
-/** What the API takes in one question. */
-export const offered = [7, 30, 90, 365] as const
+/** Numbers of days that the API accepts. */
+export const dayChoices = [7, 30, 90, 365] as const
 
-/** Whether a figure counts the orders of shops in one mode. */
+/** Whether a figure counts orders, which depend on the mode. */
 const isOfSales = (name: KpiName): boolean => name === 'gmv' || name === 'confirmed-orders' || name === 'refund-rate'
 
-/** The query that a download of a figure adds, so that it counts what the page shows. */
+/** Returns the mode parameter of a download, so that it matches the page. */
 export const modeOf = async (name: KpiName): Promise<{ mode?: SalesMode }> => (isOfSales(name) ? { mode: await salesMode() } : {})
 
-/** Reads a figure. @param mode counts for figures of sales alone */
+/**
+ * Reads a figure.
+ * @param mode for figures of orders
+ */
 async function readKpi(name: KpiName, shown: DateRange, mode: SalesMode, signal: AbortSignal): Promise<Kpi> {
   const asked = { params: { query: rangeDates(shown) }, signal }
   const ofSales = { params: { query: { ...rangeDates(shown), mode } }, signal }
   switch (name) {
     case 'gmv':
-      return countedKpi(await ok(api.GET('/admin/dashboard/gmv', ofSales)))
+      return toCountKpi(await ok(api.GET('/admin/dashboard/gmv', ofSales)))
     case 'confirmed-orders':
-      return countedKpi(await ok(api.GET('/admin/dashboard/confirmed-orders', ofSales)))
+      return toCountKpi(await ok(api.GET('/admin/dashboard/confirmed-orders', ofSales)))
     case 'registered-users':
-      return countedKpi(await ok(api.GET('/admin/dashboard/registered-users', asked)))
+      return toCountKpi(await ok(api.GET('/admin/dashboard/registered-users', asked)))
     case 'verified-shops':
-      return countedKpi(await ok(api.GET('/admin/dashboard/verified-shops', asked)))
+      return toCountKpi(await ok(api.GET('/admin/dashboard/verified-shops', asked)))
     case 'created-products':
-      return countedKpi(await ok(api.GET('/admin/dashboard/created-products', asked)))
+      return toCountKpi(await ok(api.GET('/admin/dashboard/created-products', asked)))
     default: {
       const answer = await ok(api.GET('/admin/dashboard/refund-rate', ofSales))
-      // The route tells nothing of the days before: they are asked for. What cannot be told of those is not told.
+      // The route has no previous value, so a second request reads it; a failure leaves it out.
       const before = api.GET('/admin/dashboard/refund-rate', { params: { query: { ...previousRange(answer), mode } }, signal })
-      return rateKpi(answer, await ok(before).catch(() => undefined))
+      return toRateKpi(answer, await ok(before).catch(() => undefined))
     }
   }
 }
 
-/** What changes a figure, of what is told. */
-const changedBy: Readonly<Record<KpiName, readonly string[]>> = {
+/** Events that change a figure. */
+const changeEvents: Readonly<Record<KpiName, readonly string[]>> = {
   gmv: ['order.confirmed'],
   'confirmed-orders': ['order.confirmed'],
   'registered-users': ['merchant.created'],
@@ -55,26 +58,26 @@ const changedBy: Readonly<Record<KpiName, readonly string[]>> = {
   'created-products': [],
   'refund-rate': ['order.confirmed'],
 }
-/** Sums over a year: on a network that is busy not for each order. */
-const everyMs = 5_000
-/** What is not told, and a day that ends. */
-const looksMs = 60_000
+/** A busy instance must not recompute yearly sums for each order. */
+const reloadDelayMs = 5_000
+/** For changes without events, such as a new day. */
+const pollMs = 60_000
 
-/** The days that an address asks for, of those of now. */
-export const windowIn = (of: Query['of']): DateRange => parseDateRange(of, offered)
+/** Returns the dates of the URL. */
+export const kpiDateRange = (of: Query['of']): DateRange => parseDateRange(of, dayChoices)
 
-/** A figure with the moment that it was read at. `isTest`: it counts shops in test mode, since none is live. */
-export type ReadKpi = Kpi & { readonly readAt: string; readonly isTest: boolean }
+/** A figure with its reading time. `isTest` if it counts test shops because none is live. */
+export type KpiReading = Kpi & { readonly readAt: string; readonly isTest: boolean }
 
-/** A figure of some days, which moves when what it counts does. */
-export function useKpi(name: KpiName, query: Query): Resource<ReadKpi> {
+/** Reads a figure and keeps it up to date. */
+export function useKpi(name: KpiName, query: Query): Resource<KpiReading> {
   const kpi = useResource(`${name} ${rangeQuery(query.of)}`, async (signal) => {
     const mode = isOfSales(name) ? await salesMode(signal) : 'LIVE'
-    const read = await readKpi(name, windowIn(query.of), mode, signal)
+    const read = await readKpi(name, kpiDateRange(query.of), mode, signal)
     return { ...read, isTest: mode === 'TEST', readAt: new Date(serverNow()).toISOString() }
   })
-  useLiveReload(changedBy[name], kpi.reload, undefined, everyMs)
-  useVisibleInterval(looksMs, kpi.reload)
+  useLiveReload(changeEvents[name], kpi.reload, undefined, reloadDelayMs)
+  useVisibleInterval(pollMs, kpi.reload)
   return kpi
 }
 
@@ -82,16 +85,19 @@ export const kpiTitle = (name: KpiName): string => t(`kpi.${name}`)
 
 const formats = { usd, part: percent, count: number }
 export const formatOf = (name: KpiName): ((value: number) => string) => formats[unitOf(name)]
-export const shownValue = (name: KpiName, value: number | null): string => (value === null ? '–' : formatOf(name)(value))
+export const kpiValueText = (name: KpiName, value: number | null): string => (value === null ? '–' : formatOf(name)(value))
 
-/** Roles, cohorts and states in words, processors by their names. */
-export const partName = ({ name }: Pick<Part, 'name'>): string => {
+/** Returns a part's name. */
+export const partName = ({ name }: Pick<KpiPart, 'name'>): string => {
   const key = `part.${name}`
   return t.has(key) ? t(key) : processorName(name)
 }
 
-/** What to know before one believes it. @param short where there is little room */
-export function KpiNotes({ of: { isTest, unpriced }, short }: { of: ReadKpi; short?: boolean }) {
+/**
+ * Shows what limits the figure.
+ * @param short as small texts
+ */
+export function KpiNotes({ of: { isTest, unpriced }, short }: { of: KpiReading; short?: boolean }) {
   const notes = [
     ...(unpriced > 0 ? ([['warn', t('unpriced', { n: unpriced })]] as const) : []),
     ...(isTest ? ([['info', common('testMode')]] as const) : []),
@@ -113,8 +119,8 @@ export function KpiNotes({ of: { isTest, unpriced }, short }: { of: ReadKpi; sho
   )
 }
 
-/** The days that an answer is about, and of when it is. */
-export const Days = ({ of: { startDate, endDate, readAt } }: { of: Pick<ReadKpi, 'startDate' | 'endDate' | 'readAt'> }) => (
+/** Shows the dates of a figure and its reading time. */
+export const KpiDates = ({ of: { startDate, endDate, readAt } }: { of: Pick<KpiReading, 'startDate' | 'endDate' | 'readAt'> }) => (
   <p class="faint">
     {t('days', { from: day(startDate), to: day(endDate) })} · {common('asOf', { at: moment(readAt) })}
   </p>

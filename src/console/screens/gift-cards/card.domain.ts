@@ -5,31 +5,31 @@ import { parseMoney } from '../../lib/forms/amounts.ts'
 type Card = Pick<Schema<'GiftCard'>, 'status' | 'expired' | 'usedUp'>
 export type CardState = 'DISABLED' | 'EXPIRED' | 'USED_UP' | 'ACTIVE'
 
-/** What keeps a card from being used, the shop's own word first. */
+/** Returns the card's state; DISABLED precedes the others. */
 export const cardState = ({ status, expired, usedUp }: Card): CardState =>
   status === 'DISABLED' ? 'DISABLED' : usedUp ? 'USED_UP' : expired ? 'EXPIRED' : 'ACTIVE'
 
 export const cardTone = { ACTIVE: 'good', DISABLED: 'bad', EXPIRED: 'warn', USED_UP: 'plain' } as const
 
-/** A code as one reads it out: four letters at a time. */
-export const readable = (code: string): string => code.match(/.{1,4}/g)?.join(' ') ?? ''
+/** Groups a code by four characters. */
+export const groupCode = (code: string): string => code.match(/.{1,4}/g)?.join(' ') ?? ''
 
-export type TypedCard = { readonly amount: string; readonly expiresAt: string; readonly note: string }
-export type Wrong = { readonly amount?: 'amount'; readonly expiresAt?: 'moment' | 'past' }
+export type GiftCardText = { readonly amount: string; readonly expiresAt: string; readonly note: string }
+export type FieldErrors = { readonly amount?: 'amount'; readonly expiresAt?: 'moment' | 'past' }
 
 /**
- * What was typed of a new card, as the API takes it; or which field is wrong.
- * @param now milliseconds, by the server's clock
+ * Builds the body of a new card, or returns the wrong fields.
+ * @param now server time in milliseconds
  */
 export function cardBody(
-  { amount, expiresAt, note }: TypedCard,
+  { amount, expiresAt, note }: GiftCardText,
   { currency, zone, now }: { currency: string; zone: string; now: number },
 ):
   | { readonly body: { amount: { amount: number; currency: string }; expiresAt: string | null; note: string | null } }
-  | { readonly wrong: Wrong } {
+  | { readonly wrong: FieldErrors } {
   const money = parseMoney(amount, currency)
   const until = parseWallTime(expiresAt, zone)
-  const wrong: Wrong = {
+  const wrong: FieldErrors = {
     ...(money === undefined || money.amount < 1 ? { amount: 'amount' } : {}),
     ...(until === undefined ? { expiresAt: 'moment' } : until !== null && Date.parse(until) <= now ? { expiresAt: 'past' } : {}),
   }

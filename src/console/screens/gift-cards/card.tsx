@@ -21,16 +21,16 @@ import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
-import { CardStateOf } from './list.tsx'
+import { CardStateBadge } from './list.tsx'
 
 type Card = Schema<'GiftCardWithTransactions'>
-type Held = { data: Card; etag: string }
+type VersionedCard = { data: Card; etag: string }
 type Change = { status?: Card['status']; note?: string | null; expiresAt?: string | null }
 
 export default function GiftCard() {
   const id = useRoute().params['id'] ?? ''
-  const read = (signal?: AbortSignal): Promise<Held> =>
-    readVersioned(api.GET('/giftcard/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>
+  const read = (signal?: AbortSignal): Promise<VersionedCard> =>
+    readVersioned(api.GET('/giftcard/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<VersionedCard>
   const card = useResource(id, read)
   const sendOnce = useIdempotentSend()
   const [header] = useState(shopHeader)
@@ -38,12 +38,12 @@ export default function GiftCard() {
   const held = card.data.value
 
   /**
-   * Sends a change of that version and shows what there is then. False where somebody else's was looked at instead. That the card was disabled
-   * meanwhile is no conflict with its note, nor the other way round.
+   * Saves a change and shows the result; false if the other version was viewed instead. Status and note never
+   * conflict with each other.
    */
-  async function save(begun: Held, change: Change, draft?: EditDraft): Promise<boolean> {
+  async function save(begun: VersionedCard, change: Change, draft?: EditDraft): Promise<boolean> {
     const sent = draft?.now()
-    const show = (now: Held) => {
+    const show = (now: VersionedCard) => {
       draft?.take(now)
       card.put(now)
     }
@@ -63,14 +63,14 @@ export default function GiftCard() {
       isSame: (theirs) => (draft ? draft.isSame(theirs) : theirs.status === begun.data.status),
     })
     if (!saved) return false
-    // A change answers the card without what was done with it.
+    // The response lacks the transactions.
     const now = { data: { ...(card.data.value ?? begun).data, ...saved.data }, etag: saved.etag }
     if (sent) draft?.saved(now, sent)
     card.put(now)
     await card.reload()
     return true
   }
-  async function setStatus(shown: Held, status: Card['status']) {
+  async function setStatus(shown: VersionedCard, status: Card['status']) {
     const sure =
       status === 'ACTIVE' ||
       (await confirm({ title: t('disableTitle'), body: <p>{t('disableText')}</p>, action: t('disable'), danger: true }))
@@ -84,7 +84,7 @@ export default function GiftCard() {
     <Page
       title={held ? t('cardNamed', { last4: held.data.last4 }) : t('card')}
       back={{ href: shopPath('gift-cards'), text: t('title') }}
-      subtitle={held && <CardStateOf of={held.data} />}
+      subtitle={held && <CardStateBadge of={held.data} />}
       actions={
         held &&
         mayManage.value &&
@@ -117,7 +117,7 @@ export default function GiftCard() {
                 />
                 <p class="hint">{t('neverAgain')}</p>
               </Section>
-              {mayManage.value && <Edit of={{ data, etag }} save={save} />}
+              {mayManage.value && <EditForm of={{ data, etag }} save={save} />}
             </div>
           </div>
         )}
@@ -138,22 +138,23 @@ const moveColumns = () =>
     { key: 'amount', title: t('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money of={amount} /> },
   ] as const
 
-const said = (iso: string | null | undefined) => (iso ? moment(iso) : t('never'))
+const expiryText = (iso: string | null | undefined) => (iso ? moment(iso) : t('never'))
 
 const differences = ({ status, note, expiresAt }: Change, theirs: Card): readonly (readonly [string, string, string])[] => {
   const rows: (readonly [string, string, string])[] = []
   if (status !== undefined && status !== theirs.status) rows.push([common('status'), t(`is.${status}`), t(`is.${theirs.status}`)])
   if (note !== undefined && note !== theirs.note) rows.push([t('note'), note ?? '–', theirs.note ?? '–'])
-  if (expiresAt !== undefined && expiresAt !== theirs.expiresAt) rows.push([t('expires'), said(expiresAt), said(theirs.expiresAt)])
+  if (expiresAt !== undefined && expiresAt !== theirs.expiresAt)
+    rows.push([t('expires'), expiryText(expiresAt), expiryText(theirs.expiresAt)])
   return rows
 }
 
-type Typed = { note: string; expiresAt: string }
-type EditDraft = RecordDraft<Card, Typed>
+type CardText = { note: string; expiresAt: string }
+type EditDraft = RecordDraft<Card, CardText>
 
-function Edit({ of, save }: { of: Held; save: (begun: Held, change: Change, draft: EditDraft) => Promise<boolean> }) {
+function EditForm({ of, save }: { of: VersionedCard; save: (begun: VersionedCard, change: Change, draft: EditDraft) => Promise<boolean> }) {
   const zone = timeZone()
-  const draft = useRecordDraft(of, ({ note, expiresAt }): Typed => ({ note: note ?? '', expiresAt: wallTimeText(expiresAt, zone) }))
+  const draft = useRecordDraft(of, ({ note, expiresAt }): CardText => ({ note: note ?? '', expiresAt: wallTimeText(expiresAt, zone) }))
   async function submit() {
     const begun = draft.begun()
     const typed = draft.now()

@@ -20,17 +20,28 @@ import { Form } from '../../ui/form.tsx'
 import { Money } from '../../ui/money.tsx'
 import { Note } from '../../ui/note.tsx'
 import { PickField } from '../../ui/picker.tsx'
-import { cardBody, readable, type Wrong } from './card.domain.ts'
+import { cardBody, type FieldErrors, groupCode } from './card.domain.ts'
 import { t } from './i18n.ts'
 
-type Issued = Schema<'IssuedGiftCard'>
+type IssuedCard = Schema<'IssuedGiftCard'>
 
-/** Issues a card, and then shows its code: this once. @param customerId whom it is for, to begin with */
-export function Issue({ customerId, onIssued, onClose }: { customerId: string | undefined; onIssued: () => unknown; onClose: () => void }) {
-  const issued = useSignal<Issued | undefined>(undefined)
+/**
+ * Issues a card and shows its code once.
+ * @param customerId preselected customer
+ */
+export function IssueDialog({
+  customerId,
+  onIssued,
+  onClose,
+}: {
+  customerId: string | undefined
+  onIssued: () => unknown
+  onClose: () => void
+}) {
+  const issued = useSignal<IssuedCard | undefined>(undefined)
   return issued.value ? (
     <FormDialog key="issued" title={t('issuedTitle')} onClose={onClose}>
-      <Once of={issued.value} onClose={onClose} />
+      <CodeOnce of={issued.value} onClose={onClose} />
     </FormDialog>
   ) : (
     <FormDialog key="issue" title={t('issue')} onClose={onClose}>
@@ -45,10 +56,10 @@ export function Issue({ customerId, onIssued, onClose }: { customerId: string | 
   )
 }
 
-function Once({ of, onClose }: { of: Issued; onClose: () => void }) {
-  // Whoever goes back or loads anew is asked as well: nobody can show it again.
+function CodeOnce({ of, onClose }: { of: IssuedCard; onClose: () => void }) {
+  // Leaving asks first, because the code cannot be shown again.
   useDirty(true, 'shown once')
-  // Behind the login it is in memory alone.
+  // The login hides the code.
   if (sessionStatus.value === 'locked') return null
   return (
     <div class="stack">
@@ -56,7 +67,7 @@ function Once({ of, onClose }: { of: Issued; onClose: () => void }) {
         <Money of={of.balance} />
       </p>
       <p class="code-once" dir="ltr">
-        {readable(of.code)}
+        {groupCode(of.code)}
       </p>
       <CopyableText text={of.code} label={t('code')} />
       <Note tone="warn">{t('once')}</Note>
@@ -70,8 +81,11 @@ function Once({ of, onClose }: { of: Issued; onClose: () => void }) {
   )
 }
 
-/** Names whom it is for, where the address says so, as long as it is for them; where that fails, what went wrong. */
-function useName(id: string | undefined, of: Signal<readonly Choice[]>): Signal<unknown> {
+/**
+ * Loads the preselected customer's name while they are selected.
+ * @returns the error
+ */
+function useCustomerName(id: string | undefined, of: Signal<readonly Choice[]>): Signal<unknown> {
   const failed = useSignal<unknown>(undefined)
   useEffect(() => {
     if (!id) return
@@ -90,15 +104,15 @@ function useName(id: string | undefined, of: Signal<readonly Choice[]>): Signal<
   return failed
 }
 
-function IssueForm({ customerId, onIssued }: { customerId: string | undefined; onIssued: (card: Issued) => unknown }) {
+function IssueForm({ customerId, onIssued }: { customerId: string | undefined; onIssued: (card: IssuedCard) => unknown }) {
   const currency = shop.value?.currency ?? 'USD'
   const zone = timeZone()
   const draft = useDraft('issue', { amount: '', expiresAt: '', note: '' })
-  // Nobody else's from the beginning, whatever is known of them by then.
+  // The card is limited to the customer before their name is loaded.
   const customer = useSignal<readonly Choice[]>(customerId ? [{ id: customerId, text: customerId }] : [])
-  const wrong = useSignal<Wrong>({})
+  const wrong = useSignal<FieldErrors>({})
   const sendOnce = useIdempotentSend()
-  const failed = useName(customerId, customer)
+  const failed = useCustomerName(customerId, customer)
   async function issue() {
     const typed = cardBody(draft.now(), { currency, zone, now: serverNow() })
     wrong.value = 'wrong' in typed ? typed.wrong : {}

@@ -15,18 +15,18 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { cardState, cardTone } from './card.domain.ts'
 import { t } from './i18n.ts'
-import { Issue } from './issue.tsx'
+import { IssueDialog } from './issue.tsx'
 
 type Card = Schema<'GiftCard'>
 
-export const CardStateOf = ({ of }: { of: Card }) => {
+export const CardStateBadge = ({ of }: { of: Card }) => {
   const state = cardState(of)
   return <StatusBadge of={state} text={t(`is.${state}`)} tone={cardTone[state]} />
 }
 
 const columns = (): readonly Column<Card>[] => [
   { key: 'card', title: t('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
-  { key: 'state', title: common('status'), cell: (card) => <CardStateOf of={card} /> },
+  { key: 'state', title: common('status'), cell: (card) => <CardStateBadge of={card} /> },
   { key: 'note', title: t('note'), cell: ({ note }) => note && <bdi class="cut">{note}</bdi> },
   { key: 'issued', title: t('issued'), cell: ({ createdAt }) => <Moment at={createdAt} short /> },
   { key: 'expires', title: t('expires'), cell: ({ expiresAt }) => (expiresAt ? <Moment at={expiresAt} /> : t('never')) },
@@ -86,7 +86,7 @@ export default function GiftCards() {
         )}
       </ListView>
       {query.of['new'] && mayManage.value && (
-        <Issue
+        <IssueDialog
           customerId={query.of['customer'] ?? customerId}
           onIssued={cards.reload}
           onClose={() => query.set({ new: undefined, customer: undefined, page: query.of['page'] }, { replace: true })}

@@ -13,47 +13,47 @@ import { Deferred } from '../../ui/deferred.tsx'
 import { Figure } from '../../ui/figure.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
-import { WaitingList } from './needs-attention.tsx'
-import { Sellers } from './sellers.tsx'
+import { AttentionList } from './needs-attention.tsx'
+import { TopProducts } from './sellers.tsx'
 import { NextSteps } from './steps.tsx'
 
-/** What it reads where its address has no query. */
-export const readsFirst = '/shops/v2/overview'
+/** The path that is prefetched for a URL without a query. */
+export const firstRead = '/shops/v2/overview'
 
-/** How a shop stands: what it sold in some days, and what waits for its people now. */
+/** The shop's figures and what needs attention. */
 export default function Home() {
   const query = useQuery()
   const shown = parseDateRange(query.of)
   const overview = useResource<Schema<'Overview'>>(
     JSON.stringify([shown.days, query.of['from'], query.of['to']]),
-    // By the day that it is by then: a page that stays open goes on with the days.
+    // The range is computed at each read, because an open page outlasts a day.
     (signal) => ok(api.GET('/shops/v2/overview', { params: { query: rangeDates(parseDateRange(query.of)) }, signal })),
-    () => takePrefetched(Object.keys(query.of).length === 0 ? readsFirst : undefined),
+    () => takePrefetched(Object.keys(query.of).length === 0 ? firstRead : undefined),
   )
-  // Of many orders at once it is enough to see some of the steps.
+  // Collects bursts of order events.
   useLiveReload(['order.*', 'stock.low', 'shop.*'], overview.reload, () => true, 1_500)
   return (
     <Page title={shop.value?.title || shop.value?.name || t('title')} subtitle={t('subtitle')}>
       <DateRangeFilter query={query} shown={shown} />
-      <ResourceView of={overview}>{(of) => <Standing of={of} query={query} />}</ResourceView>
+      <ResourceView of={overview}>{(of) => <ShopOverview of={of} query={query} />}</ResourceView>
     </Page>
   )
 }
 
-function Standing({ of, query }: { of: Schema<'Overview'>; query: Query }) {
+function ShopOverview({ of, query }: { of: Schema<'Overview'>; query: Query }) {
   const isNew = of.orders.confirmed === 0 && of.goLive?.steps.some(({ step, done }) => step === 'PRODUCTS' && !done)
   return (
     <>
       <NextSteps of={of} />
       {!isNew && (
         <>
-          <Figures of={of} />
+          <OverviewFigures of={of} />
           <div class="columns turned">
-            <WaitingList of={of} />
-            <Plots of={of} />
+            <AttentionList of={of} />
+            <OverviewPlots of={of} />
           </div>
           <Deferred>
-            <Sellers of={of} query={query} leads={role.value !== 'FULFILMENT'} />
+            <TopProducts of={of} query={query} leads={role.value !== 'FULFILMENT'} />
           </Deferred>
         </>
       )}
@@ -61,10 +61,10 @@ function Standing({ of, query }: { of: Schema<'Overview'>; query: Query }) {
   )
 }
 
-/** The API says how many per cent; a figure takes a part of one. */
-const changeOf = (percentChange: number | null) => (percentChange === null ? null : percentChange / 100)
+/** Converts the API's percentage to a fraction. */
+const toFraction = (percentChange: number | null) => (percentChange === null ? null : percentChange / 100)
 
-function Figures({ of: { sales, orders, carts, startDate, endDate } }: { of: Schema<'Overview'> }) {
+function OverviewFigures({ of: { sales, orders, carts, startDate, endDate } }: { of: Schema<'Overview'> }) {
   return (
     <>
       <p class="faint">{t('days', { from: day(startDate), to: day(endDate) })}</p>
@@ -72,14 +72,14 @@ function Figures({ of: { sales, orders, carts, startDate, endDate } }: { of: Sch
         <Figure
           name={t('sales')}
           value={money(sales.net)}
-          change={changeOf(sales.percentChange)}
+          change={toFraction(sales.percentChange)}
           before={money(sales.previous.net)}
           note={t('salesNote', { confirmed: money(sales.confirmed), refunds: money(sales.refunds) })}
         />
         <Figure
           name={t('orders')}
           value={number(orders.confirmed)}
-          change={changeOf(orders.percentChange)}
+          change={toFraction(orders.percentChange)}
           before={number(orders.previousConfirmed)}
         />
         {carts && (
@@ -95,8 +95,8 @@ function Figures({ of: { sales, orders, carts, startDate, endDate } }: { of: Sch
   )
 }
 
-function Plots({ of: { sales, orders, currency } }: { of: Schema<'Overview'> }) {
-  // A plot is drawn anew when these are others.
+function OverviewPlots({ of: { sales, orders, currency } }: { of: Schema<'Overview'> }) {
+  // The chart is redrawn when these values change.
   const ofSales = useMemo(
     () => ({
       dates: sales.series.map(({ date }) => date),

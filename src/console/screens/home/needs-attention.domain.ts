@@ -1,15 +1,15 @@
-/** What of an overview waits for somebody, and where that is seen to. */
+/** What needs attention, with links. */
 import type { Schema } from '../../lib/api/api.ts'
 
 type Counts = Schema<'Overview'>['waiting']
 type Name = Exclude<keyof Counts, 'webhooks'> | 'webhooksDisabled' | 'webhooksFailing' | 'undelivered'
-/** @property text what it is called beside others */
+/** @property text replaces the name of the state */
 type Link = { readonly path: readonly string[]; readonly query: string; readonly state?: string; readonly text?: string }
 
-export type Waiting = {
+export type AttentionItem = {
   readonly name: Name
   readonly n: number
-  /** There are more than `n`. */
+  /** Whether the real number is larger. */
   readonly capped: boolean
   readonly tone: 'bad' | 'warn' | 'plain'
   readonly links: readonly Link[]
@@ -21,10 +21,10 @@ const refunds = (state: string): Link => ({ path: ['orders', 'refunds'], query: 
 const orderLink = ({ id, number }: Counts['disputes']['orders'][number]): Link => ({ path: ['orders', id], query: '', text: `#${number}` })
 const webhooks: Link = { path: ['settings', 'webhooks'], query: '' }
 
-/** What is urgent first. Disputes lead to the orders that they are of: no list of orders filters by them. */
+/** Sorted by urgency. Disputes link to their orders, because the order list cannot filter by them. */
 const kinds: readonly {
   readonly name: Exclude<keyof Counts, 'webhooks'>
-  readonly tone: Waiting['tone']
+  readonly tone: AttentionItem['tone']
   readonly links: readonly Link[]
 }[] = [
   { name: 'disputes', tone: 'bad', links: [] },
@@ -37,15 +37,15 @@ const kinds: readonly {
   { name: 'drafts', tone: 'plain', links: [{ path: ['orders', 'drafts'], query: '?status=OPEN' }] },
 ]
 
-/** Of those that the role may read, those of which there is any. */
-export function waitingOf(counts: Counts): readonly Waiting[] {
+/** Returns the non-zero counts that the role may read. */
+export function attentionItems(counts: Counts): readonly AttentionItem[] {
   const ofOrders = kinds.map(({ name, tone, links }) => {
     const count = counts[name]
     const led = name === 'disputes' ? counts.disputes.orders.map(orderLink) : links
     return { name, tone, links: led, n: count?.total ?? 0, capped: count?.totalCapped ?? false }
   })
   const hooks = counts.webhooks
-  const ofHooks: readonly Waiting[] =
+  const ofHooks: readonly AttentionItem[] =
     hooks === null
       ? []
       : [

@@ -4,11 +4,11 @@ import { stateName } from '../../lib/i18n/common.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
 import { Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
-import { type Waiting, waitingOf } from './needs-attention.domain.ts'
+import { type AttentionItem, attentionItems } from './needs-attention.domain.ts'
 
-/** What waits for the shop's people, each with the place where it is done. */
-export function WaitingList({ of }: { of: Schema<'Overview'> }) {
-  const waiting = waitingOf(of.waiting)
+/** Shows what needs attention, with links. */
+export function AttentionList({ of }: { of: Schema<'Overview'> }) {
+  const waiting = attentionItems(of.waiting)
   return (
     <Section title={t('waiting')}>
       {waiting.length === 0 ? (
@@ -17,7 +17,7 @@ export function WaitingList({ of }: { of: Schema<'Overview'> }) {
         <ul class="waiting">
           {waiting.map((one) => (
             <li key={one.name}>
-              <One of={one} />
+              <AttentionLine of={one} />
             </li>
           ))}
         </ul>
@@ -26,7 +26,7 @@ export function WaitingList({ of }: { of: Schema<'Overview'> }) {
   )
 }
 
-function One({ of: { name, n, capped, tone, links } }: { of: Waiting }) {
+function AttentionLine({ of: { name, n, capped, tone, links } }: { of: AttentionItem }) {
   const [first, ...others] = links
   const text = (
     <>

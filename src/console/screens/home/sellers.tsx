@@ -16,8 +16,8 @@ const columns = (): readonly Column<Seller>[] => [
   { key: 'revenue', title: t('revenue'), end: true, cell: ({ revenue }) => <Money of={revenue} /> },
 ]
 
-/** What sells best in these days. */
-export function Sellers({ of: { topProducts }, query, leads }: { of: Schema<'Overview'>; query: Query; leads: boolean }) {
+/** Best-selling products of the dates. */
+export function TopProducts({ of: { topProducts }, query, leads }: { of: Schema<'Overview'>; query: Query; leads: boolean }) {
   const byUnits = query.of['top'] === 'units'
   const rows = byUnits ? topProducts.byUnits : topProducts.byRevenue
   return (

@@ -10,7 +10,7 @@ import { t } from './i18n.ts'
 type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']
 type Step = Steps[number]['step']
 
-const places: Readonly<Record<Step, readonly string[]>> = {
+const stepPaths: Readonly<Record<Step, readonly string[]>> = {
   PRODUCTS: ['products', 'new'],
   SHIPPING: ['settings', 'shipping'],
   PROCESSOR_ACCOUNT: ['settings', 'payments'],
@@ -26,14 +26,14 @@ const StepList = ({ of }: { of: Steps }) => (
           {done && <Icon name="check" />}
           <span class="unseen">{done ? t('stepDone') : t('stepOpen')}</span>
         </span>
-        <a href={shopPath(...places[step])}>{t(`step.${step}`)}</a>
+        <a href={shopPath(...stepPaths[step])}>{t(`step.${step}`)}</a>
         {!required && !done && <small class="faint">{common('optional')}</small>}
       </li>
     ))}
   </ol>
 )
 
-/** What is left to do before a shop sells for real money. That it may go live says nothing of whether anybody could buy something there. */
+/** Steps to take real money. "Ready to go live" does not mean that a purchase is possible. */
 export function NextSteps({ of: { goLive, kyb } }: { of: Schema<'Overview'> }) {
   if (!goLive) return null
   const left = goLive.steps.filter(({ done }) => !done)

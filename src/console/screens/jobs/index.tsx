@@ -19,16 +19,16 @@ type Job = Schema<'Job'>
 const stateTones = { idle: 'plain', running: 'info', stuck: 'bad', off: 'plain' } as const
 const resultTones = { OK: 'good', FAILED: 'bad', LOST: 'warn' } as const
 
-/** So often it is looked at how they are, and so often how one is that somebody waits for. */
-const looksMs = 10_000
-const awaitedMs = 1_500
+/** Poll intervals, normally and while a requested run is active. */
+const pollMs = 10_000
+const pollRunningMs = 1_500
 
 export default function Jobs() {
   const jobs = useResource('jobs', (signal) => ok(api.GET('/admin/operations/jobs', { signal })))
   useLiveReload(['job.*'], jobs.reload, undefined, 1_000)
-  // Most runs are not told of. One that somebody asked for is looked at until it is over.
+  // Most runs send no event.
   const isAwaited = jobs.data.value?.data.some(({ state, requestedAt }) => state === 'running' || requestedAt !== null) ?? false
-  useVisibleInterval(isAwaited ? awaitedMs : looksMs, jobs.reload)
+  useVisibleInterval(isAwaited ? pollRunningMs : pollMs, jobs.reload)
   const sendOnce = useIdempotentSend()
   async function run(name: string): Promise<void> {
     await sendOnce(name, (key) =>
@@ -42,13 +42,13 @@ export default function Jobs() {
       <ResourceView of={jobs}>
         {({ data }) => (
           <>
-            <Attention of={data} />
+            <JobProblems of={data} />
             <Table
               caption={t('title')}
               rows={data}
               rowKey={({ name }) => name}
               columns={[
-                { key: 'name', title: t('job'), main: true, cell: ({ name }) => <Name of={name} /> },
+                { key: 'name', title: t('job'), main: true, cell: ({ name }) => <JobName of={name} /> },
                 {
                   key: 'state',
                   title: t('state'),
@@ -78,7 +78,7 @@ export default function Jobs() {
                   end: true,
                   cell: ({ lastRun }) => lastRun?.durationMs != null && duration(lastRun.durationMs),
                 },
-                { key: 'next', title: t('next'), cell: (job) => <Next of={job} /> },
+                { key: 'next', title: t('next'), cell: (job) => <NextRun of={job} /> },
                 {
                   key: 'run',
                   title: common('actions'),
@@ -103,8 +103,8 @@ export default function Jobs() {
   )
 }
 
-/** A job, and what it does, where this console knows it. */
-function Name({ of }: { of: string }) {
+/** A job with its description. */
+function JobName({ of }: { of: string }) {
   const does = `does.${of}`
   return (
     <span class="lines">
@@ -114,8 +114,8 @@ function Name({ of }: { of: string }) {
   )
 }
 
-/** What somebody should look at, before one goes through all of them. */
-function Attention({ of }: { of: readonly Job[] }) {
+/** Lists stuck and failed jobs above the table. */
+function JobProblems({ of }: { of: readonly Job[] }) {
   const stuck = of.filter(({ state }) => state === 'stuck')
   const failed = of.filter(({ state, lastRun }) => state !== 'stuck' && lastRun !== null && lastRun.result !== 'OK')
   const names = (jobs: readonly Job[]) => <code>{jobs.map(({ name }) => name).join(', ')}</code>
@@ -139,19 +139,19 @@ function LastRun({ of: { name, lastRun, lastRuns, lastSuccessAt } }: { of: Job }
   if (!lastRun) return <span class="faint">{t('never')}</span>
   return (
     <span class="lines">
-      <Run of={lastRun} />
+      <JobRun of={lastRun} />
       {lastRun.result !== 'OK' && lastSuccessAt && (
         <small class="faint">
           {t('success')}: <Moment at={lastSuccessAt} short />
         </small>
       )}
-      {lastRuns.length > 1 && <Before name={name} runs={lastRuns.slice(1)} />}
+      {lastRuns.length > 1 && <EarlierRuns name={name} runs={lastRuns.slice(1)} />}
     </span>
   )
 }
 
-/** The runs before the last one, drawn once they are asked for: there are many jobs. */
-function Before({ name, runs }: { name: string; runs: Job['lastRuns'] }) {
+/** Draws earlier runs on demand, because there are many jobs. */
+function EarlierRuns({ name, runs }: { name: string; runs: Job['lastRuns'] }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -163,7 +163,7 @@ function Before({ name, runs }: { name: string; runs: Job['lastRuns'] }) {
         <ul class="changes" aria-label={t('runsOf', { name })}>
           {runs.map((run, nth) => (
             <li key={`${run.startedAt} ${nth}`}>
-              <Run of={run} withTime />
+              <JobRun of={run} withTime />
             </li>
           ))}
         </ul>
@@ -172,8 +172,11 @@ function Before({ name, runs }: { name: string; runs: Job['lastRuns'] }) {
   )
 }
 
-/** What came of a run. @param withTime with how long it took, and its moment in full */
-const Run = ({ of, withTime }: { of: Job['lastRuns'][number]; withTime?: boolean }) => (
+/**
+ * The result of a run.
+ * @param withTime with duration and full timestamp
+ */
+const JobRun = ({ of, withTime }: { of: Job['lastRuns'][number]; withTime?: boolean }) => (
   <span class="lines">
     <span>
       <StatusBadge of={of.result} text={t(of.result)} tone={resultTones[of.result]} />
@@ -190,7 +193,7 @@ const Run = ({ of, withTime }: { of: Job['lastRuns'][number]; withTime?: boolean
   </span>
 )
 
-const Next = ({ of: { nextRun, schedule, everyProcess } }: { of: Job }) => (
+const NextRun = ({ of: { nextRun, schedule, everyProcess } }: { of: Job }) => (
   <span class="lines">
     <span>{nextRun ? <Moment at={nextRun} short /> : '–'}</span>
     {schedule && (

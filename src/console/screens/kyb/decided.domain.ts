@@ -1,13 +1,13 @@
 import type { Schema } from '../../lib/api/api.ts'
 
-type Decided = Pick<Schema<'AdminKybRecord'>, 'events'>
+type DecidedRecord = Pick<Schema<'AdminKybRecord'>, 'events'>
 
 /**
- * Whether what is decided about a business is one's own decision, whose answer may have been lost.
- * @param of the record as it is now
+ * Returns whether the last decision is the person's own, whose response may have been lost.
+ * @param of the present record
  */
-export function isOwn(
-  { events }: Decided,
+export function isOwnDecision(
+  { events }: DecidedRecord,
   {
     actor,
     decision,

@@ -18,10 +18,10 @@ import { t } from './i18n.ts'
 type Kyb = Schema<'AdminKybRecord'>
 
 const statuses = ['PENDING', 'APPROVED', 'REJECTED'] as const satisfies readonly Kyb['status'][]
-/** In the address, in the place of a status. */
+/** Value of the `status` parameter for all statuses. */
 const all = 'all'
 
-/** @param areWaiting of those that nobody has decided about: how long they wait stands in the place of a decision */
+/** @param areWaiting shows the waiting time instead of the decision */
 const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
   { key: 'name', title: t('name'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
   { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
@@ -46,7 +46,7 @@ const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
       ]),
 ]
 
-/** What merchants filed of their businesses; those that wait come first, and of them those that wait longest. */
+/** KYB records; pending ones first, oldest first. */
 export default function Businesses() {
   const query = useQuery()
   const asked = query.of['status']

@@ -26,17 +26,17 @@ import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
-import { isOwn } from './decided.domain.ts'
+import { isOwnDecision } from './decided.domain.ts'
 import { t } from './i18n.ts'
-import { restOf } from './shares.domain.ts'
+import { remainingShare } from './shares.domain.ts'
 
 type Kyb = Schema<'AdminKybRecord'>
-type Held = { data: Kyb; etag: string }
+type VersionedRecord = { data: Kyb; etag: string }
 type Decision = 'APPROVED' | 'REJECTED'
-/** What is being decided, as it stands in the address. */
+/** The decision of the URL's `do` parameter. */
 const decisions: Readonly<Record<string, Decision>> = { approve: 'APPROVED', reject: 'REJECTED' }
 
-/** One business as it was filed, with its owners and its history, and what is decided about it. */
+/** A KYB record with owners, history and decision. */
 export default function Business() {
   const id = useRoute().params['id'] ?? ''
   const record = useResource(id, (signal) => readVersioned<Kyb>(api.GET('/admin/kyb/{id}', { params: { path: { id } }, signal })))
@@ -66,9 +66,9 @@ export default function Business() {
       })}
     >
       {isLate && <Note tone="warn">{t('late')}</Note>}
-      <ResourceView of={record}>{({ data }) => <Filed of={data} />}</ResourceView>
+      <ResourceView of={record}>{({ data }) => <KybRecordView of={data} />}</ResourceView>
       {held && deciding && (
-        <Decide
+        <DecideDialog
           held={held}
           decision={deciding}
           record={record}
@@ -83,30 +83,30 @@ export default function Business() {
   )
 }
 
-const free = ['freeShops', 'freeLive', 'freeLending', 'freeCards'] as const
+const allowedTexts = ['freeShops', 'freeLive', 'freeLending', 'freeCards'] as const
 
-/** Decides about what was looked at, once: there is nothing to save over, since the only change of a record is its decision. */
-function Decide({
+/** Decides about the viewed version. There is nothing to overwrite, because a decision is a record's only change. */
+function DecideDialog({
   held,
   decision,
   record,
   onClose,
   onLate,
 }: {
-  held: Held
+  held: VersionedRecord
   decision: Decision
-  record: Resource<Held>
+  record: Resource<VersionedRecord>
   onClose: () => void
   onLate: () => void
 }) {
-  // Somebody else's decision does not take away what is typed: it is shown, and souk refuses a second one.
+  // Another person's decision keeps the typed text; the API refuses a second one.
   const [begun] = useState(held)
   const of = held.data
   const reason = useSignal('')
   const name = truncate(of.legalName)
   const body = () => ({ decision, reason: reason.value.trim() || null })
   const mine = () => ({ actor: myId(), ...body() })
-  function done(): void {
+  function finish(): void {
     onClose()
     notify(t(decision === 'APPROVED' ? 'approved' : 'rejected', { name }))
   }
@@ -115,12 +115,12 @@ function Decide({
     try {
       const params = { path: { id: of.id }, header: ifMatch(begun.etag) }
       record.put(await readVersioned<Kyb>(api.POST('/admin/kyb/{id}/decision', { params, body: body() })))
-      done()
+      finish()
     } catch (error) {
       if (!(error instanceof Refused) || (error.status !== 409 && error.status !== 412)) throw error
       await record.reload()
-      // The answer to the first time was lost: it is what was decided.
-      if (record.data.value && isOwn(record.data.value.data, sent)) return done()
+      // A lost response: the stored decision is this one.
+      if (record.data.value && isOwnDecision(record.data.value.data, sent)) return finish()
       showError(error)
       onLate()
     }
@@ -129,12 +129,12 @@ function Decide({
   if (begun.data.status !== 'PENDING') return null
   return (
     <FormDialog title={t(isApproval ? 'approveOf' : 'rejectOf', { name })} onClose={onClose}>
-      {of.status !== 'PENDING' && !isOwn(of, mine()) && <Note tone="warn">{t('meanwhile')}</Note>}
+      {of.status !== 'PENDING' && !isOwnDecision(of, mine()) && <Note tone="warn">{t('meanwhile')}</Note>}
       {isApproval ? (
         <>
           <p>{t('approveFinal')}</p>
           <ul class="bullets">
-            {free.map((one) => (
+            {allowedTexts.map((one) => (
               <li key={one}>{t(one)}</li>
             ))}
           </ul>
@@ -156,8 +156,8 @@ function Decide({
   )
 }
 
-function Filed({ of }: { of: Kyb }) {
-  const rest = restOf(of.owners.map(({ share }) => share))
+function KybRecordView({ of }: { of: Kyb }) {
+  const rest = remainingShare(of.owners.map(({ share }) => share))
   return (
     <>
       {of.reason !== null && (

@@ -8,7 +8,7 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
-import { moves, type StatusOf } from '../registries/registry.domain.ts'
+import { type StatusOf, statusMoves } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'AdminLender'>>[] => [
   { key: 'name', title: t('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
@@ -17,7 +17,7 @@ const columns = (): readonly Column<Schema<'AdminLender'>>[] => [
   { key: 'created', title: t('created'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
 
-/** Who lends to merchants. */
+/** Lenders. */
 export default function Lenders() {
   const query = useQuery()
   return (
@@ -25,7 +25,7 @@ export default function Lenders() {
       query={query}
       title={t('lenders')}
       subtitle={t('lendersText')}
-      statuses={Object.keys(moves.lender)}
+      statuses={Object.keys(statusMoves.lender)}
       create={{ href: operatorPath('lenders', 'new'), text: t('newLender') }}
       columns={columns()}
       href={({ id }) => operatorPath('lenders', id)}

@@ -15,25 +15,25 @@ import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from '../registries/i18n.ts'
 import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
-import { History, Moves } from '../registries/status.tsx'
+import { StatusActions, StatusHistory } from '../registries/status.tsx'
 import { WalletsField } from '../registries/wallets-field.tsx'
 
 type Lender = Schema<'AdminLender'>
-type Held = { readonly data: Lender; readonly etag: string }
-type Typed = { displayName: string; wallets: readonly WalletRow[] }
+type VersionedLender = { readonly data: Lender; readonly etag: string }
+type LenderText = { displayName: string; wallets: readonly WalletRow[] }
 
-/** A lender, or a new one. */
+/** Creates or edits a lender. */
 export default function OneLender() {
   const id = useRoute().params['id'] ?? 'new'
-  return id === 'new' ? <New /> : <Known id={id} />
+  return id === 'new' ? <NewLender /> : <ExistingLender id={id} />
 }
 
-const back = () => ({ href: operatorPath('lenders'), text: t('lenders') })
+const backLink = () => ({ href: operatorPath('lenders'), text: t('lenders') })
 
-function New() {
+function NewLender() {
   const { route } = useLocation()
   const sendOnce = useIdempotentSend()
-  const draft = useDraft<Typed>('new', { displayName: '', wallets: [] })
+  const draft = useDraft<LenderText>('new', { displayName: '', wallets: [] })
   async function create(): Promise<void> {
     const { displayName, wallets } = draft.now()
     const body = { displayName, wallets: walletBodies(wallets, t('badMoment')) }
@@ -43,7 +43,7 @@ function New() {
     route(operatorPath('lenders', id), true)
   }
   return (
-    <Page title={t('newLender')} back={back()}>
+    <Page title={t('newLender')} back={backLink()}>
       <Section>
         <Form onSubmit={create} submit={t('register')} dirty={draft.dirty}>
           <TextField label={t('name')} bind={draft.of.displayName} max={200} required hint={t('beginsPending')} />
@@ -54,41 +54,44 @@ function New() {
   )
 }
 
-function Known({ id }: { id: string }) {
-  const read = (signal?: AbortSignal): Promise<Held> =>
+function ExistingLender({ id }: { id: string }) {
+  const read = (signal?: AbortSignal): Promise<VersionedLender> =>
     readVersioned(api.GET('/admin/lenders/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const lender = useResource(id, read)
   const held = lender.data.value
   return (
     <Page
       title={held?.data.displayName ?? t('lender')}
-      back={back()}
+      back={backLink()}
       subtitle={held && <StatusBadge of={held.data.status} />}
       actions={
         held && (
-          <Moves
+          <StatusActions
             of="lender"
             status={held.data.status}
             name={held.data.displayName}
-            onMove={(status) => send(lender, held, { status }, { read })}
+            onMove={(status) => saveChange(lender, held, { status }, { read })}
           />
         )
       }
     >
-      <ResourceView of={lender}>{(of) => <Standing of={of} lender={lender} read={read} />}</ResourceView>
+      <ResourceView of={lender}>{(of) => <LenderForm of={of} lender={lender} read={read} />}</ResourceView>
     </Page>
   )
 }
 
-type Change = { displayName?: string; wallets?: ReturnType<typeof walletBodies>; status?: StatusOf<'lender'> }
+type LenderChange = { displayName?: string; wallets?: ReturnType<typeof walletBodies>; status?: StatusOf<'lender'> }
 const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
 
-/** Sends a change of that version, and shows what came of it. @returns whether it was done */
-async function send(
-  lender: Resource<Held>,
-  { data, etag }: Held,
-  change: Change,
-  { read, draft }: { read: () => Promise<Held>; draft?: RecordDraft<Held['data'], Typed> },
+/**
+ * Saves a change and shows the result.
+ * @returns whether it was saved
+ */
+async function saveChange(
+  lender: Resource<VersionedLender>,
+  { data, etag }: VersionedLender,
+  change: LenderChange,
+  { read, draft }: { read: () => Promise<VersionedLender>; draft?: RecordDraft<VersionedLender['data'], LenderText> },
 ): Promise<boolean> {
   return saveRecord(lender, etag, draft, {
     save: (version) =>
@@ -103,20 +106,28 @@ async function send(
   })
 }
 
-const typedOf = ({ displayName, wallets }: Lender): Typed => ({ displayName, wallets: wallets.map(walletRow) })
+const textOf = ({ displayName, wallets }: Lender): LenderText => ({ displayName, wallets: wallets.map(walletRow) })
 
-function Standing({ of, lender, read }: { of: Held; lender: Resource<Held>; read: () => Promise<Held> }) {
+function LenderForm({
+  of,
+  lender,
+  read,
+}: {
+  of: VersionedLender
+  lender: Resource<VersionedLender>
+  read: () => Promise<VersionedLender>
+}) {
   const { data } = of
-  const draft = useRecordDraft(of, typedOf)
+  const draft = useRecordDraft(of, textOf)
   async function save(): Promise<void> {
     const { displayName, wallets } = draft.now()
     const change = {
       displayName,
-      ...(JSON.stringify(wallets) === JSON.stringify(typedOf(draft.begun().data).wallets)
+      ...(JSON.stringify(wallets) === JSON.stringify(textOf(draft.begun().data).wallets)
         ? {}
         : { wallets: walletBodies(wallets, t('badMoment')) }),
     }
-    if (await send(lender, draft.begun(), change, { read, draft })) notify(common('saved'))
+    if (await saveChange(lender, draft.begun(), change, { read, draft })) notify(common('saved'))
   }
   return (
     <div class="columns">
@@ -134,7 +145,7 @@ function Standing({ of, lender, read }: { of: Held; lender: Resource<Held>; read
             <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
           </div>
         </Section>
-        <History of={data.statusHistory} />
+        <StatusHistory of={data.statusHistory} />
       </div>
     </div>
   )

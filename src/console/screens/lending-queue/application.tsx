@@ -23,8 +23,8 @@ import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { AssessmentFacts, EnvelopeFacts } from './assess.tsx'
-import { Earned } from './credit-limit.tsx'
-import { DecideDialog, type Held } from './decide.tsx'
+import { CreditTier } from './credit-limit.tsx'
+import { DecideDialog, type VersionedApplication } from './decide.tsx'
 import { Documents } from './documents.tsx'
 import { t } from './i18n.ts'
 import { Partners } from './list.tsx'
@@ -32,11 +32,11 @@ import { decisionsIn } from './review.domain.ts'
 
 type Application = Schema<'AdminLendingApplication'>
 
-/** An application with all that is known of it, and what is decided. */
+/** A loan application with documents, history and decision. */
 export default function Review() {
   const { id = '' } = useRoute().params
   const query = useQuery()
-  const read = (signal?: AbortSignal): Promise<Held> =>
+  const read = (signal?: AbortSignal): Promise<VersionedApplication> =>
     readVersioned(api.GET('/admin/lending-application/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
   const application = useResource(id, read)
   useLiveReload(
@@ -75,13 +75,13 @@ export default function Review() {
             )}
             <div class="columns">
               <div class="stack">
-                <Asked of={data} />
+                <ApplicationFacts of={data} />
                 <Documents of={data} />
                 <Decisions of={data} />
               </div>
               <div class="stack">
-                <Earned merchantId={data.merchantId} query={query} />
-                <History of={data} />
+                <CreditTier merchantId={data.merchantId} query={query} />
+                <ApplicationHistory of={data} />
               </div>
             </div>
           </>
@@ -97,7 +97,7 @@ export default function Review() {
 const titleOf = ({ requestedAmountUsd: amount, requestedTermMonths: n }: Application): string =>
   amount === null ? t('application') : n === null ? usd(amount) : t('titleOf', { amount: usd(amount), n })
 
-const Asked = ({ of }: { of: Application }) => (
+const ApplicationFacts = ({ of }: { of: Application }) => (
   <Section title={t('asked')}>
     <FactList
       of={[
@@ -136,7 +136,7 @@ const Asked = ({ of }: { of: Application }) => (
   </Section>
 )
 
-/** The newest first, each with the figures that it was judged by. */
+/** Decisions, newest first, with their figures. */
 const Decisions = ({ of }: { of: Application }) => (
   <Section title={t('decisions')}>
     {of.decisions.length === 0 && <p class="faint">{t('noDecisions')}</p>}
@@ -168,7 +168,7 @@ const fieldName = (name: string): string => {
   return t.has(key) ? t(key) : humanizeKey(name)
 }
 
-const History = ({ of }: { of: Application }) => (
+const ApplicationHistory = ({ of }: { of: Application }) => (
   <Section title={t('history')}>
     <ol class="timeline">
       {of.events.toReversed().map(({ type, at, toStatus, subject, actor, reason, partnerExternalRef }, place) => {

@@ -1,4 +1,4 @@
-/** Figures of a business, and what souk's rules would lend on them. */
+/** Credit figures of a business and the resulting limit. */
 import { type Signal, useSignal } from '@preact/signals'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { usd } from '../../lib/format/format.ts'
@@ -12,16 +12,22 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
 import { MoneyField, SelectField, TagsField } from '../../ui/fields.tsx'
 import { t } from './i18n.ts'
-import { type Assessment, assessmentOf, type Figures, risks } from './review.domain.ts'
+import { type Assessment, type CreditFigures, parseAssessment, risks } from './review.domain.ts'
 
 type Envelope = Schema<'CreditEnvelope'>
 
-export const noFigures = (cohort: Figures['cohort']): Figures => ({ cohort, revenue: '', collateral: '', risk: 'MEDIUM', flags: [] })
+export const blankFigures = (cohort: CreditFigures['cohort']): CreditFigures => ({
+  cohort,
+  revenue: '',
+  collateral: '',
+  risk: 'MEDIUM',
+  flags: [],
+})
 
-/** @param fixed of an application, whose kind of business is what it is */
-export function AssessFields({ of, fixed }: { of: Draft<Figures>; fixed?: boolean }) {
+/** @param fixed hides the cohort, which an application sets */
+export function AssessFields({ of, fixed }: { of: Draft<CreditFigures>; fixed?: boolean }) {
   const wrong = (bind: Signal<string>, name: 'revenue' | 'collateral') => {
-    const read = assessmentOf(textsOf(of))
+    const read = parseAssessment(textsOf(of))
     return bind.value !== '' && 'wrong' in read && read.wrong.includes(name) ? notAmount('USD') : undefined
   }
   return (
@@ -35,19 +41,19 @@ export function AssessFields({ of, fixed }: { of: Draft<Figures>; fixed?: boolea
   )
 }
 
-/** What the rules say of the figures, asked for by a button; what was asked before is gone once a figure changes. */
-export function Judging({ of }: { of: Draft<Figures> }) {
+/** Computes the limit on request; a changed figure removes the result. */
+export function EnvelopePreview({ of }: { of: Draft<CreditFigures> }) {
   const answer = useSignal<{ of: string; envelope: Envelope } | undefined>(undefined)
-  const read = assessmentOf(textsOf(of))
+  const read = parseAssessment(textsOf(of))
   const key = JSON.stringify(read)
-  async function judge(): Promise<void> {
+  async function assess(): Promise<void> {
     if ('wrong' in read) throw new Error(t('figuresMissing'))
     answer.value = { of: key, envelope: await ok(api.POST('/admin/lending-application/credit-tier/preview', { body: read.body })) }
   }
   return (
     <>
       <div>
-        <Button onPress={judge}>{t('judge')}</Button>
+        <Button onPress={assess}>{t('judge')}</Button>
       </div>
       <div role="status">{answer.value?.of === key && <EnvelopeFacts of={answer.value.envelope} />}</div>
     </>
@@ -76,15 +82,15 @@ export const AssessmentFacts = ({ of }: { of: Assessment }) => (
   />
 )
 
-/** The rules by themselves: no application is looked at, nothing is kept. */
+/** Computes a limit without an application; stores nothing. */
 export function AssessDialog({ onClose }: { onClose: () => void }) {
-  const draft = useDraft('assess', noFigures('UAE_MAINLAND'))
+  const draft = useDraft('assess', blankFigures('UAE_MAINLAND'))
   useDirty(draft.dirty)
   return (
     <FormDialog title={t('assess')} onClose={onClose}>
       <p class="hint">{t('assessHint')}</p>
       <AssessFields of={draft.of} />
-      <Judging of={draft.of} />
+      <EnvelopePreview of={draft.of} />
     </FormDialog>
   )
 }

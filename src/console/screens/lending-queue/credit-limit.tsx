@@ -12,8 +12,8 @@ import { t } from './i18n.ts'
 type Gap = Schema<'TierGap'>
 const bases = ['T0', 'T1', 'T2', 'T3'] as const
 
-/** Where a merchant stands by what they paid back, beside the tier that a lender gives them, which stands in the address. */
-export function Earned({ merchantId, query }: { merchantId: string; query: Query }) {
+/** The merchant's credit tier by repayments. The URL holds the lender's base tier. */
+export function CreditTier({ merchantId, query }: { merchantId: string; query: Query }) {
   const baseTier = bases.find((one) => one === query.of['base']) ?? 'T1'
   const standing = useResource(`${merchantId} ${baseTier}`, (signal) =>
     ok(
@@ -45,8 +45,8 @@ export function Earned({ merchantId, query }: { merchantId: string; query: Query
                 [t('lastSettled'), signals.mostRecentSettlementAt && <Moment key="last" at={signals.mostRecentSettlementAt} />],
               ]}
             />
-            {nextTierGap ? <Missing of={nextTierGap} /> : <p>{t('top')}</p>}
-            {topTierGap && topTierGap.targetTier !== nextTierGap?.targetTier && <Missing of={topTierGap} />}
+            {nextTierGap ? <TierGapText of={nextTierGap} /> : <p>{t('top')}</p>}
+            {topTierGap && topTierGap.targetTier !== nextTierGap?.targetTier && <TierGapText of={topTierGap} />}
           </>
         )}
       </ResourceView>
@@ -54,7 +54,7 @@ export function Earned({ merchantId, query }: { merchantId: string; query: Query
   )
 }
 
-function Missing({ of }: { of: Gap }) {
+function TierGapText({ of }: { of: Gap }) {
   const guidance = guidanceOf(of)
   return (
     <div>

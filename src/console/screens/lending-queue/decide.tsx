@@ -13,38 +13,38 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, TextAreaField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
-import { AssessFields, Judging, noFigures } from './assess.tsx'
+import { AssessFields, blankFigures, EnvelopePreview } from './assess.tsx'
 import { t } from './i18n.ts'
-import { assessmentOf, type Decision, decisionsIn } from './review.domain.ts'
+import { type Decision, decisionsIn, parseAssessment } from './review.domain.ts'
 
 type Application = Schema<'AdminLendingApplication'>
-export type Held = { readonly data: Application; readonly etag: string }
+export type VersionedApplication = { readonly data: Application; readonly etag: string }
 
-/** Decides about an application as it was read: what came to it meanwhile is shown before. */
+/** Decides about the viewed version of an application. */
 export function DecideDialog({
   of: now,
   read,
   onHeld,
   onClose,
 }: {
-  of: Held
-  read: () => Promise<Held>
-  /** What is there now. */
-  onHeld: (held: Held) => void
+  of: VersionedApplication
+  read: () => Promise<VersionedApplication>
+  /** Called with the present version. */
+  onHeld: (held: VersionedApplication) => void
   onClose: () => void
 }) {
-  // What comes meanwhile is not what was looked at: it is shown as a conflict.
+  // A newer version is shown as a conflict.
   const [{ data: of, etag }] = useState(now)
   const offered = decisionsIn(of.status)
   const decision = useSignal<Decision>('UNDER_REVIEW')
   const reason = useSignal('')
   const reference = useSignal(of.partnerExternalRef ?? '')
   const isJudged = useSignal(false)
-  const figures = useDraft(of.id, noFigures(of.cohort))
+  const figures = useDraft(of.id, blankFigures(of.cohort))
   const sendOnce = useIdempotentSend()
 
   async function decide(): Promise<void> {
-    const read_ = isJudged.value ? assessmentOf(textsOf(figures.of)) : undefined
+    const read_ = isJudged.value ? parseAssessment(textsOf(figures.of)) : undefined
     if (read_ && 'wrong' in read_) throw new Error(t('figuresMissing'))
     const body = {
       decision: decision.value,
@@ -52,7 +52,7 @@ export function DecideDialog({
       partnerExternalRef: reference.value.trim() || null,
       ...(read_ && { assessment: read_.body }),
     }
-    const decided = await saveVersioned<Held, Application>(etag, {
+    const decided = await saveVersioned<VersionedApplication, Application>(etag, {
       save: (version) =>
         sendOnce({ body, version }, (key) =>
           readVersioned(
@@ -108,7 +108,7 @@ export function DecideDialog({
         {isJudged.value && (
           <>
             <AssessFields of={figures.of} fixed />
-            <Judging of={figures.of} />
+            <EnvelopePreview of={figures.of} />
           </>
         )}
       </Form>

@@ -13,13 +13,13 @@ import { t } from './i18n.ts'
 import { isPicture, withoutFile } from './review.domain.ts'
 
 type Application = Schema<'AdminLendingApplication'>
-type File = Application['documents'][number]
+type ApplicationFile = Application['documents'][number]
 
 const pathOf = (id: string, key: string) => `/admin/lending-application/${encodeURIComponent(id)}/documents/${encodeURIComponent(key)}`
 
-/** The files of an application: pictures are shown, others are taken along. Each reading is on record. */
+/** The files of an application: pictures are shown, others downloaded. The API logs each access. */
 export function Documents({ of }: { of: Application }) {
-  const [shown, setShown] = useState<File | undefined>(undefined)
+  const [shown, setShown] = useState<ApplicationFile | undefined>(undefined)
   const said = withoutFile(
     of.documentationCompleted,
     of.documents.map(({ key }) => key),
@@ -64,7 +64,7 @@ export function Documents({ of }: { of: Application }) {
                   <Button
                     icon="download"
                     label={t('takeOf', { name: documentName(file.key) })}
-                    onPress={() => download(pathOf(of.id, file.key), `${file.key}${endingOf(file.mimeType)}`)}
+                    onPress={() => download(pathOf(of.id, file.key), `${file.key}${extensionOf(file.mimeType)}`)}
                   />
                 </span>
               ),
@@ -84,21 +84,21 @@ export function Documents({ of }: { of: Application }) {
           </ul>
         </>
       )}
-      {shown && <Shown applicationId={of.id} file={shown} onClose={() => setShown(undefined)} />}
+      {shown && <DocumentDialog applicationId={of.id} file={shown} onClose={() => setShown(undefined)} />}
     </Section>
   )
 }
 
-const endings: Readonly<Record<string, string>> = {
+const extensions: Readonly<Record<string, string>> = {
   'application/pdf': '.pdf',
   'text/csv': '.csv',
   'image/jpeg': '.jpg',
   'image/png': '.png',
 }
-const endingOf = (mimeType: string) => endings[mimeType] ?? ''
+const extensionOf = (mimeType: string) => extensions[mimeType] ?? ''
 
-/** A picture, fetched with the token, which an address could not send, and let go when it is closed. */
-function Shown({ applicationId, file, onClose }: { applicationId: string; file: File; onClose: () => void }) {
+/** Shows a picture that needs the token; revokes its object URL on close. */
+function DocumentDialog({ applicationId, file, onClose }: { applicationId: string; file: ApplicationFile; onClose: () => void }) {
   const [url, setUrl] = useState<string | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
   useEffect(() => {

@@ -30,12 +30,12 @@ import { t } from './i18n.ts'
 
 type Application = Schema<'QueuedLendingApplication'>
 
-/** Those that wait for somebody come first. */
+/** Statuses that need a decision come first. */
 const statuses = ['SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAWN', 'DRAFT'] as const satisfies readonly LendingStatus[]
 const shownMax = 50
 
 const columns = (): readonly Column<Application>[] => [
-  // Who has no record that is live any more stands by their account.
+  // A merchant without a live record is shown by account.
   {
     key: 'business',
     title: t('business'),
@@ -56,7 +56,7 @@ const columns = (): readonly Column<Application>[] => [
   { key: 'submitted', title: t('submitted'), cell: ({ submittedAt }) => (submittedAt ? <Moment at={submittedAt} /> : '–') },
 ]
 
-/** Whom the merchant chose: a name of the table, or one of their own words. */
+/** The chosen partner: one of the list, or free text. */
 export const Partners = ({ of: { selectedTier1Partner: one, selectedTier2Partner: two } }: { of: Application }) =>
   one === null && two === null ? (
     '–'
@@ -66,7 +66,7 @@ export const Partners = ({ of: { selectedTier1Partner: one, selectedTier2Partner
     </>
   )
 
-/** The applications of the network, what was submitted first at the top. */
+/** Loan applications, oldest submission first. */
 export default function Queue() {
   const query = useQuery()
   const { partner } = query.of
@@ -79,7 +79,7 @@ export default function Queue() {
   )
   useLiveReload(['lending.*', 'lending_document.*'], queue.reload)
   const refusal = queue.error.value
-  // The flag hides all of it, the queue too, which is there otherwise.
+  // A switched-off feature answers 404.
   const isOff = refusal instanceof Refused && refusal.status === 404
   return (
     <Page title={t('title')} actions={<ButtonLink href={query.href({ do: 'assess' })}>{t('assess')}</ButtonLink>}>

@@ -1,4 +1,4 @@
-/** What an operator types of an application, and what of it the API is sent. */
+/** The operator's values of an application and their bodies. */
 
 import type { Schema } from '../../lib/api/api.ts'
 import type { LendingStatus } from '../../lib/format/lending-names.ts'
@@ -7,25 +7,25 @@ import { parseMoney } from '../../lib/forms/amounts.ts'
 export type Assessment = Schema<'CreditAssessment'>
 export type Decision = Schema<'AdminLendingApplication'>['decisions'][number]['decision']
 
-const next: Readonly<Record<LendingStatus, readonly Decision[]>> = {
+const nextDecisions: Readonly<Record<LendingStatus, readonly Decision[]>> = {
   DRAFT: [],
   SUBMITTED: ['UNDER_REVIEW', 'APPROVED', 'REJECTED'],
-  // Once more: with another reason or reference.
+  // Repeated with another reason or reference.
   UNDER_REVIEW: ['APPROVED', 'REJECTED', 'UNDER_REVIEW'],
   APPROVED: [],
   REJECTED: [],
   WITHDRAWN: [],
 }
-/** What may be decided of an application as it is. souk decides; this is what is offered. */
-export const decisionsIn = (status: LendingStatus): readonly Decision[] => next[status]
+/** Returns the decisions to offer; the API checks them. */
+export const decisionsIn = (status: LendingStatus): readonly Decision[] => nextDecisions[status]
 
-/** Dollars as the API takes them, of what was typed: at most two decimals, read as cents first; undefined where it is none. */
-export function usdOf(text: string): number | undefined {
+/** Parses dollars with at most two decimals, exactly via cents; undefined if invalid. */
+export function parseUsd(text: string): number | undefined {
   const cents = parseMoney(text, 'USD')?.amount
   return cents === undefined || cents < 0 ? undefined : Number(`${cents}e-2`)
 }
 
-export type Figures = {
+export type CreditFigures = {
   readonly cohort: Assessment['cohort']
   readonly revenue: string
   readonly collateral: string
@@ -34,15 +34,15 @@ export type Figures = {
 }
 export const risks = ['LOW', 'MEDIUM', 'HIGH'] as const satisfies readonly Assessment['operationalRisk'][]
 
-/** The figures as the API takes them, or which of them are no amounts. */
-export function assessmentOf({
+/** Builds the assessment, or returns the wrong fields. */
+export function parseAssessment({
   cohort,
   revenue,
   collateral,
   risk,
   flags,
-}: Figures): { body: Assessment } | { wrong: readonly ('revenue' | 'collateral')[] } {
-  const [monthlyAvgRevenueUsd, verifiedCollateralUsd] = [usdOf(revenue), usdOf(collateral)]
+}: CreditFigures): { body: Assessment } | { wrong: readonly ('revenue' | 'collateral')[] } {
+  const [monthlyAvgRevenueUsd, verifiedCollateralUsd] = [parseUsd(revenue), parseUsd(collateral)]
   if (monthlyAvgRevenueUsd === undefined || verifiedCollateralUsd === undefined)
     return {
       wrong: [
@@ -53,7 +53,7 @@ export function assessmentOf({
   return { body: { cohort, monthlyAvgRevenueUsd, verifiedCollateralUsd, operationalRisk: risk, hardComplianceFlags: [...flags] } }
 }
 
-/** The documents of which the merchant says something and of which no file is here. What they say is free in its form. */
+/** Returns documents that the merchant mentions without a file. The field's form is free. */
 export function withoutFile(said: Schema<'AdminLendingApplication'>['documentationCompleted'], keys: readonly string[]) {
   const items: unknown = said?.['items']
   if (!Array.isArray(items)) return []
@@ -63,5 +63,5 @@ export function withoutFile(said: Schema<'AdminLendingApplication'>['documentati
   })
 }
 
-/** Pictures are shown on the page; whatever else there is may hold more than a picture, and is taken along. */
+/** Other types can contain active content and are downloaded. */
 export const isPicture = (mimeType: string): boolean => mimeType === 'image/jpeg' || mimeType === 'image/png'

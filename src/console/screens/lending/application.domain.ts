@@ -1,4 +1,4 @@
-/** An application: what is typed of it, what its documents are, and which files they take. */
+/** The form values, documents and file rules of a loan application. */
 import type { Schema } from '../../lib/api/api.ts'
 import { latinOf, wholeNumber } from '../../lib/forms/number-input.ts'
 
@@ -13,7 +13,7 @@ export type LoanTexts = {
   partner2: string
 }
 
-/** A draft as its fields show it. Dollars are a number of the API, with at most two decimals. */
+/** Returns the form's values of a draft. Dollars have at most two decimals. */
 export const textsOfLoan = (of: Application): LoanTexts => ({
   amount: of.requestedAmountUsd === null ? '' : String(of.requestedAmountUsd),
   term: of.requestedTermMonths === null ? '' : String(of.requestedTermMonths),
@@ -22,24 +22,24 @@ export const textsOfLoan = (of: Application): LoanTexts => ({
   partner2: of.selectedTier2Partner ?? '',
 })
 
-/** Dollars as they are typed. @returns undefined for what is no amount with at most two decimals, null for nothing */
-export function dollarsTyped(text: string): number | null | undefined {
+/** Parses dollars; null for empty, undefined if invalid. */
+export function parseDollars(text: string): number | null | undefined {
   const plain = latinOf(text).replace(/[\s,](?=\d{3}(\D|$))/g, '')
   if (plain === '') return null
   return /^\d{1,9}(\.\d{1,2})?$/.test(plain) ? Number(plain) : undefined
 }
 
-/** Months as they are typed. @returns undefined for what is no whole number from 1 to 60, null for nothing */
-export function monthsTyped(text: string): number | null | undefined {
+/** Parses months from 1 to 60; null for empty, undefined if invalid. */
+export function parseMonths(text: string): number | null | undefined {
   if (text.trim() === '') return null
   const months = wholeNumber(text, 2) ?? 0
   return months >= 1 && months <= 60 ? months : undefined
 }
 
-/** Only what was changed, as `PATCH` takes it: what somebody else changed elsewhere stays. What is wrong is named by its field. */
+/** Builds the `PATCH` body of the changed fields, or names the wrong field. */
 export function loanChange(from: LoanTexts, to: LoanTexts) {
-  const requestedAmountUsd = dollarsTyped(to.amount)
-  const requestedTermMonths = monthsTyped(to.term)
+  const requestedAmountUsd = parseDollars(to.amount)
+  const requestedTermMonths = parseMonths(to.term)
   if (requestedAmountUsd === undefined) return { wrong: 'amount' } as const
   if (requestedTermMonths === undefined) return { wrong: 'term' } as const
   return {
@@ -53,36 +53,39 @@ export function loanChange(from: LoanTexts, to: LoanTexts) {
   } as const
 }
 
-/** The documents that are handed in. The document leaves `documentationCompleted` free in its form, but for its items. */
-export function handedIn({ documentationCompleted }: Pick<Application, 'documentationCompleted'>): ReadonlySet<string> {
+/** Returns the uploaded documents. The schema leaves `documentationCompleted` free except for its items. */
+export function uploadedKeys({ documentationCompleted }: Pick<Application, 'documentationCompleted'>): ReadonlySet<string> {
   const { items } = (documentationCompleted ?? {}) as { items?: readonly { key: string; status: string }[] }
   return new Set((items ?? []).filter(({ status }) => status === 'UPLOADED').map(({ key }) => key))
 }
 
-/** Those that are required and not there. */
-export const missingOf = (items: readonly Item[], there: ReadonlySet<string>): readonly Item[] =>
+/** Returns the required items without a file. */
+export const missingItems = (items: readonly Item[], there: ReadonlySet<string>): readonly Item[] =>
   items.filter(({ key, required }) => required && !there.has(key))
 
-const endings: Readonly<Record<string, string>> = {
+const extensions: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
   'image/jpeg': 'jpg',
   'image/png': 'png',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
   'text/csv': 'csv',
 }
-/** What files an item takes, as one says it. */
+/** Returns the accepted file types as text. */
 export const typeNames = ({ acceptedMimeTypes }: Pick<Item, 'acceptedMimeTypes'>): string =>
-  acceptedMimeTypes.map((type) => (endings[type] ?? type).toUpperCase()).join(', ')
+  acceptedMimeTypes.map((type) => (extensions[type] ?? type).toUpperCase()).join(', ')
 
-/** The type of a file, by its name where the system that it comes from knows none, or another one for CSV. */
+/** Returns a file's type by its name, because systems report none or another one for CSV. */
 export function typeOf({ name, type }: Pick<File, 'name' | 'type'>): string {
   const ending = name.toLowerCase().replace(/^.*\./, '').replace('jpeg', 'jpg')
-  return Object.entries(endings).find(([, known]) => known === ending)?.[0] ?? type
+  return Object.entries(extensions).find(([, known]) => known === ending)?.[0] ?? type
 }
 
-export type Unfit = 'empty' | 'tooLarge' | 'wrongType'
-/** Why a file would be refused, before it is sent in vain. What it holds souk looks at. */
-export function unfit(file: Pick<File, 'name' | 'type' | 'size'>, { acceptedMimeTypes, maxSizeMb }: Item): Unfit | undefined {
+export type FileProblem = 'empty' | 'tooLarge' | 'wrongType'
+/** Returns why the API would refuse a file. The API checks the content. */
+export function findFileProblem(
+  file: Pick<File, 'name' | 'type' | 'size'>,
+  { acceptedMimeTypes, maxSizeMb }: Item,
+): FileProblem | undefined {
   if (!acceptedMimeTypes.includes(typeOf(file))) return 'wrongType'
   if (file.size > maxSizeMb * 1_048_576) return 'tooLarge'
   return file.size === 0 ? 'empty' : undefined

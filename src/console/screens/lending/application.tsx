@@ -13,15 +13,15 @@ import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Documents } from './documents.tsx'
 import { t } from './i18n.ts'
-import { Loan } from './loan.tsx'
-import { Submit, Withdraw } from './steps.tsx'
+import { LoanForm } from './loan.tsx'
+import { SubmitSection, WithdrawDialog } from './steps.tsx'
 
 type Application = Schema<'LendingApplication'>
 
-const open: readonly string[] = ['DRAFT', 'SUBMITTED', 'UNDER_REVIEW']
-const waiting: readonly string[] = ['SUBMITTED', 'UNDER_REVIEW']
+const openStatuses: readonly string[] = ['DRAFT', 'SUBMITTED', 'UNDER_REVIEW']
+const undecidedStatuses: readonly string[] = ['SUBMITTED', 'UNDER_REVIEW']
 
-/** One application: what is asked for, its documents, and what becomes of it. */
+/** A loan application with its documents and status. */
 export default function ApplicationPage() {
   const id = useRoute().params['id'] ?? ''
   const path = { id }
@@ -34,7 +34,7 @@ export default function ApplicationPage() {
     return { items: items.map(translateItem) }
   })
   const files = useResource(id, (signal) => ok(api.GET('/lending-application/{id}/documents', { params: { path }, signal })))
-  // Another partner asks for other documents. What is on its way for the list that is shown goes on.
+  // Another partner needs other documents. Running uploads continue.
   const partner = held?.data.selectedTier1Partner
   const asks = useRef(partner)
   useEffect(() => {
@@ -43,8 +43,8 @@ export default function ApplicationPage() {
   }, [partner])
   const handedIn = () => Promise.all([application.reload(), files.reload()])
   const [isLeaving, setLeaving] = useState(false)
-  // Somebody decides, and no event tells of it.
-  usePolling(waiting.includes(held?.data.status ?? ''), application.reload)
+  // Decisions send no event.
+  usePolling(undecidedStatuses.includes(held?.data.status ?? ''), application.reload)
   return (
     <Page
       title={t('application')}
@@ -52,7 +52,7 @@ export default function ApplicationPage() {
       back={{ href: shopPath('lending'), text: t('title') }}
       actions={
         held &&
-        open.includes(held.data.status) && (
+        openStatuses.includes(held.data.status) && (
           <Button kind="danger" onPress={() => setLeaving(true)}>
             {t('withdraw')}
           </Button>
@@ -62,14 +62,14 @@ export default function ApplicationPage() {
       <ResourceView of={application} lines={8}>
         {(there) => (
           <>
-            <About of={there.data} />
-            {there.data.status === 'DRAFT' && <Loan key={id} held={there} onSaved={application.put} />}
+            <ApplicationFacts of={there.data} />
+            {there.data.status === 'DRAFT' && <LoanForm key={id} held={there} onSaved={application.put} />}
             <ResourceView of={checklist} lines={8}>
               {({ items }) => (
                 <>
                   <Documents held={there} items={items} files={files} onChanged={handedIn} />
                   {there.data.status === 'DRAFT' && (
-                    <Submit held={there} items={items} onSubmitted={application.put} onOutdated={application.reload} />
+                    <SubmitSection held={there} items={items} onSubmitted={application.put} onOutdated={application.reload} />
                   )}
                 </>
               )}
@@ -78,7 +78,7 @@ export default function ApplicationPage() {
         )}
       </ResourceView>
       {isLeaving && held && (
-        <Withdraw
+        <WithdrawDialog
           held={held}
           onClose={() => setLeaving(false)}
           onOutdated={application.reload}
@@ -92,7 +92,7 @@ export default function ApplicationPage() {
   )
 }
 
-const About = ({ of }: { of: Application }) => (
+const ApplicationFacts = ({ of }: { of: Application }) => (
   <Section title={t('application')}>
     <FactList
       of={[

@@ -16,40 +16,40 @@ import { saveVersioned } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { handedIn, type Item, missingOf, typeNames, typeOf, unfit } from './application.domain.ts'
+import { findFileProblem, type Item, missingItems, typeNames, typeOf, uploadedKeys } from './application.domain.ts'
 import { t } from './i18n.ts'
-import type { Held } from './versioned-application.ts'
+import type { VersionedApplication } from './versioned-application.ts'
 
 type Document = Schema<'LendingDocument'>
 
 const pathOf = (id: string, key: string) => `/lending-application/${encodeURIComponent(id)}/documents/${encodeURIComponent(key)}`
-/** As the checklist says it: its megabytes are of 1,048,576 bytes. */
+/** The checklist's megabytes have 1,048,576 bytes. */
 const sizeText = ({ maxSizeMb }: Item) => bytes(maxSizeMb * 1_000_000)
 
-/** The checklist: what is asked for, what is there, and where each file goes. */
+/** The checklist with an upload for each document. */
 export function Documents({
   held,
   items,
   files,
   onChanged,
 }: {
-  held: Held
+  held: VersionedApplication
   items: readonly Item[]
   files: Resource<{ data: Document[] }>
   onChanged: () => Promise<unknown>
 }) {
   const known = files.data.value?.data
   const failure = files.error.value
-  const there = handedIn(held.data)
+  const there = uploadedKeys(held.data)
   const required = items.filter((item) => item.required).length
-  const done = required - missingOf(items, there).length
+  const done = required - missingItems(items, there).length
   return (
     <Section title={t('documents')} hint={t('documentsHint')} wide>
       <p role="status">{t('progress', { n: required, done })}</p>
       {failure !== undefined && !known && <ErrorMessage error={failure} retry={files.reload} />}
       <ul class="documents" aria-label={t('documents')}>
         {items.map((item) => (
-          <Asked
+          <ChecklistItem
             key={item.key}
             held={held}
             item={item}
@@ -63,55 +63,61 @@ export function Documents({
   )
 }
 
-/** The document that is there now for a key. Which file it is says its id: another file is another document. */
-async function thereNow(id: string, key: string): Promise<{ data: Document | undefined; etag: string }> {
+/** Reads the present document of a key. Its id is its version, because each file is a new document. */
+async function readDocument(id: string, key: string): Promise<{ data: Document | undefined; etag: string }> {
   const { data } = await ok(api.GET('/lending-application/{id}/documents', { params: { path: { id } } }))
   const document = data.find((one) => one.key === key)
   return { data: document, etag: document?.id ?? '' }
 }
 
-const said = (document: Document | undefined): string =>
+const documentText = (document: Document | undefined): string =>
   document ? [document.originalName ?? t('handedIn'), moment(document.uploadedAt)].join(', ') : t('missing')
 
 /**
- * Puts one document in the place of that which was shown, or takes it away, and asks where somebody else handed in another one since. The version
- * of the application cannot say that: every document of it raises it, one's own that are on their way at the same time too. So this is a look
- * before, and no lock: what comes between the look and the sending is replaced unseen.
- * @param shown the ids that it may have
- * @returns undefined where nothing was sent: `onTheirs` tells of one who wants to look at what is there
+ * Replaces or removes a document, and asks first if another file arrived since.
+ * The application's version cannot tell, because each upload raises it. This is a check, not a lock: a file that
+ * arrives after the check is replaced.
+ * @param shown ids that do not conflict
+ * @returns undefined if nothing was sent; `onTheirs` is called to view the other file
  */
-const unlessAnother = <Answer,>(
+const replaceIfUnchanged = <Answer,>(
   { id, key, label }: { id: string; key: string; label: string },
   shown: readonly (string | undefined)[],
   { send, mine, removes = false, onTheirs }: { send: () => Promise<Answer>; mine: string; removes?: boolean; onTheirs: () => void },
 ): Promise<Answer | undefined> =>
   saveVersioned<Answer, Document | undefined>('', {
     save: async (seen) => {
-      const { data: now } = await thereNow(id, key)
+      const { data: now } = await readDocument(id, key)
       if (now && now.id !== seen && !shown.includes(now.id)) throw new ApiError(412, '', undefined, null, null)
       return send()
     },
-    theirs: () => thereNow(id, key),
-    differences: (now) => [[label, mine, said(now)]],
+    theirs: () => readDocument(id, key),
+    differences: (now) => [[label, mine, documentText(now)]],
     onTheirs,
     removes,
   })
 
-type AskedProps = { held: Held; item: Item; isThere: boolean; file: Document | undefined; onChanged: () => Promise<unknown> }
+type ChecklistItemProps = {
+  held: VersionedApplication
+  item: Item
+  isThere: boolean
+  file: Document | undefined
+  onChanged: () => Promise<unknown>
+}
 
-function Asked({ held, item, isThere, file, onChanged }: AskedProps) {
+function ChecklistItem({ held, item, isThere, file, onChanged }: ChecklistItemProps) {
   const { id, status } = held.data
   const { key, label, description, required } = item
   const isDraft = status === 'DRAFT'
-  // The list is read behind what was sent: until it has come, or where it does not, one's own is no other.
+  // The own upload does not conflict before the list is reloaded.
   const own = useRef<string | undefined>(undefined)
-  // Once submitted, what is missing may be added, and nothing replaced.
+  // After submission, missing documents can be added and none replaced.
   const mayHandIn = isDraft || ((status === 'SUBMITTED' || status === 'UNDER_REVIEW') && !isThere)
   async function remove(): Promise<void> {
     const body = <p>{t('removeText', { what: label })}</p>
     if (!(await confirm({ title: t('removeTitle'), body, action: common('remove'), danger: true }))) return
     try {
-      await unlessAnother({ id, key, label }, [file?.id, own.current], {
+      await replaceIfUnchanged({ id, key, label }, [file?.id, own.current], {
         send: () => api.DELETE('/lending-application/{id}/documents/{key}', { params: { path: { id, key } } }),
         mine: common('remove'),
         removes: true,
@@ -170,34 +176,34 @@ function Asked({ held, item, isThere, file, onChanged }: AskedProps) {
           </div>
         )}
       </div>
-      {mayHandIn && <HandIn id={id} item={item} isThere={isThere} shown={() => [file?.id, own.current]} onSent={onSent} />}
+      {mayHandIn && <FileUpload id={id} item={item} isThere={isThere} shown={() => [file?.id, own.current]} onSent={onSent} />}
     </li>
   )
 }
 
-type HandInProps = {
+type FileUploadProps = {
   id: string
   item: Item
   isThere: boolean
   shown: () => readonly (string | undefined)[]
-  /** Whatever came of it: a document where one was sent. */
+  /** Called after each attempt, with the document if one was sent. */
   onSent: (document: Document | undefined) => Promise<void>
 }
 
-const left = 'the page was left'
+const pageLeft = 'the page was left'
 
-/** Takes one file, says how far it is, and what went wrong with it. */
-function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
+/** Uploads one file with progress and errors. */
+function FileUpload({ id, item, isThere, shown, onSent }: FileUploadProps) {
   const { key, label } = item
   const [part, setPart] = useState<number | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
   const last = useRef<File | undefined>(undefined)
   const stopping = useRef<AbortController | undefined>(undefined)
   useDirty(part !== undefined, 'on its way')
-  useEffect(() => () => stopping.current?.abort(left), [])
+  useEffect(() => () => stopping.current?.abort(pageLeft), [])
   async function send(file: File): Promise<void> {
     last.current = file
-    const why = unfit(file, item)
+    const why = findFileProblem(file, item)
     if (why) {
       last.current = undefined
       return setError(new Error(why === 'tooLarge' ? common('tooLarge', { max: sizeText(item) }) : t(why, { types: typeNames(item) })))
@@ -208,14 +214,14 @@ function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
     setPart(0)
     let [document, isLookedAt] = [undefined as Document | undefined, false]
     try {
-      document = await unlessAnother({ id, key, label }, shown(), {
+      document = await replaceIfUnchanged({ id, key, label }, shown(), {
         send: () =>
           upload<Document>(pathOf(id, key), file, {
             method: 'PUT',
             type: typeOf(file),
             signal: stop.signal,
             onProgress: setPart,
-            // Headers hold Latin letters only.
+            // Header values are Latin-1, so the name is encoded.
             headers: { 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}` },
           }),
         mine: file.name,
@@ -223,13 +229,13 @@ function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
           isLookedAt = true
         },
       })
-      // The question was closed: the file is still at hand.
+      // The question was closed: the file can be sent again.
       if (!document && !isLookedAt && !stop.signal.aborted) setError(new Error(common('conflictTitle')))
     } catch (refusal) {
       if (!stop.signal.aborted) setError(refusal)
     } finally {
       setPart(undefined)
-      if (stop.signal.reason !== left) await onSent(document)
+      if (stop.signal.reason !== pageLeft) await onSent(document)
     }
   }
   const again = last.current

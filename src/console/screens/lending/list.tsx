@@ -17,7 +17,7 @@ import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
-import { Standing } from './status.tsx'
+import { CreditTier } from './status.tsx'
 
 type Application = Schema<'LendingApplication'>
 
@@ -34,7 +34,7 @@ const columns = (): readonly Column<Application>[] => [
   { key: 'purpose', title: t('purpose'), cell: ({ purposeCode }) => (purposeCode ? purposeName(purposeCode) : '–') },
 ]
 
-/** The shop's applications for loans, and how it stands with lenders. */
+/** The shop's loan applications and credit tier. */
 export default function Lending() {
   const query = useQuery()
   const list = useResource(`${shop.value?.id} ${query.page}`, (signal) =>
@@ -88,7 +88,7 @@ export default function Lending() {
           />
         )}
       </ListView>
-      <Standing />
+      <CreditTier />
     </Page>
   )
 }

@@ -10,25 +10,25 @@ import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type LoanTexts, loanChange, textsOfLoan } from './application.domain.ts'
 import { t } from './i18n.ts'
-import type { Held } from './versioned-application.ts'
+import type { VersionedApplication } from './versioned-application.ts'
 
 type Application = Schema<'LendingApplication'>
 
 const purposes = ['INVENTORY', 'WORKING_CAPITAL', 'EXPANSION', 'EQUIPMENT'] as const
 const partners = ['HARBOR_INVENTORY', 'MERIDIAN_REVENUE', 'KEYSTONE_SECURED', 'CARAVAN_TRADE'] as const
-/** Of the specification. */
+/** Limits of the specification. */
 const amountMin = 1_000
 const amountMax = 10_000_000
 
-const shown = (of: LoanTexts): readonly (readonly [string, string])[] => [
+const loanRows = (of: LoanTexts): readonly (readonly [string, string])[] => [
   [t('amountUsd'), of.amount],
   [t('term'), of.term],
   [t('purpose'), of.purpose && purposeName(of.purpose)],
   [t('partner'), of.partner1 ? t(`partner.${of.partner1}`) : of.partner2],
 ]
 
-/** What is asked for, while it is a draft. */
-export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => void }) {
+/** The requested loan of a draft. */
+export function LoanForm({ held, onSaved }: { held: VersionedApplication; onSaved: (now: VersionedApplication) => void }) {
   const { data } = held
   const path = { id: data.id }
   const draft = useRecordDraft(held, textsOfLoan)
@@ -46,8 +46,8 @@ export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => vo
         ),
       theirs: () => readVersioned<Application>(api.GET('/lending-application/{id}', { params: { path } })),
       differences: (theirs) => {
-        const there = shown(textsOfLoan(theirs))
-        return shown(typed).flatMap(([name, yours], place) => {
+        const there = loanRows(textsOfLoan(theirs))
+        return loanRows(typed).flatMap(([name, yours], place) => {
           const other = there[place]?.[1] ?? ''
           return yours === other ? [] : [[name, yours, other] as const]
         })

@@ -13,8 +13,11 @@ import { t } from './i18n.ts'
 type Preview = Schema<'CreditTierUpgradePreview'>
 type Gap = NonNullable<Preview['nextTierGap']>
 
-/** By the merchant of the shop's business; undefined before it has filed one, since nobody can have reported anything of it. */
-async function read(signal: AbortSignal): Promise<{ preview: Preview | undefined }> {
+/**
+ * Reads the credit tier of the merchant; undefined before a KYB record exists, because nobody can have reported
+ * repayments.
+ */
+async function readPreview(signal: AbortSignal): Promise<{ preview: Preview | undefined }> {
   try {
     const { merchantId } = await ok(api.GET('/kyb', { signal }))
     return {
@@ -26,13 +29,13 @@ async function read(signal: AbortSignal): Promise<{ preview: Preview | undefined
   }
 }
 
-/** The tier that repayments have earned, and what is missing to the next one. */
-export function Standing() {
-  const found = useResource(shop.value?.id ?? '', read)
-  return <ResourceView of={found}>{({ preview }) => preview && <Ladder of={preview} />}</ResourceView>
+/** The tier that repayments have earned, and what the next one needs. */
+export function CreditTier() {
+  const found = useResource(shop.value?.id ?? '', readPreview)
+  return <ResourceView of={found}>{({ preview }) => preview && <CreditTierFacts of={preview} />}</ResourceView>
 }
 
-function Ladder({ of: { observedTier, signals, nextTierGap, topTierGap } }: { of: Preview }) {
+function CreditTierFacts({ of: { observedTier, signals, nextTierGap, topTierGap } }: { of: Preview }) {
   const isTopFurther = topTierGap !== null && topTierGap.targetTier !== nextTierGap?.targetTier
   return (
     <Section title={t('standing')} hint={t('standingHint')} actions={<StatusBadge of={observedTier} tone="info" />}>
@@ -46,13 +49,13 @@ function Ladder({ of: { observedTier, signals, nextTierGap, topTierGap } }: { of
         ]}
       />
       {nextTierGap === null && <Note tone="good">{t('top')}</Note>}
-      {nextTierGap && <Missing of={nextTierGap} />}
-      {isTopFurther && topTierGap && <Missing of={topTierGap} />}
+      {nextTierGap && <TierGapText of={nextTierGap} />}
+      {isTopFurther && topTierGap && <TierGapText of={topTierGap} />}
     </Section>
   )
 }
 
-function Missing({ of }: { of: Gap }) {
+function TierGapText({ of }: { of: Gap }) {
   const { targetTier, onTimeSettlementsNeeded: needed, blockingDefaultCount: blocking } = of
   const guidance = guidanceOf(of)
   return (

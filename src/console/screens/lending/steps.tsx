@@ -12,14 +12,14 @@ import { TextAreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
-import { handedIn, type Item, missingOf } from './application.domain.ts'
+import { type Item, missingItems, uploadedKeys } from './application.domain.ts'
 import { t } from './i18n.ts'
-import type { Held } from './versioned-application.ts'
+import type { VersionedApplication } from './versioned-application.ts'
 
 type Application = Schema<'LendingApplication'>
 
-/** Of a version that is gone, what is there is read: what one then presses again is of what one sees. */
-async function ofThisVersion<Answer>(sent: Promise<Answer>, onOutdated: () => unknown): Promise<Answer> {
+/** Reloads after a version conflict, so that the next attempt acts on the shown version. */
+async function reloadIfOutdated<Answer>(sent: Promise<Answer>, onOutdated: () => unknown): Promise<Answer> {
   try {
     return await sent
   } catch (refusal) {
@@ -28,33 +28,33 @@ async function ofThisVersion<Answer>(sent: Promise<Answer>, onOutdated: () => un
   }
 }
 
-/** Submits a draft, or says what is missing. souk decides which documents those are. */
-export function Submit({
+/** Submits a draft, or lists what is missing. The API decides which documents are required. */
+export function SubmitSection({
   held,
   items,
   onSubmitted,
   onOutdated,
 }: {
-  held: Held
+  held: VersionedApplication
   items: readonly Item[]
-  onSubmitted: (now: Held) => void
+  onSubmitted: (now: VersionedApplication) => void
   onOutdated: () => unknown
 }) {
   const { data, etag } = held
   const [error, setError] = useState<unknown>(undefined)
   const sendOnce = useIdempotentSend()
-  const missing = missingOf(items, handedIn(data))
+  const missing = missingItems(items, uploadedKeys(data))
   async function submit(): Promise<unknown> {
     setError(undefined)
     if (isDirty()) return notify(t('saveFirst'), { about: 'submit' })
     if (missing.length > 0) {
       notify(t('notYet'), { about: 'submit' })
-      // They may have been handed in elsewhere.
+      // They may have been uploaded elsewhere.
       return onOutdated()
     }
     if (!(await confirm({ title: t('submitTitle'), body: <p>{t('submitText')}</p>, action: t('submit') }))) return
     try {
-      const now = await ofThisVersion(
+      const now = await reloadIfOutdated(
         sendOnce([data.id, etag], (key) =>
           readVersioned<Application>(
             api.POST('/lending-application/{id}/submit', {
@@ -94,23 +94,23 @@ export function Submit({
   )
 }
 
-/** Withdraws an application for good. */
-export function Withdraw({
+/** Withdraws an application. Irreversible. */
+export function WithdrawDialog({
   held: { data, etag },
   onClose,
   onWithdrawn,
   onOutdated,
 }: {
-  held: Held
+  held: VersionedApplication
   onClose: () => void
-  onWithdrawn: (now: Held) => void
+  onWithdrawn: (now: VersionedApplication) => void
   onOutdated: () => unknown
 }) {
   const reason = useSignal('')
   const sendOnce = useIdempotentSend()
   async function withdraw(): Promise<void> {
     const body = { reason: reason.value.trim() || null }
-    const now = await ofThisVersion(
+    const now = await reloadIfOutdated(
       sendOnce([data.id, etag, body], (key) =>
         readVersioned<Application>(
           api.POST('/lending-application/{id}/withdraw', {

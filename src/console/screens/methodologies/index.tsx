@@ -8,7 +8,7 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
-import { moves, type StatusOf } from '../registries/registry.domain.ts'
+import { type StatusOf, statusMoves } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'AdminMethodology'>>[] => [
   { key: 'version', title: t('version'), main: true, cell: ({ version }) => <bdi class="cut">{version}</bdi> },
@@ -25,7 +25,7 @@ const columns = (): readonly Column<Schema<'AdminMethodology'>>[] => [
   { key: 'registered', title: t('registeredAt'), cell: ({ registeredAt }) => <Moment at={registeredAt} /> },
 ]
 
-/** By what lenders assess merchants: documents, by version. */
+/** Methodologies by version. */
 export default function Methodologies() {
   const query = useQuery()
   const { lenderId } = query.of
@@ -34,7 +34,7 @@ export default function Methodologies() {
       query={query}
       title={t('methodologies')}
       subtitle={t('methodologiesText')}
-      statuses={Object.keys(moves.methodology)}
+      statuses={Object.keys(statusMoves.methodology)}
       create={{
         href: `${operatorPath('methodologies', 'new')}${lenderId ? `?lenderId=${encodeURIComponent(lenderId)}` : ''}`,
         text: t('newMethodology'),

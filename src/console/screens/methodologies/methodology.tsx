@@ -22,21 +22,21 @@ import { PickField } from '../../ui/picker.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from '../registries/i18n.ts'
 import type { StatusOf } from '../registries/registry.domain.ts'
-import { Moves } from '../registries/status.tsx'
+import { StatusActions } from '../registries/status.tsx'
 import { lenderChoice, lenderFinder } from '../repayments/record-search.ts'
 
-type Held = { readonly data: Schema<'AdminMethodology'>; readonly etag: string }
+type VersionedMethodology = { readonly data: Schema<'AdminMethodology'>; readonly etag: string }
 
-/** A version of a methodology, or a new one. */
+/** Creates or shows a methodology version. */
 export default function OneMethodology() {
   const id = useRoute().params['id'] ?? 'new'
-  return id === 'new' ? <New /> : <Known id={id} />
+  return id === 'new' ? <NewMethodology /> : <ExistingMethodology id={id} />
 }
 
-const back = () => ({ href: operatorPath('methodologies'), text: t('methodologies') })
+const backLink = () => ({ href: operatorPath('methodologies'), text: t('methodologies') })
 
-/** The lender that the address asks for, and no other; where it asks for none, whether there is any to choose from. */
-async function readAsked(asked: string | undefined, signal: AbortSignal): Promise<{ chosen: readonly Choice[]; isNone: boolean }> {
+/** Reads the lender of the URL; without one, whether any lender exists. */
+async function readLender(asked: string | undefined, signal: AbortSignal): Promise<{ chosen: readonly Choice[]; isNone: boolean }> {
   if (asked) {
     const lender = await ok(api.GET('/admin/lenders/{id}', { params: { path: { id: asked } }, signal }))
     return { chosen: [lenderChoice(lender)], isNone: false }
@@ -45,11 +45,11 @@ async function readAsked(asked: string | undefined, signal: AbortSignal): Promis
   return { chosen: [], isNone: total === 0 }
 }
 
-function New() {
+function NewMethodology() {
   const asked = useQuery().of['lenderId']
-  const lenders = useResource(asked ?? '', (signal) => readAsked(asked, signal))
+  const lenders = useResource(asked ?? '', (signal) => readLender(asked, signal))
   return (
-    <Page title={t('newMethodology')} back={back()}>
+    <Page title={t('newMethodology')} back={backLink()}>
       <ResourceView of={lenders}>
         {({ chosen, isNone }) =>
           isNone ? (
@@ -104,12 +104,12 @@ function NewForm({ chosen }: { chosen: readonly Choice[] }) {
   )
 }
 
-function Known({ id }: { id: string }) {
-  const read = (signal?: AbortSignal): Promise<Held> =>
+function ExistingMethodology({ id }: { id: string }) {
+  const read = (signal?: AbortSignal): Promise<VersionedMethodology> =>
     readVersioned(api.GET('/admin/methodologies/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const methodology = useResource(id, read)
   const held = methodology.data.value
-  async function move(status: StatusOf<'methodology'>, { etag }: Held): Promise<boolean> {
+  async function move(status: StatusOf<'methodology'>, { etag }: VersionedMethodology): Promise<boolean> {
     const saved = await saveVersioned(etag, {
       save: (version) =>
         readVersioned(api.PATCH('/admin/methodologies/{id}', { params: { path: { id }, header: ifMatch(version) }, body: { status } })),
@@ -124,10 +124,12 @@ function Known({ id }: { id: string }) {
   return (
     <Page
       title={held?.data.version ?? t('methodology')}
-      back={back()}
+      back={backLink()}
       subtitle={held && <StatusBadge of={held.data.status} />}
       actions={
-        held && <Moves of="methodology" status={held.data.status} name={held.data.version} onMove={(status) => move(status, held)} />
+        held && (
+          <StatusActions of="methodology" status={held.data.status} name={held.data.version} onMove={(status) => move(status, held)} />
+        )
       }
     >
       <ResourceView of={methodology}>
@@ -142,7 +144,7 @@ function Known({ id }: { id: string }) {
                   </a>,
                 ],
                 [t('contentHash'), <CopyableText key="hash" text={data.contentHash} label={t('contentHash')} />],
-                [t('documentUrl'), <Document key="document" url={data.documentUrl} />],
+                [t('documentUrl'), <DocumentLink key="document" url={data.documentUrl} />],
                 [t('registeredAt'), <Moment key="at" at={data.registeredAt} />],
                 [t('changedAt'), <Moment key="changed" at={data.updatedAt} />],
                 ['ID', <CopyableText key="id" text={data.id} label="ID" />],
@@ -158,8 +160,8 @@ function Known({ id }: { id: string }) {
   )
 }
 
-/** A link only where it is one. */
-const Document = ({ url }: { url: string }) =>
+/** Links a URL only if it is HTTPS. */
+const DocumentLink = ({ url }: { url: string }) =>
   /^https:\/\//i.test(url) ? (
     <a href={url} target="_blank" rel="noreferrer">
       <bdi>{url}</bdi>

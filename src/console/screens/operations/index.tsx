@@ -12,8 +12,8 @@ import { t } from './i18n.ts'
 
 const tones = { steady: 'good', rolling: 'info', degraded: 'bad', unknown: 'plain' } as const
 
-/** The server asks its providers anew after so long. */
-const looksMs = 60_000
+/** The server refreshes its providers at this interval. */
+const pollMs = 60_000
 
 export default function Operations() {
   return (
@@ -27,7 +27,7 @@ export default function Operations() {
 
 function Services() {
   const services = useResource('services', (signal) => ok(api.GET('/admin/operations/services', { signal })))
-  useVisibleInterval(looksMs, services.reload)
+  useVisibleInterval(pollMs, services.reload)
   useLiveReload(['deploy.*'], services.reload)
   return (
     <Section title={t('services')}>
@@ -65,7 +65,7 @@ function Services() {
 
 function Errors() {
   const errors = useResource('errors', (signal) => ok(api.GET('/admin/operations/sentry-summary', { signal })))
-  useVisibleInterval(looksMs, errors.reload)
+  useVisibleInterval(pollMs, errors.reload)
   return (
     <ResourceView of={errors}>
       {({ asOf, stale, windowHours, projects }) => (
@@ -102,7 +102,7 @@ function Errors() {
 
 function Deploys() {
   const deploys = useResource('deploys', (signal) => ok(api.GET('/admin/operations/deploys/latest', { signal })))
-  useVisibleInterval(looksMs, deploys.reload)
+  useVisibleInterval(pollMs, deploys.reload)
   return (
     <Section title={t('deploys')}>
       <ResourceView of={deploys}>
@@ -121,7 +121,7 @@ function Deploys() {
                   { key: 'environment', title: t('environment'), cell: ({ environment }) => <bdi>{environment}</bdi> },
                   { key: 'revision', title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
                   { key: 'deployed', title: t('deployed'), cell: ({ deployedAt }) => <Moment at={deployedAt} /> },
-                  { key: 'change', title: t('change'), cell: ({ change }) => change && <Change of={change} /> },
+                  { key: 'change', title: t('change'), cell: ({ change }) => change && <DeployChange of={change} /> },
                 ]}
               />
             )}
@@ -132,8 +132,8 @@ function Deploys() {
   )
 }
 
-/** A link only where it is one: what a provider answers is text of others. */
-const Change = ({ of: { title, author, url } }: { of: { title: string; author: string; url: string } }) => (
+/** Links a URL only if it is HTTP(S), because a provider's response is foreign text. */
+const DeployChange = ({ of: { title, author, url } }: { of: { title: string; author: string; url: string } }) => (
   <span>
     {/^https?:\/\//.test(url) ? (
       <a href={url} target="_blank" rel="noreferrer">

@@ -9,13 +9,13 @@ import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { t } from './i18n.ts'
 import type { OrderDialogProps } from './order-types.ts'
-import { isCancellable, leftOf } from './refund.domain.ts'
+import { isCancellable, refundableAmounts } from './refund.domain.ts'
 
-/** Calls an order off: this window is the question, since it cannot be undone. */
+/** Cancels an order. The dialog is the confirmation, because it is irreversible. */
 export function CancelDialog({ of, onClose, onDone }: OrderDialogProps) {
   const reason = useSignal('')
   const sendOnce = useIdempotentSend()
-  const left = leftOf(of)
+  const left = refundableAmounts(of)
   const amount = { amount: left.captured + left.onCards, currency: of.currency }
   async function cancel(): Promise<void> {
     const body = reason.value.trim() === '' ? {} : { reason: reason.value.trim() }

@@ -8,26 +8,26 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { NumberField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
-import { parcelOf, unitsIn } from './fulfilment.domain.ts'
+import { fulfilmentBody, parseUnits } from './fulfilment.domain.ts'
 import { t } from './i18n.ts'
 import { OrderLineName } from './order-line-name.tsx'
 import type { OrderDialogProps } from './order-types.ts'
 import { useUnits } from './units.ts'
 
-type Parcel = NonNullable<ReturnType<typeof parcelOf>>
+type FulfilmentBody = NonNullable<ReturnType<typeof fulfilmentBody>>
 
-/** Notes what was sent: all that is left, unless one says less. */
-export function SendDialog({ of, onClose, onDone }: OrderDialogProps) {
+/** Records a fulfilment; by default of all remaining units. */
+export function FulfilDialog({ of, onClose, onDone }: OrderDialogProps) {
   const left = of.lines.filter(({ unfulfilledQuantity = 0 }) => unfulfilledQuantity > 0)
   const units = useUnits(left, ({ unfulfilledQuantity = 0 }) => String(unfulfilledQuantity))
   const trackingNumber = useSignal('')
   const carrier = useSignal('')
   const sendOnce = useIdempotentSend()
-  const typed = left.map((line) => ({ line, n: unitsIn(units.of(line).value, line.unfulfilledQuantity ?? 0) }))
+  const typed = left.map((line) => ({ line, n: parseUnits(units.of(line).value, line.unfulfilledQuantity ?? 0) }))
   const isWrong = typed.some(({ n }) => n === undefined)
-  function typedParcel(): Parcel {
+  function readFulfilment(): FulfilmentBody {
     if (isWrong) throw new Error(t('quantityWrong'))
-    const parcel = parcelOf(of, Object.fromEntries(typed.map(({ line, n = 0 }) => [line.id, n])), {
+    const parcel = fulfilmentBody(of, Object.fromEntries(typed.map(({ line, n = 0 }) => [line.id, n])), {
       trackingNumber: trackingNumber.value,
       carrier: carrier.value,
     })
@@ -35,7 +35,7 @@ export function SendDialog({ of, onClose, onDone }: OrderDialogProps) {
     return parcel
   }
   async function send(): Promise<void> {
-    // Where nobody knows what became of it, less may be left by now than was sent.
+    // A retry sends the first body, although fewer units can remain by then.
     await sendOnce(
       [units.typed(), trackingNumber.value, carrier.value],
       (key, body) =>
@@ -45,7 +45,7 @@ export function SendDialog({ of, onClose, onDone }: OrderDialogProps) {
             body,
           }),
         ),
-      typedParcel,
+      readFulfilment,
     )
     notify(t('sent'))
     await onDone()

@@ -1,26 +1,25 @@
-/** What is typed about a parcel, as the API takes it. */
+/** The form values of a fulfilment and its body. */
 import type { Schema } from '../../lib/api/api.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
 
 type Order = Schema<'Order'>
 
-/** A whole number from 0 to `most`, or undefined where something else was typed. */
-export function unitsIn(text: string, most: number): number | undefined {
+/** Parses a whole number from 0 to `most`; undefined if invalid. */
+export function parseUnits(text: string, most: number): number | undefined {
   if (text.trim() === '') return 0
   const units = wholeNumber(text, 4)
   return units !== undefined && units <= most ? units : undefined
 }
 
-/** What is typed, or null for nothing. */
 export const textOrNull = (text: string): string | null => text.trim() || null
 
 /**
- * A parcel of so many of some lines. They are named also where that is all that is left: whoever packs beside somebody else is refused, and
- * does not send twice.
+ * Builds a fulfilment. It names the lines even for all remaining units, so that two people cannot send the same
+ * units.
  * @param units by line
- * @returns undefined where no unit is in it
+ * @returns undefined without units
  */
-export function parcelOf(
+export function fulfilmentBody(
   { lines }: Order,
   units: Readonly<Record<string, number>>,
   tracking: { readonly trackingNumber: string; readonly carrier: string },

@@ -18,14 +18,14 @@ import { ResourceView, Section } from '../../ui/page.tsx'
 import { textOrNull } from './fulfilment.domain.ts'
 import { t } from './i18n.ts'
 import type { Order } from './order-types.ts'
-import { unsent } from './refund.domain.ts'
+import { unfulfilledUnits } from './refund.domain.ts'
 
-type Parcel = Schema<'Fulfilment'>
+type Fulfilment = Schema<'Fulfilment'>
 
-/** What was sent, and what is left to send. */
-export function Parcels({ of, onChange, query }: { of: Order; onChange: () => Promise<void>; query: Query }) {
+/** Fulfilments and remaining units. */
+export function Fulfilments({ of, onChange, query }: { of: Order; onChange: () => Promise<void>; query: Query }) {
   const { fulfilments = [] } = of
-  const left = unsent(of)
+  const left = unfulfilledUnits(of)
   const corrected = query.of['do'] === 'tracking' ? fulfilments.find(({ id }) => id === query.of['parcel']) : undefined
   if (fulfilments.length === 0 && left === 0) return null
   const close = () => query.set({ do: undefined, parcel: undefined }, { replace: true })
@@ -91,9 +91,9 @@ export function Parcels({ of, onChange, query }: { of: Order; onChange: () => Pr
   )
 }
 
-type Held = { data: Parcel; etag: string }
+type VersionedFulfilment = { data: Fulfilment; etag: string }
 
-/** Corrects what a parcel is tracked by. */
+/** Corrects a fulfilment's tracking. */
 function TrackingDialog({
   orderId,
   parcel,
@@ -101,41 +101,41 @@ function TrackingDialog({
   onDone,
 }: {
   orderId: string
-  parcel: Parcel
+  parcel: Fulfilment
   onClose: () => void
   onDone: () => Promise<void>
 }) {
   const path = { orderId, fulfilmentId: parcel.id }
-  const read = (signal?: AbortSignal): Promise<Held> =>
+  const read = (signal?: AbortSignal): Promise<VersionedFulfilment> =>
     readVersioned(api.GET('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', { params: { path }, ...(signal && { signal }) }))
-  // The order tells no version of its parcels.
+  // The order has no versions of its fulfilments.
   const held = useResource(parcel.id, read)
   return (
     <FormDialog title={t('correctTitle')} onClose={onClose}>
-      <ResourceView of={held}>{(of) => <Tracking of={of} path={path} read={read} onTheirs={held.put} onDone={onDone} />}</ResourceView>
+      <ResourceView of={held}>{(of) => <TrackingForm of={of} path={path} read={read} onTheirs={held.put} onDone={onDone} />}</ResourceView>
     </FormDialog>
   )
 }
 
-const typedOf = ({ trackingNumber, carrier }: Parcel) => ({ trackingNumber: trackingNumber ?? '', carrier: carrier ?? '' })
+const trackingText = ({ trackingNumber, carrier }: Fulfilment) => ({ trackingNumber: trackingNumber ?? '', carrier: carrier ?? '' })
 
-function Tracking({
+function TrackingForm({
   of,
   path,
   read,
   onTheirs,
   onDone,
 }: {
-  of: Held
+  of: VersionedFulfilment
   path: { orderId: string; fulfilmentId: string }
-  read: () => Promise<Held>
-  onTheirs: (held: Held) => void
+  read: () => Promise<VersionedFulfilment>
+  onTheirs: (held: VersionedFulfilment) => void
   onDone: () => Promise<void>
 }) {
-  const draft = useRecordDraft(of, typedOf)
+  const draft = useRecordDraft(of, trackingText)
   const sendOnce = useIdempotentSend()
   const first = useRef<HTMLDivElement>(null)
-  // The dialog was open before there was anything to type into.
+  // The dialog opened before the field existed.
   useEffect(() => first.current?.querySelector('input')?.focus(), [])
   async function send(): Promise<void> {
     const { trackingNumber, carrier } = draft.now()

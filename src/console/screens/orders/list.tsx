@@ -20,11 +20,11 @@ type Order = Schema<'Order'>
 
 const statuses = ['PENDING_PAYMENT', 'PAID', 'CONFIRMED', 'FULFILLED', 'COMPLETED', 'COMPENSATING', 'CANCELLED', 'EXPIRED'] as const
 
-const payments = ['PENDING', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED', 'PARTIALLY_REFUNDED', 'REFUNDED'] as const
+const paymentStatuses = ['PENDING', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED', 'PARTIALLY_REFUNDED', 'REFUNDED'] as const
 
-const sendings = ['UNFULFILLED', 'PARTIALLY_FULFILLED', 'FULFILLED'] as const
+const fulfilmentStatuses = ['UNFULFILLED', 'PARTIALLY_FULFILLED', 'FULFILLED'] as const
 
-const given = (asked: Readonly<Record<string, string | undefined>>) =>
+const withoutEmpty = (asked: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(asked).filter(([, value]) => value))
 
 const columns = (): readonly Column<Order>[] => [
@@ -44,7 +44,7 @@ const columns = (): readonly Column<Order>[] => [
   { key: 'total', title: t('total'), end: true, cell: ({ total }) => <Money of={total} /> },
 ]
 
-/** The shop's orders, by whatever the API filters by. */
+/** The shop's orders with the API's filters. */
 export default function Orders() {
   const query = useQuery()
   const { q, status, paymentStatus, fulfilmentStatus, toFulfil, number, email, customerId, from, to } = query.of
@@ -61,8 +61,8 @@ export default function Orders() {
     to,
   }
   const orders = useResource(JSON.stringify([asked, query.page]), (signal) =>
-    // The states come from the address: souk says which there are.
-    ok(api.GET('/v2/orders', { params: { query: { ...given(asked), page: query.page } as object }, signal })),
+    // The URL's values are unchecked; the API refuses unknown states.
+    ok(api.GET('/v2/orders', { params: { query: { ...withoutEmpty(asked), page: query.page } as object }, signal })),
   )
   useLiveReload(['order.*'], orders.reload)
   const isFiltered = Object.values(asked).some(Boolean)
@@ -87,12 +87,12 @@ export default function Orders() {
         search={t('search')}
         filters={[
           { name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) },
-          { name: 'paymentStatus', label: t('payment'), options: payments.map((one) => [one, t(`payment.${one}`)]) },
-          { name: 'fulfilmentStatus', label: t('sending'), options: sendings.map((one) => [one, stateName(one)]) },
+          { name: 'paymentStatus', label: t('payment'), options: paymentStatuses.map((one) => [one, t(`payment.${one}`)]) },
+          { name: 'fulfilmentStatus', label: t('sending'), options: fulfilmentStatuses.map((one) => [one, stateName(one)]) },
           { name: 'toFulfil', label: t('leftToSend'), options: [['true', common('yes')]] },
           { name: 'number', label: t('filterNumber') },
           { name: 'email', label: t('email'), type: 'email' },
-          // Moments are shown by the shop's clock, but these are days of UTC.
+          // Timestamps use the shop's time zone, but these dates are UTC.
           { name: 'from', label: `${common('from')} (UTC)`, type: 'date' },
           { name: 'to', label: `${common('to')} (UTC)`, type: 'date' },
         ]}

@@ -15,14 +15,14 @@ import { t } from './i18n.ts'
 import type { Order } from './order-types.ts'
 import { maySettle } from './refund.domain.ts'
 
-/** The money of an order: what came, what went back, and what a bank has taken. */
-export const Movements = ({ of, query }: { of: Order; query: Query }) => (
+/** Payments, refunds and disputes of an order. */
+export const MoneyMovements = ({ of, query }: { of: Order; query: Query }) => (
   <>
     {of.payments.length > 0 && (
       <Section title={t('payments')}>
         <ol class="plain">
           {of.payments.map((payment) => (
-            <PaymentOf key={payment.id} of={payment} />
+            <PaymentItem key={payment.id} of={payment} />
           ))}
         </ol>
       </Section>
@@ -31,7 +31,7 @@ export const Movements = ({ of, query }: { of: Order; query: Query }) => (
       <Section title={t('refunds')}>
         <ol class="plain">
           {of.refunds.map((refund) => (
-            <RefundOf key={refund.id} of={refund} order={of} query={query} />
+            <RefundItem key={refund.id} of={refund} order={of} query={query} />
           ))}
         </ol>
       </Section>
@@ -71,7 +71,7 @@ const methodName = (method: string) => {
   return t.has(key) ? t(key) : method
 }
 
-const PaymentOf = ({ of }: { of: Schema<'Payment'> }) => (
+const PaymentItem = ({ of }: { of: Schema<'Payment'> }) => (
   <Movement
     head={
       <>
@@ -98,7 +98,7 @@ const PaymentOf = ({ of }: { of: Schema<'Payment'> }) => (
   </Movement>
 )
 
-const RefundOf = ({ of, order, query }: { of: Schema<'Refund'>; order: Order; query: Query }) => (
+const RefundItem = ({ of, order, query }: { of: Schema<'Refund'>; order: Order; query: Query }) => (
   <Movement
     head={
       <>

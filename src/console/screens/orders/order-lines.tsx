@@ -8,13 +8,13 @@ import { t } from './i18n.ts'
 import { OrderLineName } from './order-line-name.tsx'
 import type { Order, OrderLine } from './order-types.ts'
 import { unitsLeft } from './refund.domain.ts'
-import { Totals } from './totals.tsx'
+import { TotalsList } from './totals.tsx'
 
 const columns = (order: Order): readonly Column<OrderLine>[] => [
   { key: 'product', title: t('product'), main: true, cell: (line) => <OrderLineName of={line} /> },
   { key: 'price', title: t('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
   { key: 'quantity', title: t('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
-  { key: 'units', title: t('units'), cell: (line) => <Units of={line} refunded={line.quantity - unitsLeft(order, line)} /> },
+  { key: 'units', title: t('units'), cell: (line) => <LineUnits of={line} refunded={line.quantity - unitsLeft(order, line)} /> },
   {
     key: 'total',
     title: t('total'),
@@ -33,8 +33,8 @@ const columns = (order: Order): readonly Column<OrderLine>[] => [
   },
 ]
 
-/** What became of a line's units. */
-const Units = ({ of: { fulfilledQuantity = 0, unfulfilledQuantity = 0 }, refunded }: { of: OrderLine; refunded: number }) => (
+/** Fulfilled, remaining and refunded units of a line. */
+const LineUnits = ({ of: { fulfilledQuantity = 0, unfulfilledQuantity = 0 }, refunded }: { of: OrderLine; refunded: number }) => (
   <small>
     {[
       fulfilledQuantity > 0 && t('unitsSent', { n: fulfilledQuantity }),
@@ -46,8 +46,8 @@ const Units = ({ of: { fulfilledQuantity = 0, unfulfilledQuantity = 0 }, refunde
   </small>
 )
 
-/** What was bought, and what it came to. */
-export function Lines({ of }: { of: Order }) {
+/** The lines and totals of an order. */
+export function OrderLines({ of }: { of: Order }) {
   const leads = role.value !== 'FULFILMENT'
   return (
     <Section title={t('lines')}>
@@ -59,7 +59,7 @@ export function Lines({ of }: { of: Order }) {
         rowKey={({ id }) => id}
         href={({ productId }) => (leads ? shopPath('products', productId) : undefined)}
       />
-      <Totals
+      <TotalsList
         of={[
           [t('subtotal'), of.subtotal],
           ...(of.discountTotal.amount > 0 ? [[discountName(of), of.discountTotal, 'minus'] as const] : []),
@@ -81,7 +81,7 @@ export function Lines({ of }: { of: Order }) {
 const discountName = ({ discounts }: Order): string =>
   [t('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
 
-/** The rate beside it where there is one only. */
+/** Adds the tax rate if there is only one. */
 function taxName({ lines }: Order): string {
   const rates = new Set(lines.filter(({ tax }) => !tax.inclusive && tax.rateBps > 0).map(({ tax }) => tax.rateBps))
   const [only] = rates

@@ -9,19 +9,19 @@ import { Moment } from '../../ui/moment.tsx'
 import { Page, ResourceView } from '../../ui/page.tsx'
 import { OrderStatusBadge, StatusBadge } from '../../ui/status-badge.tsx'
 import { CancelDialog } from './cancel.tsx'
-import { SendDialog } from './fulfil.tsx'
-import { Parcels } from './fulfilments.tsx'
+import { FulfilDialog } from './fulfil.tsx'
+import { Fulfilments } from './fulfilments.tsx'
 import { t } from './i18n.ts'
-import { Movements } from './movements.tsx'
-import { Lines } from './order-lines.tsx'
+import { MoneyMovements } from './movements.tsx'
+import { OrderLines } from './order-lines.tsx'
 import type { Order } from './order-types.ts'
-import { People } from './people.tsx'
-import { isCancellable, isRefundable, unsent } from './refund.domain.ts'
+import { OrderCustomer } from './people.tsx'
+import { isCancellable, isRefundable, unfulfilledUnits } from './refund.domain.ts'
 import { RefundDialog } from './refund.tsx'
 import { SettleDialog } from './settle.tsx'
 import { Timeline } from './timeline.tsx'
 
-/** An order: all that is known of it, and what can be done with it. What is being done stands in the address. */
+/** An order with its actions. The URL holds the open dialog. */
 export default function OrderPage() {
   const { id = '' } = useRoute().params
   const query = useQuery()
@@ -32,24 +32,24 @@ export default function OrderPage() {
     <Page
       title={known ? t('titleOf', { number: `#${known.number}` }) : t('number')}
       back={{ href: shopPath('orders'), text: t('title') }}
-      subtitle={known && <Standing of={known} />}
-      actions={known && <Actions of={known} query={query} />}
+      subtitle={known && <OrderBadges of={known} />}
+      actions={known && <OrderActions of={known} query={query} />}
     >
       <ResourceView of={order}>
         {(of) => (
           <>
             <div class="columns">
               <div class="stack">
-                <Lines of={of} />
-                <Parcels of={of} onChange={order.reload} query={query} />
-                <Movements of={of} query={query} />
+                <OrderLines of={of} />
+                <Fulfilments of={of} onChange={order.reload} query={query} />
+                <MoneyMovements of={of} query={query} />
               </div>
               <div class="stack">
-                <People of={of} />
+                <OrderCustomer of={of} />
                 <Timeline of={of} onChange={order.reload} />
               </div>
             </div>
-            <Doing of={of} order={order} query={query} />
+            <OrderDialog of={of} order={order} query={query} />
           </>
         )}
       </ResourceView>
@@ -57,28 +57,28 @@ export default function OrderPage() {
   )
 }
 
-/** Whether how its parcels stand is told: of one that is called off, or is no sale, what was sent before that alone. */
-const tellsOfParcels = ({ status, fulfilmentStatus, fulfilments }: Order) =>
+/** Whether to show the fulfilment state: of confirmed orders, or if something was sent. */
+const showsFulfilment = ({ status, fulfilmentStatus, fulfilments }: Order) =>
   fulfilmentStatus === 'UNFULFILLED' ? status === 'CONFIRMED' : fulfilments?.length !== 0
 
-const Standing = ({ of }: { of: Order }) => (
+const OrderBadges = ({ of }: { of: Order }) => (
   <>
     {of.status === 'FULFILLED' ? <OrderStatusBadge of={of} /> : <StatusBadge of={of.status} />}
     <StatusBadge
       of={of.paymentStatus}
       text={t('paymentState', { state: t.has(`payment.${of.paymentStatus}`) ? t(`payment.${of.paymentStatus}`) : of.paymentStatus })}
     />
-    {tellsOfParcels(of) && <StatusBadge of={of.fulfilmentStatus} />}
+    {showsFulfilment(of) && <StatusBadge of={of.fulfilmentStatus} />}
     {of.mode === 'TEST' && <StatusBadge of="TEST" />}
     <Moment at={of.createdAt} />
   </>
 )
 
-function Actions({ of, query }: { of: Order; query: Query }) {
+function OrderActions({ of, query }: { of: Order; query: Query }) {
   const wasPaid = of.confirmedAt !== null || of.capturedTotal.amount > 0
   return (
     <>
-      {mayFulfil.value && unsent(of) > 0 && (
+      {mayFulfil.value && unfulfilledUnits(of) > 0 && (
         <ButtonLink kind="primary" icon="truck" href={query.href({ do: 'send' })}>
           {t('send')}
         </ButtonLink>
@@ -108,19 +108,19 @@ function Actions({ of, query }: { of: Order; query: Query }) {
   )
 }
 
-/** The window for what is being done, while that may be done. */
-function Doing({ of, order, query }: { of: Order; order: Resource<Order>; query: Query }) {
+/** The dialog of the URL's `do` parameter, if the role may use it. */
+function OrderDialog({ of, order, query }: { of: Order; order: Resource<Order>; query: Query }) {
   const { do: doing, refund: refundId } = query.of
   const close = () => query.set({ do: undefined, refund: undefined }, { replace: true })
-  async function done(): Promise<void> {
+  async function finish(): Promise<void> {
     close()
     await order.reload()
   }
-  const common = { of, onClose: close, onDone: done }
-  if (doing === 'send' && mayFulfil.value) return <SendDialog {...common} />
+  const common = { of, onClose: close, onDone: finish }
+  if (doing === 'send' && mayFulfil.value) return <FulfilDialog {...common} />
   if (!mayManage.value) return null
   if (doing === 'refund') return <RefundDialog {...common} />
   if (doing === 'cancel') return <CancelDialog {...common} />
   const refund = doing === 'settle' ? of.refunds.find(({ id }) => id === refundId) : undefined
-  return refund ? <SettleDialog refund={refund} onClose={close} onDone={done} /> : null
+  return refund ? <SettleDialog refund={refund} onClose={close} onDone={finish} /> : null
 }

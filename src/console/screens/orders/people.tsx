@@ -5,8 +5,8 @@ import { Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
 import type { Order } from './order-types.ts'
 
-/** Who ordered, and where it goes. */
-export function People({ of }: { of: Order }) {
+/** Customer and addresses of an order. */
+export function OrderCustomer({ of }: { of: Order }) {
   const { customerId, shippingAddress, billingAddress, email, affiliate } = of
   const isSame = JSON.stringify(shippingAddress) === JSON.stringify(billingAddress)
   return (

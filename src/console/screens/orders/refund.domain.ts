@@ -1,4 +1,4 @@
-/** What a refund would come to. souk decides it; this is what one is shown before. */
+/** Previews of refunds. The API decides the amounts. */
 import { shareOf } from '../../../lib/rounding.ts'
 import type { Schema } from '../../lib/api/api.ts'
 import type { Money } from '../../lib/forms/amounts.ts'
@@ -6,18 +6,18 @@ import type { Money } from '../../lib/forms/amounts.ts'
 type Order = Schema<'Order'>
 type Line = Order['lines'][number]
 
-/** In minor units: what can go back by the way it was paid, and to gift cards. */
-export type Left = { readonly captured: number; readonly onCards: number }
+/** Refundable minor units, to the payment and to gift cards. */
+export type RefundableAmounts = { readonly captured: number; readonly onCards: number }
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((all, one) => all + one, 0)
 
-/** Refunds that failed gave back what they took; those under way have it. */
-const counted = ({ refunds }: Order) => refunds.filter(({ status }) => status !== 'FAILED')
+/** Failed refunds released their amounts; pending ones hold them. */
+const activeRefunds = ({ refunds }: Order) => refunds.filter(({ status }) => status !== 'FAILED')
 
-/** What can still go back of an order. Money that came too late and went back was never a part of it. */
-export function leftOf(order: Order): Left {
+/** Returns what is refundable. Late captures that were returned do not count. */
+export function refundableAmounts(order: Order): RefundableAmounts {
   const late = new Set(order.events.filter(({ type }) => type === 'LATE_CAPTURE').map(({ detail }) => detail['payment']))
-  const before = counted(order).filter(({ paymentId }) => paymentId === null || !late.has(paymentId))
+  const before = activeRefunds(order).filter(({ paymentId }) => paymentId === null || !late.has(paymentId))
   return {
     captured: Math.max(
       0,
@@ -27,28 +27,28 @@ export function leftOf(order: Order): Left {
   }
 }
 
-/** All that can still go back of it, as souk says. */
-export const restOf = ({ refundableTotal }: Pick<Order, 'refundableTotal'>): number => refundableTotal?.amount ?? 0
+/** Returns the refundable total of the API. */
+export const refundableTotalOf = ({ refundableTotal }: Pick<Order, 'refundableTotal'>): number => refundableTotal?.amount ?? 0
 
-/** How many of a line were not refunded yet. */
+/** Returns the units of a line that are not refunded. */
 export const unitsLeft = (order: Order, { id, quantity }: Line): number =>
   quantity -
   sum(
-    counted(order)
+    activeRefunds(order)
       .flatMap(({ lines }) => lines)
       .filter(({ lineId }) => lineId === id)
       .map((line) => line.quantity),
   )
 
-/** What was paid for a line: less discounts, with the tax that came on top, without shipping. */
+/** Returns what was paid for a line: less discounts, plus exclusive tax, without shipping. */
 const amountPaidFor = ({ total, discount, tax }: Line): number => total.amount - discount.amount + (tax.inclusive ? 0 : tax.amount.amount)
 
-/** What goes back for so many more of a line: the last one takes what is left by rounding. */
-export function amountOf(order: Order, line: Line, quantity: number): number {
-  // What was typed is no number, or more than there are.
+/** Returns the refund of further units; the last unit takes the rounding remainder. */
+export function lineRefundAmount(order: Order, line: Line, quantity: number): number {
+  // Invalid or too many units.
   if (!Number.isInteger(quantity)) return Number.NaN
   if (quantity <= 0) return 0
-  const before = counted(order)
+  const before = activeRefunds(order)
     .flatMap(({ lines }) => lines)
     .filter(({ lineId }) => lineId === line.id)
   const units = sum(before.map((one) => one.quantity)) + quantity
@@ -56,28 +56,28 @@ export function amountOf(order: Order, line: Line, quantity: number): number {
   return Math.max(0, shareOf(amountPaidFor(line), units, line.quantity) - sum(before.map(({ amount }) => amount.amount)))
 }
 
-export type Way = 'lines' | 'amount' | 'all'
+export type RefundKind = 'lines' | 'amount' | 'all'
 export type RefundLineRequest = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
-export type Asked =
-  /** An amount, before it is typed. */
+export type RefundRequest =
+  /** An amount that is not typed yet. */
   | { readonly way: 'nothing' }
   | { readonly way: 'all' }
   | { readonly way: 'amount'; readonly amount: Money | undefined }
   | { readonly way: 'lines'; readonly lines: readonly RefundLineRequest[] }
 
-export type Preview = {
+export type RefundPreview = {
   readonly total: number
-  /** By the way it was paid, which goes first. */
+  /** To the payment, which is refunded first. */
   readonly captured: number
   readonly onCards: number
-  /** What is left to refund then. */
+  /** Refundable after this refund. */
   readonly rest: number
   readonly problem?: 'nothing' | 'tooMuch' | 'notAmount'
 }
 
-/** What would go where. */
-export function previewOf(order: Order, asked: Asked): Preview {
-  const left = leftOf(order)
+/** Computes where a refund goes. */
+export function previewRefund(order: Order, asked: RefundRequest): RefundPreview {
+  const left = refundableAmounts(order)
   const all = left.captured + left.onCards
   const nothing = { total: 0, captured: 0, onCards: 0, rest: all }
   if (asked.way === 'nothing' || (asked.way === 'lines' && asked.lines.length === 0)) return { ...nothing, problem: 'nothing' }
@@ -89,38 +89,37 @@ export function previewOf(order: Order, asked: Asked): Preview {
         : sum(
             asked.lines.map(({ lineId, quantity }) => {
               const line = order.lines.find(({ id }) => id === lineId)
-              return line ? amountOf(order, line, quantity) : Number.NaN
+              return line ? lineRefundAmount(order, line, quantity) : Number.NaN
             }),
           )
   if (Number.isNaN(total)) return { ...nothing, problem: asked.way === 'amount' ? 'notAmount' : 'tooMuch' }
   if (total > all) return { ...nothing, problem: 'tooMuch' }
-  // Of a line that cost nothing the goods alone go back.
+  // Lines without a price can be returned for nothing.
   if (total === 0 && asked.way !== 'lines') return { ...nothing, problem: 'nothing' }
   const captured = Math.min(total, left.captured)
   return { total, captured, onCards: total - captured, rest: all - total }
 }
 
-/** What is sent for it. */
-export function bodyOf(asked: Exclude<Asked, { way: 'nothing' }>, reason: string) {
+/** Builds the request body. */
+export function refundBody(asked: Exclude<RefundRequest, { way: 'nothing' }>, reason: string) {
   const why = reason.trim() === '' ? {} : { reason: reason.trim() }
   if (asked.way === 'all') return { all: true as const, ...why }
   if (asked.way === 'amount') return { ...(asked.amount ? { amount: asked.amount } : {}), ...why }
   return { lines: asked.lines.map((line) => ({ ...line })), ...why }
 }
 
-/** Whether an order may be refunded at all, and anything is left of it. */
-export const isRefundable = (order: Pick<Order, 'refundableTotal'>): boolean => restOf(order) > 0
-/** Whether it may be called off: what was sent is refunded instead. */
+export const isRefundable = (order: Pick<Order, 'refundableTotal'>): boolean => refundableTotalOf(order) > 0
+/** Returns whether an order can be cancelled. Fulfilled orders are refunded instead. */
 export const isCancellable = ({ status, fulfilmentStatus }: Order): boolean =>
   status === 'PENDING_PAYMENT' || (status === 'CONFIRMED' && fulfilmentStatus === 'UNFULFILLED')
-/** How many of its lines' units are left to be sent. */
-export const unsent = ({ status, lines }: Order): number =>
+/** Returns the units that are not fulfilled. */
+export const unfulfilledUnits = ({ status, lines }: Order): number =>
   status === 'CONFIRMED' ? sum(lines.map(({ unfulfilledQuantity = 0 }) => unfulfilledQuantity)) : 0
-const silentMs = 3 * 86_400_000
+const manualAfterMs = 3 * 86_400_000
 /**
- * Whether it is time to say that a refund was paid by hand. Of one that its processor has just been asked for it is not: whoever paid it then
- * might pay twice. souk takes it from the third day on.
- * @param now on the server
+ * Returns whether a refund can be marked as paid by hand. A pending one only after three days, as in the API: earlier
+ * the shop could pay twice.
+ * @param now server time
  */
 export const maySettle = ({ status, createdAt }: Schema<'Refund'>, now: number): boolean =>
-  status === 'MANUAL' || (status === 'PENDING' && now - Date.parse(createdAt) >= silentMs)
+  status === 'MANUAL' || (status === 'PENDING' && now - Date.parse(createdAt) >= manualAfterMs)

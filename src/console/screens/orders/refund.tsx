@@ -11,21 +11,30 @@ import { confirm, FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, MoneyField, NumberField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
-import { unitsIn } from './fulfilment.domain.ts'
+import { parseUnits } from './fulfilment.domain.ts'
 import { t } from './i18n.ts'
 import { OrderLineName } from './order-line-name.tsx'
 import type { Order, OrderDialogProps, OrderLine } from './order-types.ts'
-import { type Asked, amountOf, bodyOf, type Preview, previewOf, restOf, unitsLeft, type Way } from './refund.domain.ts'
-import { Totals } from './totals.tsx'
+import {
+  lineRefundAmount,
+  previewRefund,
+  type RefundKind,
+  type RefundPreview,
+  type RefundRequest,
+  refundableTotalOf,
+  refundBody,
+  unitsLeft,
+} from './refund.domain.ts'
+import { TotalsList } from './totals.tsx'
 import { useUnits } from './units.ts'
 
-const ways: readonly Way[] = ['lines', 'amount', 'all']
+const refundKinds: readonly RefundKind[] = ['lines', 'amount', 'all']
 
-type Asking = ReturnType<typeof bodyOf> & { readonly refundableTotal: Money }
+type RefundBody = ReturnType<typeof refundBody> & { readonly refundableTotal: Money }
 
-/** Gives money back: of some lines, an amount, or all; with what comes of it before it is done. */
+/** Refunds lines, an amount or everything, with a preview. */
 export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
-  const way = useSignal<Way>('lines')
+  const way = useSignal<RefundKind>('lines')
   const units = useUnits(of.lines, () => '')
   const restock = useSignal(true)
   const amount = useSignal('')
@@ -33,10 +42,10 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
   const sendOnce = useIdempotentSend()
   const typed = of.lines.map((line) => {
     const left = unitsLeft(of, line)
-    // Refunded meanwhile, it has no field any more: what was typed in it counts for nothing.
-    return { line, left, n: left === 0 ? 0 : unitsIn(units.of(line).value, left) }
+    // A fully refunded line has no field, so its text does not count.
+    return { line, left, n: left === 0 ? 0 : parseUnits(units.of(line).value, left) }
   })
-  const asked: Asked =
+  const asked: RefundRequest =
     way.value === 'all'
       ? { way: 'all' }
       : way.value === 'amount'
@@ -49,22 +58,21 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
               .filter(({ n }) => n !== 0)
               .map(({ line, n = Number.NaN }) => ({ lineId: line.id, quantity: n, restock: restock.value })),
           }
-  const preview = previewOf(of, asked)
-  // What was left when one began, or when one was asked: whoever refunds beside others is told of theirs.
-  const [left, setLeft] = useState(() => restOf(of))
+  const preview = previewRefund(of, asked)
+  // What was refundable when the dialog opened or last asked; a difference is another person's refund.
+  const [left, setLeft] = useState(() => refundableTotalOf(of))
   const isSending = useSignal(false)
-  const meanwhile = isSending.value ? 0 : left - restOf(of)
-  /** By this a refund is known as the same. */
+  const meanwhile = isSending.value ? 0 : left - refundableTotalOf(of)
+  /** Identifies the request for retries. */
   const typedNow = [way.value, units.typed(), restock.value, amount.value, reason.value]
   const inOrder = (amount: number) => money({ amount, currency: of.currency })
-  /** Whether it is still meant, where others have refunded since, or a refund of before has failed. */
-  async function isMeant(now: Order, seen: number, refused: Refused): Promise<boolean> {
-    const theirs = seen - restOf(now)
-    const then = previewOf(now, asked)
+  /** Asks again after other refunds changed what is refundable. */
+  async function confirmAgain(now: Order, seen: number, refused: Refused): Promise<boolean> {
+    const theirs = seen - refundableTotalOf(now)
+    const then = previewRefund(now, asked)
     if (then.problem) throw new Error(problemText(then, now))
-    // From here on that is what is seen.
-    setLeft(restOf(now))
-    // More is left than was shown, since a refund failed: all of that is another amount.
+    setLeft(refundableTotalOf(now))
+    // More is refundable because a refund failed: the total changes.
     if (theirs < 0 && then.total !== preview.total) throw refused
     if (theirs < 0) return true
     return confirm({
@@ -74,10 +82,13 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
       danger: true,
     })
   }
-  /** Of two who refund at once by what they see souk lets one, and the other is asked. */
-  async function send(see: () => Asking): Promise<Schema<'Refund'> | undefined> {
+  /**
+   * Sends a refund with the expected refundable total. Of two concurrent ones the API accepts one; the other asks
+   * again.
+   */
+  async function send(see: () => RefundBody): Promise<Schema<'Refund'> | undefined> {
     const path = { orderId: of.id }
-    let sent: Asking | undefined
+    let sent: RefundBody | undefined
     try {
       return await sendOnce(
         typedNow,
@@ -88,24 +99,24 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
         see,
       )
     } catch (error) {
-      // One that is still under way by its key says when to ask again.
+      // A running request under the same key answers with `Retry-After`.
       if (!(sent && error instanceof Refused && error.status === 409 && error.retryAfter === null)) throw error
       const now = await ok(api.GET('/v2/orders/{orderId}', { params: { path } }))
       const { refundableTotal, ...rest } = sent
-      if (restOf(now) === refundableTotal.amount) throw error
-      if (!(await isMeant(now, refundableTotal.amount, error))) return undefined
-      return send(() => ({ ...rest, refundableTotal: { ...refundableTotal, amount: restOf(now) } }))
+      if (refundableTotalOf(now) === refundableTotal.amount) throw error
+      if (!(await confirmAgain(now, refundableTotal.amount, error))) return undefined
+      return send(() => ({ ...rest, refundableTotal: { ...refundableTotal, amount: refundableTotalOf(now) } }))
     }
   }
-  function asking(): Asking {
+  function readRequest(): RefundBody {
     if (asked.way === 'nothing' || preview.problem) throw new Error(problemText(preview, of))
-    return { ...bodyOf(asked, reason.value), refundableTotal: { amount: left, currency: of.currency } }
+    return { ...refundBody(asked, reason.value), refundableTotal: { amount: left, currency: of.currency } }
   }
   async function refund(): Promise<void> {
     isSending.value = true
     try {
-      // Where nobody knows what became of it, less may be left by now than was asked for: it is sent as it was.
-      const made = await send(asking)
+      // A retry sends the first body, although less can be refundable by then.
+      const made = await send(readRequest)
       if (!made) return
       notify(t(`refund.${made.status}`, { amount: money(made.amount) }))
       await onDone()
@@ -123,7 +134,7 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
         dirty={units.isDirty() || amount.value !== '' || reason.value !== ''}
       >
         <div role="alert">{meanwhile > 0 && <Note tone="warn">{t('refundedMeanwhile', { amount: inOrder(meanwhile) })}</Note>}</div>
-        <Ways bind={way} />
+        <RefundKindField bind={way} />
         {way.value === 'lines' && (
           <>
             <ul class="picked-lines">
@@ -145,16 +156,16 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
           />
         )}
         <TextField label={t('reason')} hint={t('reasonHint')} bind={reason} max={500} />
-        <PreviewOf of={preview} order={of} />
+        <RefundPreviewSection of={preview} order={of} />
       </Form>
     </FormDialog>
   )
 }
 
-const Ways = ({ bind }: { bind: Signal<Way> }) => (
+const RefundKindField = ({ bind }: { bind: Signal<RefundKind> }) => (
   <fieldset class="field choices">
     <legend>{t('refundWhat')}</legend>
-    {ways.map((one) => (
+    {refundKinds.map((one) => (
       <label key={one} class="choice">
         <input type="radio" name="way" checked={bind.value === one} onChange={() => (bind.value = one)} />
         <span>{t(`way.${one}`)}</span>
@@ -190,19 +201,19 @@ function RefundLine({
       <NumberField label={t('quantity')} of={line.title} bind={bind} error={n === undefined ? t('atMost', { n: left }) : undefined} />
       <span class="faint">
         {t('ofLeft', { n: number(left) })}
-        {n !== undefined && n > 0 && ` · ${money({ amount: amountOf(of, line, n), currency })}`}
+        {n !== undefined && n > 0 && ` · ${money({ amount: lineRefundAmount(of, line, n), currency })}`}
       </span>
     </li>
   )
 }
 
-function problemText({ problem }: Preview, { currency }: Order): string {
+function problemText({ problem }: RefundPreview, { currency }: Order): string {
   if (problem === 'notAmount') return notAmount(currency)
   return problem === 'tooMuch' ? t('tooMuch') : t('nothingChosen')
 }
 
-/** What comes of it: where the money goes, and what is left. */
-function PreviewOf({ of, order }: { of: Preview; order: Order }) {
+/** Shows where the money goes and what remains. */
+function RefundPreviewSection({ of, order }: { of: RefundPreview; order: Order }) {
   const { currency } = order
   const by = order.payments.find(({ captured }) => captured.amount > 0)
   return (
@@ -211,7 +222,7 @@ function PreviewOf({ of, order }: { of: Preview; order: Order }) {
         <p class="faint">{problemText(of, order)}</p>
       ) : (
         <>
-          <Totals
+          <TotalsList
             of={[
               ...(of.captured > 0
                 ? [[t('backBy', { processor: by ? processorName(by.processor) : '' }), { amount: of.captured, currency }] as const]

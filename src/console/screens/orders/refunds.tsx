@@ -24,7 +24,7 @@ type Refund = Schema<'Refund'>
 
 const statuses = ['MANUAL', 'CLAIMABLE', 'PENDING', 'SUCCEEDED', 'FAILED'] as const
 
-/** The shop's refunds: which of them its people have to pay, and which are on their way. */
+/** The shop's refunds. */
 export default function Refunds() {
   const query = useQuery()
   const { status, do: doing, refund: refundId } = query.of
@@ -34,7 +34,7 @@ export default function Refunds() {
   )
   useLiveReload(['order.*'], refunds.reload)
   const close = () => query.set({ do: undefined, refund: undefined, page: query.of['page'] }, { replace: true })
-  // The window stays while one types in it, also where the refund has left the list by then.
+  // The dialog stays open if its refund leaves the list.
   const opened = useRef<Refund | undefined>(undefined)
   if (opened.current?.id !== refundId) opened.current = undefined
   opened.current ??= refunds.data.value?.data.find(({ id }) => id === refundId)

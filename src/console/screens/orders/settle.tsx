@@ -8,7 +8,7 @@ import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { t } from './i18n.ts'
 
-/** Notes that a refund was paid by hand: this window is the question, since it cannot be undone. */
+/** Marks a refund as paid by hand. The dialog is the confirmation, because it is irreversible. */
 export function SettleDialog({ refund, onClose, onDone }: { refund: Schema<'Refund'>; onClose: () => void; onDone: () => Promise<void> }) {
   const reference = useSignal('')
   const sendOnce = useIdempotentSend()

@@ -13,15 +13,15 @@ import { Section } from '../../ui/page.tsx'
 import { useStaffNames } from '../../ui/staff-name.tsx'
 import { t } from './i18n.ts'
 import type { Order } from './order-types.ts'
-import { type Happening, timelineOf } from './timeline.domain.ts'
+import { type TimelineEntry, timelineOf } from './timeline.domain.ts'
 
-const shownAtFirst = 30
+const pageSize = 30
 
-/** What happened to an order and what its shop's people noted, the newest first. */
+/** Events and notes of an order, newest first. */
 export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<void> }) {
   const all = timelineOf(of)
   const [isWhole, setWhole] = useState(false)
-  const shown = isWhole ? all : all.slice(0, shownAtFirst)
+  const shown = isWhole ? all : all.slice(0, pageSize)
   const named = useStaffNames(shown.flatMap((one) => (one.kind === 'note' ? [one.actor] : [])))
   return (
     <Section title={t('timeline')}>
@@ -29,7 +29,7 @@ export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<
       <ol class="timeline">
         {shown.map((one) => (
           <li key={`${one.kind}${one.id}`}>
-            <Told of={one} named={named} />
+            <TimelineItem of={one} named={named} />
           </li>
         ))}
       </ol>
@@ -38,7 +38,7 @@ export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<
   )
 }
 
-function Told({ of, named }: { of: Happening; named: ReturnType<typeof useStaffNames> }) {
+function TimelineItem({ of, named }: { of: TimelineEntry; named: ReturnType<typeof useStaffNames> }) {
   if (of.kind === 'note')
     return (
       <>

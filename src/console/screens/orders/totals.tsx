@@ -1,8 +1,8 @@
 import type { Money as Amount } from '../../lib/format/format.ts'
 import { Money } from '../../ui/money.tsx'
 
-/** Amounts that come to a sum, one under the other. */
-export const Totals = ({ of }: { of: readonly (readonly [name: string, amount: Amount, look?: 'sum' | 'minus'])[] }) => (
+/** A list of amounts with their sum. */
+export const TotalsList = ({ of }: { of: readonly (readonly [name: string, amount: Amount, look?: 'sum' | 'minus'])[] }) => (
   <dl class="totals">
     {of.map(([name, amount, look], place) => (
       <div key={place} class={look === 'sum' ? 'sum' : undefined}>

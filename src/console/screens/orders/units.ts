@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 
-/** What is typed for each line, by its id; a line that comes meanwhile begins with `first` of it. */
+/** Holds the typed text of each line by id. A new line starts with `first`. */
 export function useUnits<Line extends { readonly id: string }>(lines: readonly Line[], first: (line: Line) => string) {
   const kept = useRef(new Map<string, { readonly begun: string; readonly typed: Signal<string> }>()).current
   function of(line: Line): Signal<string> {
@@ -15,7 +15,7 @@ export function useUnits<Line extends { readonly id: string }>(lines: readonly L
   for (const line of lines) of(line)
   return {
     of,
-    /** All that stands there, also of lines that are gone by now. */
+    /** All texts, also of lines that are gone. */
     typed: (): Readonly<Record<string, string>> => Object.fromEntries([...kept].map(([id, { typed }]) => [id, typed.value])),
     isDirty: () => [...kept.values()].some(({ begun, typed }) => typed.value !== begun),
   }

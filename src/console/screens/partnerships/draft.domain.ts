@@ -1,15 +1,19 @@
-/** Partnerships as they are typed. They are replaced as a whole. */
+/** The form values of partnerships, which are replaced as a whole. */
 import type { Schema } from '../../lib/api/api.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 
 export type Partnership = Schema<'Partnership'>
-export type Typed = { readonly name: string; readonly processor: Partnership['defaultCardProcessor']; readonly shops: readonly Choice[] }
+export type PartnershipText = {
+  readonly name: string
+  readonly processor: Partnership['defaultCardProcessor']
+  readonly shops: readonly Choice[]
+}
 
-export const bodyOf = (typed: readonly Typed[]): Partnership[] =>
+export const bodyOf = (typed: readonly PartnershipText[]): Partnership[] =>
   typed.map(({ name, processor, shops }) => ({ name: name.trim(), defaultCardProcessor: processor, shopIds: shops.map(({ id }) => id) }))
 
-/** Shops that stand in more than one, by what they are called: souk takes each in one at most. */
-export function shopsTwice(typed: readonly Typed[]): readonly string[] {
+/** Returns the names of shops in several partnerships; the API allows one each. */
+export function findDuplicateShops(typed: readonly PartnershipText[]): readonly string[] {
   const seen = new Map<string, { readonly text: string; times: number }>()
   for (const { shops } of typed)
     for (const { id, text } of shops) {
@@ -20,28 +24,31 @@ export function shopsTwice(typed: readonly Typed[]): readonly string[] {
   return [...seen.values()].filter(({ times }) => times > 1).map(({ text }) => text)
 }
 
-/** What a partnership is in one line, to hold two beside each other. */
-const lineOf = ({ defaultCardProcessor, shopIds }: Partnership, { processor, shop }: Names): string =>
+/** Describes a partnership in one line, for conflicts. */
+const describePartnership = ({ defaultCardProcessor, shopIds }: Partnership, { processor, shop }: PartnershipNames): string =>
   [processor(defaultCardProcessor), ...shopIds.map(shop).toSorted()].join(', ')
 
-/** What processors and shops are called. */
-export type Names = { readonly processor: (id: Partnership['defaultCardProcessor']) => string; readonly shop: (id: string) => string }
+/** Names of processors and shops. */
+export type PartnershipNames = {
+  readonly processor: (id: Partnership['defaultCardProcessor']) => string
+  readonly shop: (id: string) => string
+}
 
-const byId: Names = { processor: (id) => id, shop: (id) => id }
+const byId: PartnershipNames = { processor: (id) => id, shop: (id) => id }
 
-/** What differs, by name: what one wants to save beside what is there. */
+/** Lists the differing partnerships of a conflict, by name. */
 export function differencesOf(
   mine: readonly Partnership[],
   there: readonly Partnership[],
-  names: Names,
+  names: PartnershipNames,
 ): [name: string, yours: string, theirs: string][] {
   const both = [...new Set([...mine, ...there].map(({ name }) => name))]
-  const of = (list: readonly Partnership[], name: string, called: Names) =>
+  const of = (list: readonly Partnership[], name: string, called: PartnershipNames) =>
     list
       .filter((one) => one.name === name)
-      .map((one) => lineOf(one, called))
+      .map((one) => describePartnership(one, called))
       .join('; ')
-  // Two shops may be called the same: what differs is told by their ids, and shown by these where their names do not tell it.
+  // Compares by id and shows ids only if the names are equal.
   return both
     .filter((name) => of(mine, name, byId) !== of(there, name, byId))
     .map((name) => {

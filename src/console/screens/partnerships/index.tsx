@@ -12,71 +12,74 @@ import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
-import { bodyOf, differencesOf, type Partnership, shopsTwice, type Typed } from './draft.domain.ts'
+import { bodyOf, differencesOf, findDuplicateShops, type Partnership, type PartnershipText } from './draft.domain.ts'
 import { t } from './i18n.ts'
 
-type List = { readonly data: Partnership[] }
-type Held = { readonly data: List; readonly etag: string; readonly shops: ReadonlyMap<string, Choice> }
-type Row = {
+type PartnershipList = { readonly data: Partnership[] }
+type VersionedList = { readonly data: PartnershipList; readonly etag: string; readonly shops: ReadonlyMap<string, Choice> }
+type PartnershipRow = {
   readonly key: number
   readonly name: Signal<string>
-  readonly processor: Signal<Typed['processor']>
+  readonly processor: Signal<PartnershipText['processor']>
   readonly shops: Signal<readonly Choice[]>
 }
 
-const processors = ['stripe', 'tap', 'qpay', 'checkout'] as const satisfies readonly Typed['processor'][]
-/** Of the API, of one partnership. */
+const processors = ['stripe', 'tap', 'qpay', 'checkout'] as const satisfies readonly PartnershipText['processor'][]
+/** The API's limit per partnership. */
 const shopsMax = 20_000
-/** Each is a request: others stand by their ids. */
-const namedMax = 60
+/** Each name is a request; further shops are shown by id. */
+const shopsReadMax = 60
 
-/** What the shops are called that the list names by their ids. @param known those of which one knows it */
-async function named(list: List, known: Held['shops'], signal?: AbortSignal): Promise<Held['shops']> {
-  const unknown = [...new Set(list.data.flatMap(({ shopIds }) => shopIds))].filter((id) => !known.has(id)).slice(0, namedMax)
+/**
+ * Reads the names of the listed shops.
+ * @param known names that are loaded already
+ */
+async function readShopNames(list: PartnershipList, known: VersionedList['shops'], signal?: AbortSignal): Promise<VersionedList['shops']> {
+  const unknown = [...new Set(list.data.flatMap(({ shopIds }) => shopIds))].filter((id) => !known.has(id)).slice(0, shopsReadMax)
   const read = (id: string): Promise<Schema<'AdminShop'>> =>
     ok(api.GET('/admin/shops/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
   const found = await loadChoices(unknown, read, shopChoice)
   return new Map([...known, ...found.map((one) => [one.id, one] as const)])
 }
-async function read(known: Held['shops'] = new Map(), signal?: AbortSignal): Promise<Held> {
+async function read(known: VersionedList['shops'] = new Map(), signal?: AbortSignal): Promise<VersionedList> {
   const { data, etag } = await readVersioned(api.GET('/admin/partnerships', signal ? { signal } : {}))
-  return { data, etag, shops: await named(data, known, signal) }
+  return { data, etag, shops: await readShopNames(data, known, signal) }
 }
 
-/** Which card processor shops begin with, by whom they came. */
+/** Default card processors of shops, by partnership. */
 export default function Partnerships() {
   const held = useResource('partnerships', (signal) => read(undefined, signal))
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
-      <ResourceView of={held}>{(of) => <Editor of={of} held={held} />}</ResourceView>
+      <ResourceView of={held}>{(of) => <PartnershipsForm of={of} held={held} />}</ResourceView>
     </Page>
   )
 }
 
-const typedOf = ({ data, shops }: Held): Typed[] =>
+const textsOf = ({ data, shops }: VersionedList): PartnershipText[] =>
   data.data.map(({ name, defaultCardProcessor, shopIds }) => ({
     name,
     processor: defaultCardProcessor,
     shops: shopIds.map((id) => shops.get(id) ?? { id, text: id }),
   }))
 let made = 0
-const rowOf = ({ name, processor, shops }: Typed): Row => ({
+const createRow = ({ name, processor, shops }: PartnershipText): PartnershipRow => ({
   key: ++made,
   ...{ name: signal(name), processor: signal(processor), shops: signal(shops) },
 })
-const now = (rows: readonly Row[]): Typed[] =>
+const readRows = (rows: readonly PartnershipRow[]): PartnershipText[] =>
   rows.map(({ name, processor, shops }) => ({ name: name.value, processor: processor.value, shops: shops.value }))
 
-function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
-  const [rows] = useState(() => signal<readonly Row[]>(typedOf(of).map(rowOf)))
-  const typed = now(rows.value)
+function PartnershipsForm({ of, held }: { of: VersionedList; held: Resource<VersionedList> }) {
+  const [rows] = useState(() => signal<readonly PartnershipRow[]>(textsOf(of).map(createRow)))
+  const typed = readRows(rows.value)
   const isDirty = JSON.stringify(bodyOf(typed)) !== JSON.stringify(of.data.data)
-  function show(now: Held): void {
+  function show(now: VersionedList): void {
     held.put(now)
-    rows.value = typedOf(now).map(rowOf)
+    rows.value = textsOf(now).map(createRow)
   }
   async function save(): Promise<void> {
-    const twice = shopsTwice(typed)
+    const twice = findDuplicateShops(typed)
     if (twice.length > 0) throw new Error(t('twice', { names: twice.join(', ') }))
     const body = { data: bodyOf(typed) }
     const known = new Map([...of.shops, ...typed.flatMap(({ shops }) => shops.map((one) => [one.id, one] as const))])
@@ -95,8 +98,8 @@ function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
       onTheirs: ({ data }) => show(data),
     })
     if (!saved) return
-    const now = { ...saved, shops: await named(saved.data, known) }
-    // What stands in the fields is what was saved, but for what souk has written otherwise.
+    const now = { ...saved, shops: await readShopNames(saved.data, known) }
+    // Refills the form only if the API stored something else, so that the focus stays.
     if (JSON.stringify(now.data.data) === JSON.stringify(body.data)) held.put(now)
     else show(now)
     notify(common('saved'))
@@ -135,7 +138,7 @@ function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
         <Button
           icon="plus"
           onPress={() => {
-            rows.value = [...rows.value, rowOf({ name: '', processor: 'stripe', shops: [] })]
+            rows.value = [...rows.value, createRow({ name: '', processor: 'stripe', shops: [] })]
           }}
         >
           {t('add')}

@@ -14,7 +14,7 @@ const limit = 24
 
 export const sizeOf = ({ width, height }: Media): string => t('size', { width: number(width), height: number(height) })
 
-/** The shop's pictures, to choose of. It stays open for the next one, unless `single`. */
+/** Selects pictures of the shop. Stays open for further ones unless `single`. */
 export function MediaDialog({ onClose, onChoose, single }: { onClose: () => void; onChoose: (media: Media) => void; single?: boolean }) {
   const [page, setPage] = useState(1)
   const [taken, setTaken] = useState<ReadonlySet<string>>(new Set())

@@ -21,7 +21,7 @@ import { t } from './i18n.ts'
 
 type Media = Schema<'Media'>
 
-/** The shop's pictures. One that a product shows is not deleted: souk says which product that is. */
+/** The shop's pictures. The API refuses to delete one that a product uses. */
 export default function Pictures() {
   const query = useQuery()
   const pictures = useResource(String(query.page), (signal) =>

@@ -10,8 +10,8 @@ import { stockOf } from './stock.domain.ts'
 export type Product = Schema<'Product'>
 export const productStatuses = ['ACTIVE', 'DRAFT', 'ARCHIVED'] as const
 
-/** How many there are to sell, in words. */
-export function Stock({ of }: { of: Product }) {
+/** Shows the available stock. */
+export function StockCell({ of }: { of: Product }) {
   const { counted, free } = stockOf(of.variants)
   if (counted === 0) return <span class="faint">{t('notCounted')}</span>
   return <span class={free <= 0 ? 'state bad' : undefined}>{free <= 0 ? t('soldOut') : number(free)}</span>
@@ -19,7 +19,7 @@ export function Stock({ of }: { of: Product }) {
 
 const price = ({ priceRange: { min, max } }: Product) => (min.amount === max.amount ? money(min) : `${money(min)} – ${money(max)}`)
 
-/** Of lists of products. */
+/** Columns of product lists. */
 export const columns = (): readonly Column<Product>[] => [
   {
     key: 'title',
@@ -33,7 +33,7 @@ export const columns = (): readonly Column<Product>[] => [
     ),
   },
   { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { key: 'stock', title: t('stock'), end: true, cell: (product) => <Stock of={product} /> },
+  { key: 'stock', title: t('stock'), end: true, cell: (product) => <StockCell of={product} /> },
   { key: 'price', title: t('price'), end: true, cell: price },
   { key: 'vendor', title: t('vendor'), words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
   { key: 'type', title: t('type'), words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },

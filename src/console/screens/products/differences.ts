@@ -14,14 +14,14 @@ import { t } from './i18n.ts'
 import { rowName, valuesOf } from './options.domain.ts'
 
 type Difference = readonly [name: string, yours: string, theirs: string]
-/** With what it was before; undefined where there was none. */
-type Compared = readonly [...Difference, before: string | undefined]
+/** With the previous value; undefined if there was none. */
+type ComparedField = readonly [...Difference, before: string | undefined]
 
 const shownMax = 40
 
 /**
- * What was changed here and, otherwise, by somebody else, in words: what one has not changed is not sent, and what they have not is as one knew it.
- * @param before what stood in the fields when one began
+ * Lists the fields that both sides changed differently. Unchanged own fields are not sent.
+ * @param before values when the form was filled
  */
 export function differencesOf(
   mine: ProductText,
@@ -45,7 +45,7 @@ export function differencesOf(
   ]
   const inWords = (text: BaseText, name: keyof BaseText) =>
     name === 'status' ? stateName(text.status) : name === 'showing' ? t(`showing.${text.showing}`) : String(text[name])
-  const found: Compared[] = names.map(([name, title]) => [title, inWords(mine, name), inWords(theirs, name), inWords(before, name)])
+  const found: ComparedField[] = names.map(([name, title]) => [title, inWords(mine, name), inWords(theirs, name), inWords(before, name)])
   const options = (text: ProductText) =>
     valuesOf(text.options)
       .map(({ name, values }) => `${name}: ${values.join(', ')}`)
@@ -53,18 +53,18 @@ export function differencesOf(
   found.push([t('options'), options(mine), options(theirs), options(before)])
   const pictures = (text: ProductText) => text.pictures.map(pictureName).join(', ')
   found.push([t('pictures'), pictures(mine), pictures(theirs), pictures(before)])
-  found.push(...rowsCompared(mine, before, theirs, currency))
-  const isOther = ([, yours, there, was]: Compared) => yours !== there && yours !== was && there !== was
+  found.push(...compareRows(mine, before, theirs, currency))
+  const isOther = ([, yours, there, was]: ComparedField) => yours !== there && yours !== was && there !== was
   return found
     .filter(isOther)
     .slice(0, shownMax)
     .map(([name, yours, there]): Difference => [name, yours, there])
 }
 
-/** By what it shows and by the end of its address: two may show the same. */
+/** Names a picture by alt text and end of URL, because alt texts repeat. */
 const pictureName = ({ alt, url }: PictureText): string => [alt, url.slice(-12)].filter(Boolean).join(' ')
 
-function rowsCompared(mine: ProductText, before: ProductText, theirs: ProductText, currency: string): Compared[] {
+function compareRows(mine: ProductText, before: ProductText, theirs: ProductText, currency: string): ComparedField[] {
   const amount = (text: string) => {
     const read = parseMoney(text, currency)
     return read ? money(read) : text
@@ -93,7 +93,7 @@ function rowsCompared(mine: ProductText, before: ProductText, theirs: ProductTex
   const were = new Map(before.rows.map((row) => [row.id, row]))
   const here = new Set(mine.rows.map(({ id }) => id))
   const title = (text: ProductText, row: RowText) => rowName(text.options, row) || t('variant')
-  const changed = mine.rows.flatMap((row): Compared[] => {
+  const changed = mine.rows.flatMap((row): ComparedField[] => {
     const other = row.id === undefined ? undefined : there.get(row.id)
     if (!other) return [[title(mine, row), t('variant'), '–', undefined]]
     const was = were.get(row.id)
@@ -104,9 +104,9 @@ function rowsCompared(mine: ProductText, before: ProductText, theirs: ProductTex
       was && said(String(was[field])),
     ])
   })
-  // One that they have added stays as it is.
+  // Variants that the other side added stay.
   const removed = theirs.rows
     .filter(({ id }) => !here.has(id) && were.has(id))
-    .map((row): Compared => [title(theirs, row), '–', t('variant'), undefined])
+    .map((row): ComparedField => [title(theirs, row), '–', t('variant'), undefined])
   return [...changed, ...removed]
 }

@@ -1,11 +1,11 @@
-/** What is typed about a product, and what is sent of it. Nothing here knows a browser. */
+/** The product form's values and request bodies. Runs without a browser. */
 
 import type { Schema } from '../../lib/api/api.ts'
 import { parseWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 import { moneyText, parseMoney } from '../../lib/forms/amounts.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
 import type { paths } from '../../lib/schema.d.ts'
-import { type OptionText, optionsOf, type Placed, placesOf, rowName, textsAt, valuesOf } from './options.domain.ts'
+import { type OptionText, optionsOf, rowName, textsAt, type VariantPlacement, valuesOf, variantPlacements } from './options.domain.ts'
 
 type Product = Schema<'Product'>
 type Variant = Schema<'Variant'>
@@ -27,13 +27,13 @@ export type VariantText = {
   readonly track: boolean
   readonly backorder: boolean
   readonly lowStockAt: string
-  /** Of a new one alone. */
+  /** For new variants only. */
   readonly onHand: string
-  /** The key of a picture of the product; empty for none. */
+  /** Key of a product picture; empty for none. */
   readonly picture: string
 }
-export type RowText = Placed & VariantText
-/** @property key the image's id, or a name of the page's own for one that the product does not have yet */
+export type RowText = VariantPlacement & VariantText
+/** @property key the image's id, or a local key for a new image */
 export type PictureText = {
   readonly key: string
   readonly id?: string | undefined
@@ -42,8 +42,8 @@ export type PictureText = {
   readonly width: number | null
   readonly height: number | null
 }
-/** When shoppers see it: as soon as it is active, from a moment on, or never. */
-export type Showing = 'auto' | 'at' | 'never'
+/** Publication: once active, from a time on, or never. */
+export type Publication = 'auto' | 'at' | 'never'
 export type BaseText = {
   readonly title: string
   readonly handle: string
@@ -52,8 +52,8 @@ export type BaseText = {
   readonly type: string
   readonly tags: readonly string[]
   readonly status: Product['status']
-  readonly showing: Showing
-  /** As `datetime-local` has it, by the clock of the shop. */
+  readonly showing: Publication
+  /** `datetime-local` value in the shop's time zone. */
   readonly publishedAt: string
   readonly seoTitle: string
   readonly seoDescription: string
@@ -63,8 +63,8 @@ export type ProductText = BaseText & {
   readonly rows: readonly RowText[]
   readonly pictures: readonly PictureText[]
 }
-/** What is wrong with which field: `title`, `rows.KEY.price`. The words are of the catalog. */
-export type Wrong = Readonly<Record<string, 'required' | 'notAmount' | 'notNumber' | 'notMoment' | 'twice' | 'empty'>>
+/** Errors by field, such as `title` or `rows.KEY.price`. */
+export type FieldErrors = Readonly<Record<string, 'required' | 'notAmount' | 'notNumber' | 'notMoment' | 'twice' | 'empty'>>
 
 export const blankVariant: VariantText = {
   price: '',
@@ -116,30 +116,33 @@ export const variantText = (variant: Variant): VariantText => ({
   picture: variant.imageId ?? '',
 })
 
-const showingOf = ({ publishedAt, status }: Pick<Product, 'publishedAt' | 'status'>): Showing =>
+const publicationOf = ({ publishedAt, status }: Pick<Product, 'publishedAt' | 'status'>): Publication =>
   publishedAt !== null ? 'at' : status === 'ACTIVE' ? 'never' : 'auto'
 
-/** A product as it stands in the fields. @param zone of the shop's clock */
+/**
+ * Returns the form's values of a product.
+ * @param zone the shop's time zone
+ */
 export function textOf(product: Product, zone: string): ProductText {
   const { title, handle, descriptionHtml, vendor, type, tags, status, publishedAt, seo, images } = product
   const options = optionsOf(product.options)
-  const places = placesOf(options, product.variants)
+  const places = variantPlacements(options, product.variants)
   return {
     ...{ title, handle, descriptionHtml, vendor, type, tags, status },
-    showing: showingOf(product),
+    showing: publicationOf(product),
     publishedAt: wallTimeText(publishedAt, zone),
     seoTitle: seo.title ?? '',
     seoDescription: seo.description ?? '',
     options,
-    rows: product.variants.map((variant, at) => ({ ...(places[at] as Placed), ...variantText(variant) })),
+    rows: product.variants.map((variant, at) => ({ ...(places[at] as VariantPlacement), ...variantText(variant) })),
     pictures: images.map(({ id, url, alt, width, height }) => ({ key: id, id, url, alt: alt ?? '', width, height })),
   }
 }
 
 const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim())
 
-/** A variant as it is sent, without its place; what is wrong is noted under its name. */
-function variantBody(text: VariantText, currency: string, note: (field: keyof VariantText, wrong: Wrong[string]) => void) {
+/** Builds a variant's body without its options; reports errors by field. */
+function variantBody(text: VariantText, currency: string, note: (field: keyof VariantText, wrong: FieldErrors[string]) => void) {
   const money = (field: 'price' | 'compareAt' | 'cost') => {
     if (text[field].trim() === '') {
       if (field === 'price') note(field, 'required')
@@ -174,12 +177,16 @@ function variantBody(text: VariantText, currency: string, note: (field: keyof Va
 }
 
 const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
-/** The fields of one that another has otherwise. */
-const changed = <Of extends object>(now: Of, before: Of): Partial<Of> =>
+/** Returns the fields that differ. */
+const changedFields = <Of extends object>(now: Of, before: Of): Partial<Of> =>
   Object.fromEntries(Object.entries(now).filter(([name, value]) => !same(value, before[name as keyof Of]))) as Partial<Of>
 
-/** Null: not published. Undefined: as soon as it is active, or as it is. */
-function publication({ showing, publishedAt }: BaseText, zone: string, note: (wrong: Wrong[string]) => void): string | null | undefined {
+/** Null: unpublished. Undefined: published when active, or unchanged. */
+function readPublication(
+  { showing, publishedAt }: BaseText,
+  zone: string,
+  note: (wrong: FieldErrors[string]) => void,
+): string | null | undefined {
   if (showing === 'auto') return undefined
   if (showing === 'never') return null
   const at = parseWallTime(publishedAt, zone)
@@ -188,8 +195,8 @@ function publication({ showing, publishedAt }: BaseText, zone: string, note: (wr
   return undefined
 }
 
-/** As soon as it is active: from now on where it is; where it is not, souk sees to it when it becomes so. A day that has come already stays. */
-function asSoonAsActive({ status }: BaseText, before: BaseText, { zone, now }: ShopTerms): string | null | undefined {
+/** Returns the publication time for "when active": now for an active product; a past publication time stays. */
+function publishWhenActive({ status }: BaseText, before: BaseText, { zone, now }: ShopTerms): string | null | undefined {
   const at = before.showing === 'at' ? parseWallTime(before.publishedAt, zone) : null
   if (at && Date.parse(at) <= now) return undefined
   return status === 'ACTIVE' ? new Date(now).toISOString() : null
@@ -207,12 +214,12 @@ function baseBody(text: ProductText) {
 
 const hasPrice = ({ price }: VariantText): boolean => price.trim() !== ''
 
-export type Read<Body> = { readonly body: Body; readonly wrong: Wrong }
+export type BodyResult<Body> = { readonly body: Body; readonly wrong: FieldErrors }
 
-/** Pictures that are kept can be named by variants; a new one has no id before the product has it. */
-const keptPicture = (text: ProductText, row: RowText): string | null => text.pictures.find(({ key }) => key === row.picture)?.id ?? null
+/** Returns the id of a stored picture. A new picture has none before the product is saved. */
+const savedPictureId = (text: ProductText, row: RowText): string | null => text.pictures.find(({ key }) => key === row.picture)?.id ?? null
 
-function readRows(text: ProductText, currency: string, wrong: Record<string, Wrong[string]>) {
+function readRows(text: ProductText, currency: string, wrong: Record<string, FieldErrors[string]>) {
   text.options.forEach((option, at) => {
     if (option.values.length > 0 && option.name.trim() === '') wrong[`options.${option.key}.name`] = 'required'
     if (text.options.slice(0, at).some(({ name }) => name.trim() !== '' && name.trim().toLowerCase() === option.name.trim().toLowerCase()))
@@ -230,21 +237,21 @@ function readRows(text: ProductText, currency: string, wrong: Record<string, Wro
       ...variantBody(row, currency, (field, what) => {
         wrong[`rows.${row.key}.${field}`] = what
       }),
-      imageId: keptPicture(text, row),
+      imageId: savedPictureId(text, row),
       optionValues: [...textsAt(text.options, row)],
     },
   }))
 }
 
-/** Of a shop: what its amounts are in, the zone of its clock, and what the server's says, in milliseconds. */
+/** The shop's currency and time zone, and the server time in milliseconds. */
 export type ShopTerms = { readonly currency: string; readonly zone: string; readonly now: number }
 
-/** What a new product is made of. */
-export function createBody(text: ProductText, { currency, zone }: ShopTerms): Read<CreateBody> {
-  const wrong: Record<string, Wrong[string]> = {}
+/** Builds the body of a new product. */
+export function createBody(text: ProductText, { currency, zone }: ShopTerms): BodyResult<CreateBody> {
+  const wrong: Record<string, FieldErrors[string]> = {}
   if (text.title.trim() === '') wrong['title'] = 'required'
   const rows = readRows(text, currency, wrong)
-  const publishedAt = publication(text, zone, (what) => {
+  const publishedAt = readPublication(text, zone, (what) => {
     wrong['publishedAt'] = what
   })
   const { handle } = text
@@ -258,34 +265,34 @@ export function createBody(text: ProductText, { currency, zone }: ShopTerms): Re
 }
 
 /**
- * What is to change of a product: what is as it was is not sent, so that it stays as somebody else may have made it.
- * @param before as it was when the fields were filled
+ * Builds a body of the changed fields, so that other people's changes stay.
+ * @param before values when the form was filled
  */
-export function changeBody(text: ProductText, before: ProductText, terms: ShopTerms): Read<ChangeBody> {
+export function changeBody(text: ProductText, before: ProductText, terms: ShopTerms): BodyResult<ChangeBody> {
   const { currency, zone } = terms
-  const wrong: Record<string, Wrong[string]> = {}
+  const wrong: Record<string, FieldErrors[string]> = {}
   if (text.title.trim() === '') wrong['title'] = 'required'
   if (text.handle.trim() === '') wrong['handle'] = 'required'
   const rows = readRows(text, currency, wrong)
-  const asked = publication(text, zone, (what) => {
+  const asked = readPublication(text, zone, (what) => {
     wrong['publishedAt'] = what
   })
-  const publishedAt = text.showing === 'auto' ? asSoonAsActive(text, before, terms) : asked
+  const publishedAt = text.showing === 'auto' ? publishWhenActive(text, before, terms) : asked
   const isPublishedOtherwise = !same([text.showing, text.publishedAt], [before.showing, before.publishedAt])
   const known = new Map(readRows(before, currency, {}).map((one) => [one.row.id, one]))
   const variants = rows.map(({ row, body }): VariantChange => {
     const was = row.id === undefined ? undefined : known.get(row.id)
     if (!was || row.id === undefined) return body
-    const { price, ...others } = changed(body, was.body)
+    const { price, ...others } = changedFields(body, was.body)
     const hadPrice = hasPrice(was.row)
-    // A draft may wait for its prices.
+    // A draft product can lack prices.
     if (!hadPrice && !hasPrice(row) && text.status !== 'ACTIVE') delete wrong[`rows.${row.key}.price`]
     return { id: row.id, ...others, ...(hasPrice(row) && (price || !hadPrice) && { price: body.price }) }
   })
   const ids = (of: ProductText) => of.rows.map(({ id }) => id)
   const hasOtherVariants = variants.some((variant) => Object.keys(variant).some((name) => name !== 'id')) || !same(ids(text), ids(before))
   const body: ChangeBody = {
-    ...changed({ ...baseBody(text), handle: text.handle.trim() }, { ...baseBody(before), handle: before.handle }),
+    ...changedFields({ ...baseBody(text), handle: text.handle.trim() }, { ...baseBody(before), handle: before.handle }),
     ...(isPublishedOtherwise && publishedAt !== undefined && { publishedAt }),
     ...(hasOtherVariants && { variants }),
   }
@@ -293,11 +300,12 @@ export function changeBody(text: ProductText, before: ProductText, terms: ShopTe
 }
 
 /**
- * What is sent first where all variants of a product go, since one has to be there at any time: the new ones beside them, where these stand under
- * one more value each. Undefined where one stays, and where no option tells the new ones from them.
+ * Builds the first request if all variants are replaced: a product needs one at any time, so the new ones are added
+ * under an extra option value.
+ * Undefined if a variant stays or no option distinguishes the new ones.
  * @param body the whole change
  */
-export function besideBody(body: ChangeBody, text: ProductText, before: ProductText): ChangeBody | undefined {
+export function addBeforeRemoveBody(body: ChangeBody, text: ProductText, before: ProductText): ChangeBody | undefined {
   const [first, ...others] = valuesOf(text.options)
   if (!first || text.rows.some(({ id }) => id !== undefined)) return undefined
   const values = [...first.values]
@@ -310,10 +318,10 @@ export function besideBody(body: ChangeBody, text: ProductText, before: ProductT
   return { ...body, options: [{ ...first, values }, ...others], variants: [...(body.variants ?? []), ...old] }
 }
 
-/** The variant of a product that a row is of, or has become. */
+/** Returns the variant of a row. */
 export function variantOf<One extends { readonly id: string; readonly optionValues: readonly string[] }>(
   { options }: Pick<ProductText, 'options'>,
-  row: Placed,
+  row: VariantPlacement,
   variants: readonly One[],
 ): One | undefined {
   if (row.id !== undefined) return variants.find(({ id }) => id === row.id)
@@ -321,8 +329,8 @@ export function variantOf<One extends { readonly id: string; readonly optionValu
   return variants.find(({ optionValues }) => JSON.stringify(optionValues) === named)
 }
 
-/** Variants that show a picture which the product has only now: what is sent once its id is known. */
-export function laterPictures(text: ProductText, now: Product): NonNullable<ChangeBody['variants']> {
+/** Assigns new pictures to variants, after the pictures have ids. */
+export function pendingPictures(text: ProductText, now: Product): NonNullable<ChangeBody['variants']> {
   const fresh = new Map(text.pictures.map(({ key, id }, at) => [key, id === undefined ? now.images[at]?.id : undefined]))
   return text.rows.flatMap((row) => {
     const imageId = fresh.get(row.picture)

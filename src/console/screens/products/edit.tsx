@@ -18,24 +18,24 @@ import { saveVersioned } from '../../ui/form.tsx'
 import { Page, ResourceView } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { differencesOf } from './differences.ts'
-import { createEditor, type Editor } from './editor.ts'
-import type { Figures } from './field-texts.ts'
+import { createProductEditor, type ProductEditor } from './editor.ts'
+import type { StockFigures } from './field-texts.ts'
 import { ProductForm } from './form.tsx'
 import { t } from './i18n.ts'
-import { change, create, NotReady, read, type Versioned } from './save.ts'
+import { changeProduct, createProduct, InvalidFields, readProduct, type VersionedProduct } from './save.ts'
 import { ProductView } from './view.tsx'
 
-const terms = () => ({ currency: shop.value?.currency ?? 'USD', zone: timeZone(), now: serverNow() })
-const back = () => ({ href: shopPath('products'), text: t('toAll') })
-const explain = () => t('fixFields', { n: 1 })
+const shopTerms = () => ({ currency: shop.value?.currency ?? 'USD', zone: timeZone(), now: serverNow() })
+const backLink = () => ({ href: shopPath('products'), text: t('toAll') })
+const fixFieldsText = () => t('fixFields', { n: 1 })
 
-/** Marks the fields that cannot be sent, and says how many they are. */
-async function marking<Answer>(editor: Editor, send: () => Promise<Answer>): Promise<Answer> {
+/** Marks the wrong fields and reports their number. */
+async function withFieldErrors<Answer>(editor: ProductEditor, send: () => Promise<Answer>): Promise<Answer> {
   editor.wrong.value = {}
   try {
     return await send()
   } catch (error) {
-    if (!(error instanceof NotReady)) throw error
+    if (!(error instanceof InvalidFields)) throw error
     editor.wrong.value = error.wrong
     throw new Error('rows' in error.wrong ? t('noVariants') : t('fixFields', { n: Object.keys(error.wrong).length }))
   }
@@ -43,31 +43,31 @@ async function marking<Answer>(editor: Editor, send: () => Promise<Answer>): Pro
 
 export default function EditProduct() {
   const { id } = useRoute().params
-  return id === undefined ? <NewProduct /> : <KnownProduct id={id} />
+  return id === undefined ? <NewProduct /> : <ExistingProduct id={id} />
 }
 
 function NewProduct() {
   const { route } = useLocation()
-  const [editor] = useState(() => createEditor(undefined, timeZone()))
+  const [editor] = useState(() => createProductEditor(undefined, timeZone()))
   const sendOnce = useIdempotentSend()
-  const none = useSignal<Figures>(new Map())
+  const none = useSignal<StockFigures>(new Map())
   async function save(): Promise<void> {
     const text = editor.text.value
-    const { data, later } = await marking(editor, () => create(text, terms(), sendOnce, explain()))
+    const { data, later } = await withFieldErrors(editor, () => createProduct(text, shopTerms(), sendOnce, fixFieldsText()))
     notify(t('created'))
     if (later !== undefined) showError(later)
     route(shopPath('products', data.id), true)
   }
   return (
-    <Page title={t('newTitle')} back={back()}>
-      <ProductForm editor={editor} figures={none} currency={terms().currency} onSave={save} submit={t('create')} />
+    <Page title={t('newTitle')} back={backLink()}>
+      <ProductForm editor={editor} figures={none} currency={shopTerms().currency} onSave={save} submit={t('create')} />
     </Page>
   )
 }
 
-function KnownProduct({ id }: { id: string }) {
-  const known = useResource(id, (signal) => read(id, signal))
-  const figures = useSignal<Figures>(new Map())
+function ExistingProduct({ id }: { id: string }) {
+  const known = useResource(id, (signal) => readProduct(id, signal))
+  const figures = useSignal<StockFigures>(new Map())
   const of = known.data.value?.data
   useEffect(() => {
     if (of) figures.value = new Map(of.variants.map(({ id: variant, onHand, reserved }) => [variant, { onHand, reserved }]))
@@ -83,14 +83,14 @@ function KnownProduct({ id }: { id: string }) {
   return (
     <Page
       title={truncate(title, 120)}
-      back={back()}
+      back={backLink()}
       subtitle={of && <StatusBadge of={of.status} />}
-      actions={of && mayManage.value && <Archive of={known.data.value as Versioned} onChanged={known.put} />}
+      actions={of && mayManage.value && <ArchiveButton of={known.data.value as VersionedProduct} onChanged={known.put} />}
     >
       <ResourceView of={known}>
         {(now) =>
           mayManage.value ? (
-            <KnownForm now={now} figures={figures} onChanged={known.put} />
+            <ExistingProductForm now={now} figures={figures} onChanged={known.put} />
           ) : (
             <ProductView of={now.data} figures={figures} />
           )
@@ -100,30 +100,38 @@ function KnownProduct({ id }: { id: string }) {
   )
 }
 
-/** Takes a product out of the shop, and puts it back. */
-function Archive({ of: { data, etag }, onChanged }: { of: Versioned; onChanged: (now: Versioned) => void }) {
+/** Archives a product, with an undo. */
+function ArchiveButton({ of: { data, etag }, onChanged }: { of: VersionedProduct; onChanged: (now: VersionedProduct) => void }) {
   const { id, status } = data
   const path = { id }
   async function archive(): Promise<void> {
-    // What is typed would be of a version that is no more.
+    // Unsaved input would belong to an outdated version.
     if (isDirty()) return notify(t('saveFirst'))
     const header = shopHeader()
     const now = (await readVersioned(
       api.DELETE('/product-v2/{id}', { params: { path, header: { ...header, ...ifMatch(etag) } } }),
-    )) as Versioned
+    )) as VersionedProduct
     onChanged(now)
     const params = { path, header: { ...header, ...ifMatch(now.etag) } }
     notify(t('archived'), {
-      undo: async () => onChanged((await readVersioned(api.PATCH('/product-v2/{id}', { params, body: { status } }))) as Versioned),
+      undo: async () => onChanged((await readVersioned(api.PATCH('/product-v2/{id}', { params, body: { status } }))) as VersionedProduct),
     })
   }
   return status === 'ARCHIVED' ? null : <Button onPress={archive}>{t('archive')}</Button>
 }
 
-function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { value: Figures }; onChanged: (now: Versioned) => void }) {
+function ExistingProductForm({
+  now,
+  figures,
+  onChanged,
+}: {
+  now: VersionedProduct
+  figures: { value: StockFigures }
+  onChanged: (now: VersionedProduct) => void
+}) {
   const { id } = now.data
-  const [editor] = useState(() => createEditor(now.data, timeZone()))
-  // What the fields were filled with. Another version is put into them, unless somebody is typing.
+  const [editor] = useState(() => createProductEditor(now.data, timeZone()))
+  // Version of the filled fields. A newer version replaces them unless something is typed.
   const filled = useRef(now.etag)
   const [isStale, setStale] = useState(false)
   useEffect(() => {
@@ -131,13 +139,13 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
     if (editor.isDirty.peek() && filled.current !== '') return setStale(true)
     take(now)
   }, [now.etag])
-  function take(fresh: Versioned): void {
+  function take(fresh: VersionedProduct): void {
     filled.current = fresh.etag
     setStale(false)
     editor.load(fresh.data)
   }
   const sendOnce = useIdempotentSend()
-  const differences = (theirs: Versioned['data']) => differencesOf(editor.text.value, editor.before(), theirs, terms())
+  const differences = (theirs: VersionedProduct['data']) => differencesOf(editor.text.value, editor.before(), theirs, shopTerms())
 
   async function save(): Promise<void> {
     const { length } = editor.removed.value
@@ -150,14 +158,14 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
         danger: true,
       }))
     if (!sure) return
-    const saved = await marking(editor, () =>
-      saveVersioned<Versioned, Versioned['data']>(filled.current, {
+    const saved = await withFieldErrors(editor, () =>
+      saveVersioned<VersionedProduct, VersionedProduct['data']>(filled.current, {
         save(etag) {
           const gone = editor.removed.value.flatMap((row) => row.id ?? [])
-          return change({ id, text: editor.text.value, before: editor.before(), gone }, terms(), etag, {
+          return changeProduct({ id, text: editor.text.value, before: editor.before(), gone }, shopTerms(), etag, {
             sendOnce,
-            message: explain(),
-            // This much is so, even where what follows is refused.
+            message: fixFieldsText(),
+            // This step is saved, even if a later one fails.
             onStep(step, variantId) {
               if (variantId !== undefined) editor.gone(variantId)
               if (!step) return
@@ -168,7 +176,7 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
           })
         },
         async theirs() {
-          const theirs = await read(id)
+          const theirs = await readProduct(id)
           editor.meet(theirs.data)
           return theirs
         },
@@ -192,7 +200,7 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
           {t('changedMeanwhile')}
         </div>
       )}
-      <ProductForm editor={editor} figures={figures} currency={terms().currency} onSave={save} known={now.data} />
+      <ProductForm editor={editor} figures={figures} currency={shopTerms().currency} onSave={save} known={now.data} />
     </>
   )
 }

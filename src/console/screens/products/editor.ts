@@ -1,4 +1,4 @@
-/** What is typed about a product while it is edited: signals, and what changes them together. */
+/** The state of the product form: signals and their operations. */
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { Schema } from '../../lib/api/api.ts'
 import { type Draft, draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
@@ -6,45 +6,55 @@ import {
   type BaseText,
   blankBase,
   blankVariant,
+  type FieldErrors,
   type PictureText,
   type ProductText,
   textOf,
   type VariantText,
   variantOf,
-  type Wrong,
 } from './draft.domain.ts'
-import { freshKey, missing, type OptionText, optionsMax, type Placed, placedBy, refitted, textsAt, variantsMax } from './options.domain.ts'
+import {
+  freshKey,
+  missingCombinations,
+  type OptionText,
+  optionsMax,
+  placeByTexts,
+  refitRows,
+  textsAt,
+  type VariantPlacement,
+  variantsMax,
+} from './options.domain.ts'
 
 type Product = Schema<'Product'>
-export type Row = Placed & { readonly draft: Draft<VariantText>; readonly isOpen: Signal<boolean> }
-export type Shown = Omit<PictureText, 'alt'> & { readonly alt: Signal<string> }
+export type VariantRow = VariantPlacement & { readonly draft: Draft<VariantText>; readonly isOpen: Signal<boolean> }
+export type ProductPicture = Omit<PictureText, 'alt'> & { readonly alt: Signal<string> }
 
-export type Editor = {
+export type ProductEditor = {
   readonly base: Draft<BaseText>
   readonly options: ReadonlySignal<readonly OptionText[]>
-  readonly rows: ReadonlySignal<readonly Row[]>
-  readonly pictures: Signal<readonly Shown[]>
-  /** Variants of the product that go when it is saved. */
-  readonly removed: ReadonlySignal<readonly Row[]>
-  readonly wrong: Signal<Wrong>
+  readonly rows: ReadonlySignal<readonly VariantRow[]>
+  readonly pictures: Signal<readonly ProductPicture[]>
+  /** Variants to delete on save. */
+  readonly removed: ReadonlySignal<readonly VariantRow[]>
+  readonly wrong: Signal<FieldErrors>
   readonly text: ReadonlySignal<ProductText>
   readonly isDirty: ReadonlySignal<boolean>
-  /** As it was when the fields were filled. */
+  /** Values when the form was filled. */
   before(): ProductText
-  /** Fills the fields with a product as it is. */
+  /** Fills the form. */
   load(product: Product): void
   setOptions(options: readonly OptionText[]): void
-  /** @returns false where there would be too many variants: only the value is added */
+  /** @returns false if there would be too many variants; then only the value is added */
   addValue(option: string, text: string): boolean
   addOption(): void
   addMissing(): void
   removeRow(key: string): void
   takeBack(key: string): void
-  /** A variant of the product is gone for good. */
+  /** A variant is deleted. */
   gone(id: string): void
-  /** This much is saved: from here on it is what there was before, and what is new in it has its ids. */
+  /** Sets the saved product as the base and assigns ids to new rows. */
   settle(product: Product): void
-  /** Somebody else has made this of it. Variants that they removed are gone, or are new ones where something was typed about them. */
+  /** Merges another person's version: deleted variants disappear, or become new ones if they were edited. */
   meet(theirs: Product): void
   addPicture(media: Pick<Schema<'Media'>, 'url' | 'width' | 'height'>): boolean
 }
@@ -54,16 +64,19 @@ const variantJson = (row: ProductText['rows'][number] | undefined): string => {
   return JSON.stringify(text)
 }
 const picturesText = (of: ProductText['pictures']): string => JSON.stringify(of.map(({ key, alt }) => [key, alt]))
-const rowOf = (placed: Placed, text: VariantText): Row => ({ ...placed, draft: draftOf(text), isOpen: signal(false) })
+const createRow = (placed: VariantPlacement, text: VariantText): VariantRow => ({ ...placed, draft: draftOf(text), isOpen: signal(false) })
 
-/** @param known undefined for a new product; `zone` of the shop's clock */
-export function createEditor(known: Product | undefined, zone: string): Editor {
+/**
+ * @param known undefined for a new product
+ * @param zone the shop's time zone
+ */
+export function createProductEditor(known: Product | undefined, zone: string): ProductEditor {
   const base = draftOf<BaseText>(blankBase)
   const options = signal<readonly OptionText[]>([])
-  const rows = signal<readonly Row[]>([])
-  const pictures = signal<readonly Shown[]>([])
-  const removed = signal<readonly Row[]>([])
-  const wrong = signal<Wrong>({})
+  const rows = signal<readonly VariantRow[]>([])
+  const pictures = signal<readonly ProductPicture[]>([])
+  const removed = signal<readonly VariantRow[]>([])
+  const wrong = signal<FieldErrors>({})
   const before = signal<ProductText>({ ...blankBase, options: [], rows: [], pictures: [] })
 
   const text = computed<ProductText>(() => ({
@@ -74,54 +87,54 @@ export function createEditor(known: Product | undefined, zone: string): Editor {
   }))
   const isDirty = computed(() => removed.value.length > 0 || JSON.stringify(text.value) !== JSON.stringify(before.value))
 
-  function place(now: ProductText): void {
+  function fillFields(now: ProductText): void {
     fill(base, now)
     options.value = now.options
-    rows.value = now.rows.map(({ key, id, places, ...rest }) => rowOf({ key, id, places }, rest))
+    rows.value = now.rows.map(({ key, id, places, ...rest }) => createRow({ key, id, places }, rest))
     pictures.value = now.pictures.map(({ alt, ...rest }) => ({ ...rest, alt: signal(alt) }))
     removed.value = []
     wrong.value = {}
     before.value = text.value
   }
-  /** New variants are as the first one is, but for what is each one's own. */
-  function fresh(places: Placed['places']): Row {
+  /** Copies the first variant, without its unique fields. */
+  function newRow(places: VariantPlacement['places']): VariantRow {
     const first = rows.value[0]
     const like = first ? { ...textsOf(first.draft), sku: '', barcode: '', onHand: '', picture: '' } : blankVariant
-    return rowOf({ key: freshKey(), places }, like)
+    return createRow({ key: freshKey(), places }, like)
   }
-  function fit(next: readonly OptionText[], all: readonly Row[]): void {
-    const { rows: kept, gone } = refitted(next, all)
+  function fitRows(next: readonly OptionText[], all: readonly VariantRow[]): void {
+    const { rows: kept, gone } = refitRows(next, all)
     options.value = next
     rows.value = kept
     removed.value = [...removed.value, ...gone.filter(({ id }) => id !== undefined)]
   }
-  function addRows(places: readonly Placed['places'][]): boolean {
+  function addRows(places: readonly VariantPlacement['places'][]): boolean {
     if (rows.value.length + places.length > variantsMax) return false
-    fit(options.value, [...rows.value, ...places.map(fresh)])
+    fitRows(options.value, [...rows.value, ...places.map(newRow)])
     return true
   }
 
-  if (known) place(textOf(known, zone))
-  else place({ ...blankBase, options: [], rows: [{ key: freshKey(), places: {}, ...blankVariant }], pictures: [] })
+  if (known) fillFields(textOf(known, zone))
+  else fillFields({ ...blankBase, options: [], rows: [{ key: freshKey(), places: {}, ...blankVariant }], pictures: [] })
 
   return {
     ...{ base, options, rows, pictures, removed, wrong, text, isDirty },
     before: () => before.value,
-    load: (product) => place(textOf(product, zone)),
-    setOptions: (next) => fit(next, rows.value),
+    load: (product) => fillFields(textOf(product, zone)),
+    setOptions: (next) => fitRows(next, rows.value),
     addValue(option, value) {
       const key = freshKey()
-      fit(
+      fitRows(
         options.value.map((one) => (one.key === option ? { ...one, values: [...one.values, { key, text: value }] } : one)),
         rows.value,
       )
-      return addRows(missing(options.value, rows.value).filter((places) => places[option] === key))
+      return addRows(missingCombinations(options.value, rows.value).filter((places) => places[option] === key))
     },
     addOption() {
       if (options.value.length < optionsMax) options.value = [...options.value, { key: freshKey(), name: '', values: [] }]
     },
     addMissing() {
-      addRows(missing(options.value, rows.value).slice(0, variantsMax - rows.value.length))
+      addRows(missingCombinations(options.value, rows.value).slice(0, variantsMax - rows.value.length))
     },
     removeRow(key) {
       const row = rows.value.find((one) => one.key === key)
@@ -134,10 +147,10 @@ export function createEditor(known: Product | undefined, zone: string): Editor {
       removed.value = removed.value.filter((one) => one !== row)
       const { options: had, rows: were } = before.value
       const was = were.find(({ id }) => id === row.id)
-      // With its values, where they went; of other options it has another place.
+      // Restores removed option values; with other options the variant is placed anew.
       const texts = was && had.length === options.value.length ? textsAt(had, was) : undefined
-      const placed = texts ? placedBy(options.value, texts) : { options: options.value, places: row.places }
-      fit(placed.options, [...rows.value, { ...row, places: placed.places }])
+      const placed = texts ? placeByTexts(options.value, texts) : { options: options.value, places: row.places }
+      fitRows(placed.options, [...rows.value, { ...row, places: placed.places }])
     },
     gone(id) {
       removed.value = removed.value.filter((one) => one.id !== id)
@@ -158,11 +171,11 @@ export function createEditor(known: Product | undefined, zone: string): Editor {
         pictures.value = pictures.value.map((one) => (isThere(one) ? one : { ...one, id: undefined }))
       removed.value = removed.value.filter(isThere)
       if (rows.value.every(isThere)) return
-      const isTyped = ({ id, draft }: Row) => JSON.stringify(textsOf(draft)) !== variantJson(were.find((was) => was.id === id))
+      const isTyped = ({ id, draft }: VariantRow) => JSON.stringify(textsOf(draft)) !== variantJson(were.find((was) => was.id === id))
       const kept = rows.value.filter((row) => isThere(row) || isTyped(row))
       rows.value = (kept.length > 0 ? kept : rows.value).map((row) => (isThere(row) ? row : { ...row, id: undefined }))
       const places = new Map(now.rows.map((row) => [row.id, row.places]))
-      // Those of before stand among their options, so that what is sent says where each stands now.
+      // Places the previous rows among the present options, so that the body names each one's place.
       const rowsThere = were.filter(isThere).map((row) => ({ ...row, places: places.get(row.id) ?? {} }))
       before.value = { ...before.value, options: now.options, rows: rowsThere }
     },

@@ -9,14 +9,17 @@ import { Form } from '../../ui/form.tsx'
 import { HtmlPreview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { productStatuses } from './columns.tsx'
-import type { Editor } from './editor.ts'
-import { type Figures, wrongOf } from './field-texts.ts'
+import type { ProductEditor } from './editor.ts'
+import { fieldError, type StockFigures } from './field-texts.ts'
 import { t } from './i18n.ts'
-import { Options } from './options.tsx'
+import { OptionsSection } from './options.tsx'
 import { PicturesField } from './pictures-field.tsx'
-import { Variants } from './variants.tsx'
+import { VariantsSection } from './variants.tsx'
 
-/** All of a product in one form. @param known the product as it is; undefined for a new one */
+/**
+ * The product form.
+ * @param known undefined for a new product
+ */
 export function ProductForm({
   editor,
   figures,
@@ -25,8 +28,8 @@ export function ProductForm({
   onSave,
   submit,
 }: {
-  editor: Editor
-  figures: { readonly value: Figures }
+  editor: ProductEditor
+  figures: { readonly value: StockFigures }
   currency: string
   known?: Schema<'Product'>
   onSave: () => Promise<void>
@@ -37,15 +40,15 @@ export function ProductForm({
       <Form onSubmit={onSave} dirty={editor.isDirty.value} label={t('product')} {...(submit !== undefined && { submit })}>
         <div class="columns">
           <div class="stack">
-            <Basics editor={editor} />
+            <BasicsSection editor={editor} />
             <PicturesField editor={editor} />
-            <Options editor={editor} />
-            <Variants editor={editor} figures={figures} currency={currency} productId={known?.id} />
+            <OptionsSection editor={editor} />
+            <VariantsSection editor={editor} figures={figures} currency={currency} productId={known?.id} />
           </div>
           <div class="stack">
-            <Visibility editor={editor} />
-            <Organisation editor={editor} isKnown={known !== undefined} />
-            <Seo editor={editor} />
+            <VisibilitySection editor={editor} />
+            <OrganisationSection editor={editor} isKnown={known !== undefined} />
+            <SeoSection editor={editor} />
           </div>
         </div>
       </Form>
@@ -53,28 +56,28 @@ export function ProductForm({
   )
 }
 
-function Basics({ editor }: { editor: Editor }) {
+function BasicsSection({ editor }: { editor: ProductEditor }) {
   const [isPreview, setPreview] = useState(false)
   const { title, descriptionHtml } = editor.base
   return (
     <Section title={t('basics')}>
-      <TextField label={t('name')} bind={title} max={255} required error={wrongOf(editor, 'title')} />
+      <TextField label={t('name')} bind={title} max={255} required error={fieldError(editor, 'title')} />
       <TextAreaField label={t('description')} bind={descriptionHtml} rows={8} max={65_536} hint={t('descriptionHint')} />
       <div class="row">
         <Button onPress={() => setPreview(!isPreview)}>{isPreview ? common('close') : t('preview')}</Button>
       </div>
-      {isPreview && <Described html={descriptionHtml} />}
+      {isPreview && <DescriptionPreview html={descriptionHtml} />}
     </Section>
   )
 }
 
-const Described = ({ html }: { html: ReadonlySignal<string> }) =>
+const DescriptionPreview = ({ html }: { html: ReadonlySignal<string> }) =>
   html.value.trim() === '' ? <p class="faint">{t('noDescription')}</p> : <HtmlPreview html={html.value} label={t('preview')} />
 
-function Visibility({ editor }: { editor: Editor }) {
+function VisibilitySection({ editor }: { editor: ProductEditor }) {
   const { status, showing, publishedAt } = editor.base
   const isActive = status.value === 'ACTIVE'
-  // Of one that is not active souk keeps no word that it is never to be shown.
+  // The API cannot store "never" for an inactive product.
   useEffect(() => {
     if (!isActive && showing.peek() === 'never') showing.value = 'auto'
   }, [isActive, showing.value])
@@ -97,14 +100,14 @@ function Visibility({ editor }: { editor: Editor }) {
           bind={publishedAt}
           type="datetime-local"
           hint={t('publishedHint', { zone: timeZone() })}
-          error={wrongOf(editor, 'publishedAt')}
+          error={fieldError(editor, 'publishedAt')}
         />
       )}
     </Section>
   )
 }
 
-function Organisation({ editor, isKnown }: { editor: Editor; isKnown: boolean }) {
+function OrganisationSection({ editor, isKnown }: { editor: ProductEditor; isKnown: boolean }) {
   const { vendor, type, handle } = editor.base
   return (
     <Section title={t('organisation')}>
@@ -117,13 +120,13 @@ function Organisation({ editor, isKnown }: { editor: Editor; isKnown: boolean })
         max={255}
         code
         hint={isKnown ? t('handleKnownHint') : t('handleHint')}
-        error={wrongOf(editor, 'handle')}
+        error={fieldError(editor, 'handle')}
       />
     </Section>
   )
 }
 
-const Seo = ({ editor }: { editor: Editor }) => (
+const SeoSection = ({ editor }: { editor: ProductEditor }) => (
   <Section title={t('seo')}>
     <TextField label={t('seoTitle')} bind={editor.base.seoTitle} max={255} />
     <TextAreaField label={t('seoDescription')} bind={editor.base.seoDescription} rows={3} max={1_000} />

@@ -8,7 +8,7 @@ import { t } from './i18n.ts'
 
 type Report = Schema<'ImportReport'>
 
-/** What came of an import beside its counts, or would. */
+/** Returns the further counts of a report. */
 function factsOf({ products, variants, images, variantsKept, stock }: Report): readonly (readonly [string, string])[] {
   return [
     [t('products'), number(products)],
@@ -20,7 +20,7 @@ function factsOf({ products, variants, images, variantsKept, stock }: Report): r
   ]
 }
 
-/** Brings products in by a CSV of Shopify or WooCommerce. */
+/** Imports products from a Shopify or WooCommerce CSV. */
 export default function ImportProducts() {
   return (
     <Page

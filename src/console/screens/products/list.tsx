@@ -12,7 +12,7 @@ import { EmptyState, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { columns, type Product, productStatuses } from './columns.tsx'
 import { t } from './i18n.ts'
-import { Choose, Chosen, NotChanged, useChoosing } from './selected-products.tsx'
+import { FailedChanges, SelectCheckbox, SelectionActions, useProductSelection } from './selected-products.tsx'
 
 export default function Products() {
   const query = useQuery()
@@ -22,14 +22,14 @@ export default function Products() {
   const products = useResource(JSON.stringify([asked, query.page]), (signal) =>
     ok(api.GET('/product-v2', { params: { query: { ...asked, page: query.page } as object }, signal })),
   )
-  const choosing = useChoosing(() => products.reload())
+  const choosing = useProductSelection(() => products.reload())
   useLiveReload(
     ['stock.*', 'import.finished'],
     products.reload,
     ({ event, data }) => event.startsWith('import.') || !!products.data.peek()?.data.some(({ id }) => id === data['productId']),
   )
   const boxes: Column<Product>[] = mayManage.value
-    ? [{ key: 'choose', title: t('pick'), cell: (product) => <Choose product={product} chosen={choosing.chosen} /> }]
+    ? [{ key: 'choose', title: t('pick'), cell: (product) => <SelectCheckbox product={product} chosen={choosing.chosen} /> }]
     : []
   return (
     <Page
@@ -61,7 +61,7 @@ export default function Products() {
           { name: 'sku', label: t('sku') },
         ]}
       />
-      <NotChanged of={choosing} />
+      <FailedChanges of={choosing} />
       <ListView
         of={products}
         query={query}
@@ -88,7 +88,7 @@ export default function Products() {
       >
         {(list) => (
           <>
-            {mayManage.value && <Chosen of={choosing} here={list.data} />}
+            {mayManage.value && <SelectionActions of={choosing} here={list.data} />}
             <Table
               caption={t('title')}
               columns={[...boxes, ...columns()]}

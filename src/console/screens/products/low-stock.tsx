@@ -12,14 +12,18 @@ import { EmptyState, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
-type Low = Schema<'LowStock'>
+type LowStockVariant = Schema<'LowStock'>
 
-/** What a variant without options is called by souk. */
-const noName = 'Default Title'
+/** Title of the variant of a product without options. */
+const defaultTitle = 'Default Title'
 
-const columns = (): readonly Column<Low>[] => [
+const columns = (): readonly Column<LowStockVariant>[] => [
   { key: 'title', title: t('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
-  { key: 'variant', title: t('variant'), cell: ({ variantTitle }) => variantTitle !== noName && <bdi class="cut">{variantTitle}</bdi> },
+  {
+    key: 'variant',
+    title: t('variant'),
+    cell: ({ variantTitle }) => variantTitle !== defaultTitle && <bdi class="cut">{variantTitle}</bdi>,
+  },
   { key: 'sku', title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
   {
     key: 'onHand',
@@ -31,7 +35,7 @@ const columns = (): readonly Column<Low>[] => [
   { key: 'at', title: t('lowStockAt'), end: true, cell: ({ lowStockAt }) => number(lowStockAt) },
 ]
 
-/** Variants of which there are few, the fewest first; each leads to where it is counted. */
+/** Variants with low stock, lowest first. */
 export default function LowStock() {
   const query = useQuery()
   const low = useResource(String(query.page), (signal) =>

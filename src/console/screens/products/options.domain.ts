@@ -1,4 +1,4 @@
-/** Options of a product, and the variants that their combinations are. Values are known by keys, so that one may be called otherwise. */
+/** Product options and their combinations. Values have keys, so that they can be renamed. */
 
 export const optionsMax = 3
 export const variantsMax = 250
@@ -8,28 +8,27 @@ export type OptionText = {
   readonly name: string
   readonly values: readonly { readonly key: string; readonly text: string }[]
 }
-/** A variant's place: its value of each option, by their keys. */
-export type Placed = { readonly key: string; readonly id?: string | undefined; readonly places: Readonly<Record<string, string>> }
+/** The values of a variant by option key. */
+export type VariantPlacement = { readonly key: string; readonly id?: string | undefined; readonly places: Readonly<Record<string, string>> }
 
 let made = 0
-/** A name of the page's own, for what souk has given none. */
+/** Creates a local key. */
 export const freshKey = (): string => `new-${++made}`
 
-const active = (options: readonly OptionText[]) => options.filter(({ values }) => values.length > 0)
+const optionsWithValues = (options: readonly OptionText[]) => options.filter(({ values }) => values.length > 0)
 
-/** Options as they stand in the fields. */
 export const optionsOf = (options: readonly { name: string; values: readonly string[] }[]): readonly OptionText[] =>
   options.map(({ name, values }) => ({ key: freshKey(), name, values: values.map((text) => ({ key: freshKey(), text })) }))
 
-/** Options as they are sent: those without a value are none. */
+/** Returns options for the API; drops those without values. */
 export const valuesOf = (options: readonly OptionText[]): { name: string; values: string[] }[] =>
-  active(options).map(({ name, values }) => ({ name: name.trim(), values: values.map(({ text }) => text.trim()) }))
+  optionsWithValues(options).map(({ name, values }) => ({ name: name.trim(), values: values.map(({ text }) => text.trim()) }))
 
-/** Where each of these variants stands. */
-export const placesOf = (
+/** Returns the placement of each variant. */
+export const variantPlacements = (
   options: readonly OptionText[],
   variants: readonly { id: string; optionValues: readonly string[] }[],
-): readonly Placed[] =>
+): readonly VariantPlacement[] =>
   variants.map(({ id, optionValues }) => ({
     key: id,
     id,
@@ -38,67 +37,70 @@ export const placesOf = (
     ),
   }))
 
-/** Every combination of the options' values, as places; the last option changes first. Without options there is one. */
-export function combinations(options: readonly OptionText[], max = Number.POSITIVE_INFINITY): readonly Placed['places'][] {
-  let found: Placed['places'][] = [{}]
-  for (const { key, values } of active(options))
+/** Returns all combinations; the last option varies fastest. Without options there is one. */
+export function combinations(options: readonly OptionText[], max = Number.POSITIVE_INFINITY): readonly VariantPlacement['places'][] {
+  let found: VariantPlacement['places'][] = [{}]
+  for (const { key, values } of optionsWithValues(options))
     found = found.flatMap((places) => values.map((value) => ({ ...places, [key]: value.key }))).slice(0, max)
   return found
 }
 
-const nameOf = (options: readonly OptionText[], places: Placed['places']): string =>
-  JSON.stringify(active(options).map(({ key }) => places[key] ?? null))
+const combinationKey = (options: readonly OptionText[], places: VariantPlacement['places']): string =>
+  JSON.stringify(optionsWithValues(options).map(({ key }) => places[key] ?? null))
 
-export type Fitted<Row> = { readonly rows: readonly Row[]; readonly gone: readonly Row[] }
+export type FittedRows<Row> = { readonly rows: readonly Row[]; readonly gone: readonly Row[] }
 
 /**
- * The variants that fit other options, in the order of these. Where an option is new, a variant has its first value; where an option is gone,
- * one of those that are alike now stays; whose value is gone, goes. One stays in any case: it is what the product is.
+ * Fits variants to changed options. A new option gives its first value; a removed option merges equal variants; a
+ * removed value removes variants. One variant always stays.
  */
-export function refitted<Row extends Placed>(options: readonly OptionText[], rows: readonly Row[]): Fitted<Row> {
+export function refitRows<Row extends VariantPlacement>(options: readonly OptionText[], rows: readonly Row[]): FittedRows<Row> {
   const seen = new Map<string, Row>()
   const gone: Row[] = []
-  // Those that souk knows have a past: they stay before those that were never saved.
+  // Stored variants take precedence over new ones.
   for (const row of [...rows].sort((a, b) => Number(a.id === undefined) - Number(b.id === undefined))) {
     const places: Record<string, string> = {}
-    for (const { key, values } of active(options)) {
+    for (const { key, values } of optionsWithValues(options)) {
       const held = row.places[key]
       const place = held === undefined ? values[0]?.key : values.find((value) => value.key === held)?.key
       if (place !== undefined) places[key] = place
     }
-    const name = nameOf(options, places)
-    if (Object.keys(places).length < active(options).length || seen.has(name)) gone.push(row)
+    const name = combinationKey(options, places)
+    if (Object.keys(places).length < optionsWithValues(options).length || seen.has(name)) gone.push(row)
     else seen.set(name, { ...row, places })
   }
   const [first] = gone
   const [place] = combinations(options, 1)
   if (seen.size === 0 && first && place) {
-    seen.set(nameOf(options, place), { ...first, places: place })
+    seen.set(combinationKey(options, place), { ...first, places: place })
     gone.shift()
   }
-  const order = new Map(placeNames(options))
+  const order = new Map(combinationOrder(options))
   const sorted = [...seen].sort(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0)).map(([, row]) => row)
   return { rows: sorted, gone }
 }
 
-/** The order of combinations, without making them all: by the numbers of their values. */
-function* placeNames(options: readonly OptionText[]): Generator<[string, number]> {
-  // Three options of 250 values are too many to name; what is beyond is sorted last, as it came.
+/** Yields combination keys with their order. */
+function* combinationOrder(options: readonly OptionText[]): Generator<[string, number]> {
+  // Three options of 250 values are too many; later combinations keep their order.
   let at = 0
-  for (const places of combinations(options, 20_000)) yield [nameOf(options, places), at++]
+  for (const places of combinations(options, 20_000)) yield [combinationKey(options, places), at++]
 }
 
-/** Combinations of which there is no variant, up to so many as there may be. */
-export function missing<Row extends Placed>(options: readonly OptionText[], rows: readonly Row[]): readonly Placed['places'][] {
-  const held = new Set(rows.map(({ places }) => nameOf(options, places)))
-  return combinations(options, 20_000).filter((places) => !held.has(nameOf(options, places)))
+/** Returns combinations without a variant. */
+export function missingCombinations<Row extends VariantPlacement>(
+  options: readonly OptionText[],
+  rows: readonly Row[],
+): readonly VariantPlacement['places'][] {
+  const held = new Set(rows.map(({ places }) => combinationKey(options, places)))
+  return combinations(options, 20_000).filter((places) => !held.has(combinationKey(options, places)))
 }
 
-/** A row's place among options by the texts of its values; those that are not there any more are put back. */
-export function placedBy(
+/** Places a variant by its value texts; restores missing values. */
+export function placeByTexts(
   options: readonly OptionText[],
   texts: readonly string[],
-): { readonly options: readonly OptionText[]; readonly places: Placed['places'] } {
+): { readonly options: readonly OptionText[]; readonly places: VariantPlacement['places'] } {
   const places: Record<string, string> = {}
   const left = [...texts]
   const withValues = options.map((option) => {
@@ -112,9 +114,9 @@ export function placedBy(
   return { options: withValues, places }
 }
 
-/** A variant's values, one for each option that has any. */
-export const textsAt = (options: readonly OptionText[], { places }: Pick<Placed, 'places'>): readonly string[] =>
-  active(options).map(({ key, values }) => (values.find((value) => value.key === places[key])?.text ?? '').trim())
+/** Returns a variant's value texts. */
+export const textsAt = (options: readonly OptionText[], { places }: Pick<VariantPlacement, 'places'>): readonly string[] =>
+  optionsWithValues(options).map(({ key, values }) => (values.find((value) => value.key === places[key])?.text ?? '').trim())
 
-/** What a variant is called by its values; empty where there are no options. */
-export const rowName = (options: readonly OptionText[], row: Pick<Placed, 'places'>): string => textsAt(options, row).join(' / ')
+/** Returns a variant's name; empty without options. */
+export const rowName = (options: readonly OptionText[], row: Pick<VariantPlacement, 'places'>): string => textsAt(options, row).join(' / ')

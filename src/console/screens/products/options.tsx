@@ -3,18 +3,18 @@ import { truncate } from '../../lib/format/truncate.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
-import type { Editor } from './editor.ts'
-import { wrongOf } from './field-texts.ts'
+import type { ProductEditor } from './editor.ts'
+import { fieldError } from './field-texts.ts'
 import { t } from './i18n.ts'
 import { type OptionText, optionsMax, variantsMax } from './options.domain.ts'
 
-/** Options with their values. Whatever changes here, the variants follow. */
-export function Options({ editor }: { editor: Editor }) {
+/** The options with their values. The variants follow each change. */
+export function OptionsSection({ editor }: { editor: ProductEditor }) {
   const options = editor.options.value
   return (
     <Section title={t('options')} hint={t('optionsHint')}>
       {options.map((option, at) => (
-        <Option key={option.key} option={option} at={at} editor={editor} />
+        <OptionField key={option.key} option={option} at={at} editor={editor} />
       ))}
       {options.length < optionsMax && (
         <div class="row">
@@ -27,16 +27,16 @@ export function Options({ editor }: { editor: Editor }) {
   )
 }
 
-function Option({ option, at, editor }: { option: OptionText; at: number; editor: Editor }) {
+function OptionField({ option, at, editor }: { option: OptionText; at: number; editor: ProductEditor }) {
   const field = useRef<HTMLInputElement>(null)
   const [isFull, setFull] = useState(false)
-  /** A value that was typed though it is there. */
+  /** A typed value that exists already. */
   const [twice, setTwice] = useState<string | undefined>(undefined)
   const { key, name, values } = option
   const put = (next: OptionText) => editor.setOptions(editor.options.peek().map((one) => (one.key === key ? next : one)))
   const called = name.trim() || t('option', { n: at + 1 })
-  const wrongName = wrongOf(editor, `options.${key}.name`)
-  const wrongValues = wrongOf(editor, `options.${key}.values`)
+  const wrongName = fieldError(editor, `options.${key}.name`)
+  const wrongValues = fieldError(editor, `options.${key}.values`)
   function add(): void {
     const text = field.current?.value.trim() ?? ''
     if (field.current) field.current.value = ''

@@ -9,11 +9,11 @@ import { Picture } from '../../ui/picture.tsx'
 import { moveItem, SortableList } from '../../ui/sortable-list.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { MediaDialog } from '../pictures/dialog.tsx'
-import type { Editor } from './editor.ts'
+import type { ProductEditor } from './editor.ts'
 import { t } from './i18n.ts'
 
-/** The pictures of a product: handed in or chosen, in their order, each with what it shows. */
-export function PicturesField({ editor }: { editor: Editor }) {
+/** A product's pictures: uploaded or selected, sortable, with alt texts. */
+export function PicturesField({ editor }: { editor: ProductEditor }) {
   const [isChoosing, setChoosing] = useState(false)
   const { pictures } = editor
   const nameOf = (picture: (typeof pictures.value)[number]) =>

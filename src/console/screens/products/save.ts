@@ -1,91 +1,95 @@
-/** Sends what was typed about a product: the variants that go, what changes, and pictures that variants show anew. */
+/** Saves a product: deleted variants, changes, and new pictures of variants. */
 import { api, ifMatch, Refused, readVersioned, type Schema } from '../../lib/api/api.ts'
 import type { IdempotentSend } from '../../lib/api/idempotent-send.ts'
 import {
-  besideBody,
+  addBeforeRemoveBody,
   type ChangeBody,
   changeBody,
   createBody,
-  laterPictures,
+  type FieldErrors,
   type ProductText,
+  pendingPictures,
   type ShopTerms,
-  type Wrong,
 } from './draft.domain.ts'
 import { valuesOf } from './options.domain.ts'
 
 type Product = Schema<'Product'>
-export type Versioned = { readonly data: Product; readonly etag: string }
+export type VersionedProduct = { readonly data: Product; readonly etag: string }
 
-/** What was typed cannot be sent: which fields, and why. */
-export class NotReady extends Error {
+/** The form has wrong fields. */
+export class InvalidFields extends Error {
   constructor(
-    readonly wrong: Wrong,
+    readonly wrong: FieldErrors,
     message: string,
   ) {
     super(message)
   }
 }
 
-const ready = <Body>({ body, wrong }: { body: Body; wrong: Wrong }, message: string): Body => {
-  if (Object.keys(wrong).length > 0) throw new NotReady(wrong, message)
+const validBody = <Body>({ body, wrong }: { body: Body; wrong: FieldErrors }, message: string): Body => {
+  if (Object.keys(wrong).length > 0) throw new InvalidFields(wrong, message)
   return body
 }
 
-export const read = (id: string, signal?: AbortSignal): Promise<Versioned> =>
-  readVersioned(api.GET('/product-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Versioned>
+export const readProduct = (id: string, signal?: AbortSignal): Promise<VersionedProduct> =>
+  readVersioned(api.GET('/product-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<VersionedProduct>
 
-/** What is changed once, however often it is sent: an answer that was lost is not taken for somebody else's change. */
-const patch = (sendOnce: IdempotentSend, id: string, body: ChangeBody, etag: string | undefined): Promise<Versioned> =>
+/** Sends under a key, so that a lost response does not look like another person's change. */
+const patch = (sendOnce: IdempotentSend, id: string, body: ChangeBody, etag: string | undefined): Promise<VersionedProduct> =>
   sendOnce(
     [id, body, etag],
     (key) =>
       readVersioned(
         api.PATCH('/product-v2/{id}', { params: { path: { id }, header: { ...ifMatch(etag), 'idempotency-key': key } }, body }),
-      ) as Promise<Versioned>,
+      ) as Promise<VersionedProduct>,
   )
 
-/** Undefined where it has gone already. */
-async function removed(id: string, variantId: string, etag: string | undefined): Promise<Versioned | undefined> {
+/** Undefined if the variant is deleted already. */
+async function removeVariant(id: string, variantId: string, etag: string | undefined): Promise<VersionedProduct | undefined> {
   const params = { path: { id, variantId }, header: ifMatch(etag) }
   try {
-    return (await readVersioned(api.DELETE('/product-v2/{id}/variants/{variantId}', { params }))) as Versioned
+    return (await readVersioned(api.DELETE('/product-v2/{id}/variants/{variantId}', { params }))) as VersionedProduct
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return undefined
     throw error
   }
 }
 
-/** Pictures that are new in the product have an id by now: variants that show them are told. */
-async function withPictures(sendOnce: IdempotentSend, text: ProductText, saved: Versioned): Promise<Versioned> {
-  const variants = laterPictures(text, saved.data)
+/** Assigns new pictures to variants, after they have ids. */
+async function assignPictures(sendOnce: IdempotentSend, text: ProductText, saved: VersionedProduct): Promise<VersionedProduct> {
+  const variants = pendingPictures(text, saved.data)
   return variants.length === 0 ? saved : patch(sendOnce, saved.data.id, { variants }, saved.etag)
 }
 
-/** @property later what became of what had to wait for the product's ids, where that was refused: the product is there */
-export type Created = Versioned & { readonly later?: unknown }
+/** @property later error of the second request; the product exists */
+export type CreatedProduct = VersionedProduct & { readonly later?: unknown }
 
 /**
- * @param sendOnce sends under a key, the same for whatever is sent again
- * @param message says that something is wrong with what was typed
- * @throws NotReady, Refused
+ * @param message error text for wrong fields
+ * @throws InvalidFields, ApiError
  */
-export async function create(text: ProductText, terms: ShopTerms, sendOnce: IdempotentSend, message: string): Promise<Created> {
-  const body = ready(createBody(text, terms), message)
+export async function createProduct(
+  text: ProductText,
+  terms: ShopTerms,
+  sendOnce: IdempotentSend,
+  message: string,
+): Promise<CreatedProduct> {
+  const body = validBody(createBody(text, terms), message)
   const saved = (await sendOnce(body, (key) =>
     readVersioned(api.POST('/product-v2', { params: { header: { 'idempotency-key': key } }, body })),
-  )) as Versioned
-  return withPictures(sendOnce, text, saved).catch((later: unknown) => ({ ...saved, later }))
+  )) as VersionedProduct
+  return assignPictures(sendOnce, text, saved).catch((later: unknown) => ({ ...saved, later }))
 }
 
 /**
- * Variants that go do so before the rest is changed: what is left of them would not fit other options. Where all go, the new ones come first,
- * since a product has one at any time.
- * @param gone ids of variants that go
- * @param etag undefined: over whatever is there
- * @param onStep is told each version that the product has come to, what follows of which may be refused, and each variant that has gone
- * @throws NotReady, Refused
+ * Deletes variants before the other changes, because the remaining ones would not fit other options. If all are
+ * deleted, the new ones come first: a product always has one.
+ * @param gone ids of deleted variants
+ * @param etag undefined overwrites any version
+ * @param onStep called with each saved version and each deleted variant; a later step can fail
+ * @throws InvalidFields, ApiError
  */
-export async function change(
+export async function changeProduct(
   { id, text, before, gone }: { id: string; text: ProductText; before: ProductText; gone: readonly string[] },
   terms: ShopTerms,
   etag: string | undefined,
@@ -93,19 +97,19 @@ export async function change(
     sendOnce,
     message,
     onStep,
-  }: { sendOnce: IdempotentSend; message: string; onStep: (saved: Versioned | undefined, gone?: string) => void },
-): Promise<Versioned> {
-  let body = ready(changeBody(text, before, terms), message)
-  let saved: Versioned | undefined
+  }: { sendOnce: IdempotentSend; message: string; onStep: (saved: VersionedProduct | undefined, gone?: string) => void },
+): Promise<VersionedProduct> {
+  let body = validBody(changeBody(text, before, terms), message)
+  let saved: VersionedProduct | undefined
   const version = () => (saved ? saved.etag : etag)
-  const beside = gone.length > 0 ? besideBody(body, text, before) : undefined
+  const beside = gone.length > 0 ? addBeforeRemoveBody(body, text, before) : undefined
   if (beside) {
     saved = await patch(sendOnce, id, beside, etag)
     onStep(saved)
     body = { options: valuesOf(text.options) }
   }
   for (const variantId of gone) {
-    const without = await removed(id, variantId, version())
+    const without = await removeVariant(id, variantId, version())
     saved = without ?? saved
     onStep(without, variantId)
   }
@@ -113,5 +117,5 @@ export async function change(
     saved = await patch(sendOnce, id, body, version())
     onStep(saved)
   }
-  return withPictures(sendOnce, text, saved ?? (await read(id)))
+  return assignPictures(sendOnce, text, saved ?? (await readProduct(id)))
 }

@@ -10,17 +10,18 @@ import { ErrorText } from '../../ui/error-message.tsx'
 import { type Product, productStatuses } from './columns.tsx'
 import { t } from './i18n.ts'
 
-type One = Pick<Product, 'id' | 'title' | 'status'>
-export type ChosenProducts = ReadonlyMap<string, One>
-/** One that was changed, as it was before, with the version that came of it. */
-type Changed = One & { readonly etag: string }
-type Failed = { readonly product: One; readonly error: unknown }
+type ProductSummary = Pick<Product, 'id' | 'title' | 'status'>
+export type SelectedProducts = ReadonlyMap<string, ProductSummary>
+/** A changed product with its previous status and new version. */
+type ChangedProduct = ProductSummary & { readonly etag: string }
+type FailedChange = { readonly product: ProductSummary; readonly error: unknown }
 
-const withAll = (chosen: ChosenProducts, products: readonly One[]): ChosenProducts =>
+const withAll = (chosen: SelectedProducts, products: readonly ProductSummary[]): SelectedProducts =>
   new Map([...chosen, ...products.map(({ id, title, status }) => [id, { id, title, status }] as const)])
-const without = (chosen: ChosenProducts, ids: readonly string[]): ChosenProducts => new Map([...chosen].filter(([id]) => !ids.includes(id)))
+const without = (chosen: SelectedProducts, ids: readonly string[]): SelectedProducts =>
+  new Map([...chosen].filter(([id]) => !ids.includes(id)))
 
-export const Choose = ({ product, chosen }: { product: Product; chosen: Signal<ChosenProducts> }) => (
+export const SelectCheckbox = ({ product, chosen }: { product: Product; chosen: Signal<SelectedProducts> }) => (
   <input
     type="checkbox"
     aria-label={t('choose', { name: truncate(product.title) })}
@@ -31,18 +32,18 @@ export const Choose = ({ product, chosen }: { product: Product; chosen: Signal<C
   />
 )
 
-/** What is chosen of a list, over its pages, and how it stands with what is done with it. */
-export type Choosing = {
-  readonly chosen: Signal<ChosenProducts>
-  /** How far it is; empty while nothing is under way. */
+/** The selection over all pages of a list, and its progress. */
+export type ProductSelection = {
+  readonly chosen: Signal<SelectedProducts>
+  /** Progress text; empty when idle. */
   readonly told: ReadonlySignal<string>
-  readonly failed: Signal<readonly Failed[]>
-  /** Changes the chosen ones, one after the other. Those that are refused stay chosen: they may be tried again. */
+  readonly failed: Signal<readonly FailedChange[]>
+  /** Changes the selected products one by one. Failed ones stay selected. */
   set(status: Product['status']): Promise<void>
 }
 
-/** @param onChanged reads the list anew */
-export function useChoosing(onChanged: () => unknown): Choosing {
+/** @param onChanged reloads the list */
+export function useProductSelection(onChanged: () => unknown): ProductSelection {
   const latest = useRef(onChanged)
   latest.current = onChanged
   const isThere = useRef(true)
@@ -53,21 +54,21 @@ export function useChoosing(onChanged: () => unknown): Choosing {
     [],
   )
   return useMemo(() => {
-    const chosen = signal<ChosenProducts>(new Map())
+    const chosen = signal<SelectedProducts>(new Map())
     const told = signal('')
-    const failed = signal<readonly Failed[]>([])
-    // Whatever shop is shown by then: these are products of this one.
+    const failed = signal<readonly FailedChange[]>([])
+    // Fixes the shop, because another one can be shown before the end.
     const headers = shopHeader()
 
     /**
-     * @param products with the version that is to be changed; without: whatever is there, of which the list tells no version
-     * @returns those that were changed
+     * @param products with versions to match, or without to overwrite, because lists have no versions
+     * @returns the changed products
      */
     async function setAll(
-      products: readonly (One & { readonly etag?: string })[],
-      statusOf: (product: One) => Product['status'],
-    ): Promise<readonly Changed[]> {
-      const done: Changed[] = []
+      products: readonly (ProductSummary & { readonly etag?: string })[],
+      statusOf: (product: ProductSummary) => Product['status'],
+    ): Promise<readonly ChangedProduct[]> {
+      const done: ChangedProduct[] = []
       failed.value = []
       for (const [nth, product] of products.entries()) {
         told.value = t('working', { done: nth, total: products.length })
@@ -82,7 +83,7 @@ export function useChoosing(onChanged: () => unknown): Choosing {
       told.value = ''
       const [first] = failed.value
       if (isThere.current) await latest.current()
-      // The list that would show them is no more.
+      // The list is no longer shown.
       else if (first) {
         const why = (first.error instanceof Error && first.error.message) || common('away')
         showError(new Error(t('leftAlone', { n: failed.value.length, name: truncate(first.product.title), why })))
@@ -96,7 +97,7 @@ export function useChoosing(onChanged: () => unknown): Choosing {
         () => status,
       )
       const refused = new Set(failed.value.map(({ product }) => product.id))
-      // What was chosen meanwhile stays so.
+      // Keeps products that were selected meanwhile.
       chosen.value = without(
         chosen.value,
         asked.map(({ id }) => id).filter((id) => !refused.has(id)),
@@ -109,8 +110,8 @@ export function useChoosing(onChanged: () => unknown): Choosing {
   }, [])
 }
 
-/** What is done with several: one after the other, with how far it is. */
-export function Chosen({ of: { chosen, told, failed, set }, here }: { of: Choosing; here: readonly Product[] }) {
+/** Selection and bulk actions with progress. */
+export function SelectionActions({ of: { chosen, told, failed, set }, here }: { of: ProductSelection; here: readonly Product[] }) {
   const isAll = here.every(({ id }) => chosen.value.has(id))
   const count = chosen.value.size
   return (
@@ -154,8 +155,8 @@ export function Chosen({ of: { chosen, told, failed, set }, here }: { of: Choosi
   )
 }
 
-/** What was refused, whatever the list shows by then. */
-export function NotChanged({ of: { failed } }: { of: Choosing }) {
+/** Failed changes. */
+export function FailedChanges({ of: { failed } }: { of: ProductSelection }) {
   if (failed.value.length === 0) return null
   return (
     <div class="problem" role="alert">

@@ -12,7 +12,7 @@ import { type StockBody, type StockText, stockBody } from './stock.domain.ts'
 
 const blank: StockText = { way: 'counted', quantity: '', reason: '' }
 
-/** Counts a variant, or says that there are more or fewer of it; with a way back for as long as it is told. */
+/** Sets or adjusts a variant's stock, with an undo for adjustments. */
 export function StockForm({ path, onChanged }: { path: { id: string; variantId: string }; onChanged: () => unknown }) {
   const [draft] = useState(() => draftOf<StockText>(blank))
   const [error, setError] = useState<string | undefined>(undefined)
@@ -33,7 +33,7 @@ export function StockForm({ path, onChanged }: { path: { id: string; variantId: 
     fill(draft, { quantity: '', reason: '' })
     await onChanged()
     const { delta } = body
-    // A count is put right by another count; what was taken or added is put back.
+    // A count is corrected by another count; an adjustment is reverted.
     const undo = async () => {
       await send({ delta: -(delta ?? 0), reason: t('undone') }, newIdempotencyKey())
       await onChanged()

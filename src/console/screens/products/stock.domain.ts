@@ -3,7 +3,7 @@ import { wholeNumber } from '../../lib/forms/number-input.ts'
 
 type Counted = Pick<Schema<'Variant'>, 'trackInventory' | 'onHand' | 'reserved'>
 
-/** Of variants that are counted: how many these are, how many are on hand, and how many of those are promised to nobody. */
+/** Returns the number of tracked variants, their stock and their unreserved stock. */
 export function stockOf(variants: readonly Counted[]): { counted: number; onHand: number; free: number } {
   const counted = variants.filter(({ trackInventory }) => trackInventory)
   const sum = (of: (variant: Counted) => number) => counted.reduce((total, variant) => total + of(variant), 0)
@@ -13,7 +13,7 @@ export function stockOf(variants: readonly Counted[]): { counted: number; onHand
 export type StockText = { readonly way: 'counted' | 'more' | 'fewer'; readonly quantity: string; readonly reason: string }
 export type StockBody = { delta?: number; counted?: number; reason?: string }
 
-/** What is sent of what was typed; undefined where it is no number. */
+/** Builds the body; undefined if the number is invalid. */
 export function stockBody({ way, quantity, reason }: StockText): StockBody | undefined {
   const value = wholeNumber(quantity)
   if (value === undefined || (way !== 'counted' && value === 0)) return undefined

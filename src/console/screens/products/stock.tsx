@@ -29,7 +29,7 @@ const columns = (named: ReturnType<typeof useStaffNames>): readonly Column<Chang
   { key: 'actor', title: t('by'), cell: ({ actor }) => named(actor) },
 ]
 
-/** The stock of one variant: how many there are, what changed it by hand, and the form for that. */
+/** A variant's stock with its history. */
 export default function Stock() {
   const { id = '', variant: variantId = '' } = useRoute().params
   const query = useQuery()

@@ -1,14 +1,14 @@
 import { truncate } from '../../lib/format/truncate.ts'
 import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import type { Editor, Row } from './editor.ts'
-import { wrongOf } from './field-texts.ts'
+import type { ProductEditor, VariantRow } from './editor.ts'
+import { fieldError } from './field-texts.ts'
 import { t } from './i18n.ts'
 
-/** What of a variant is not in every row. */
-export function VariantFields({ row, editor, currency }: { row: Row; editor: Editor; currency: string }) {
+/** The further fields of a variant. */
+export function VariantFields({ row, editor, currency }: { row: VariantRow; editor: ProductEditor; currency: string }) {
   const { draft, key } = row
-  const wrong = (field: string) => wrongOf(editor, `rows.${key}.${field}`, currency)
+  const wrong = (field: string) => fieldError(editor, `rows.${key}.${field}`, currency)
   const pictures = editor.pictures.value
   const shown = pictures.find((one) => one.key === draft.picture.value)
   return (

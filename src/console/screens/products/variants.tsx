@@ -5,25 +5,25 @@ import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
-import type { Editor, Row } from './editor.ts'
-import { type Figures, wrongOf } from './field-texts.ts'
+import type { ProductEditor, VariantRow } from './editor.ts'
+import { fieldError, type StockFigures } from './field-texts.ts'
 import { t } from './i18n.ts'
-import { missing, rowName, variantsMax } from './options.domain.ts'
+import { missingCombinations, rowName, variantsMax } from './options.domain.ts'
 import { VariantFields } from './variant-fields.tsx'
 
 export type VariantsProps = {
-  readonly editor: Editor
-  readonly figures: { readonly value: Figures }
+  readonly editor: ProductEditor
+  readonly figures: { readonly value: StockFigures }
   readonly currency: string
   readonly productId: string | undefined
 }
 
-/** The variants: one without options, else a row a combination. */
-export function Variants(props: VariantsProps) {
+/** The variants: one without options, else one row per combination. */
+export function VariantsSection(props: VariantsProps) {
   const { editor } = props
   const rows = editor.rows.value
   const options = editor.options.value
-  const lacking = missing(options, rows).length
+  const lacking = missingCombinations(options, rows).length
   const [only] = rows
   const isOne = rows.length === 1 && only !== undefined && rowName(options, only) === ''
   return (
@@ -31,15 +31,15 @@ export function Variants(props: VariantsProps) {
       {'rows' in editor.wrong.value && rows.length === 0 && <p class="error">{t('noVariants')}</p>}
       {isOne ? (
         <>
-          <FirstFields row={only} {...props} />
+          <MainVariantFields row={only} {...props} />
           <VariantFields row={only} {...props} />
         </>
       ) : (
         <>
-          {rows.length > 1 && <ForAll {...props} />}
+          {rows.length > 1 && <BulkEdit {...props} />}
           <div class="variants">
             {rows.map((row) => (
-              <VariantRow key={row.key} row={row} {...props} />
+              <VariantRowFields key={row.key} row={row} {...props} />
             ))}
           </div>
         </>
@@ -51,15 +51,15 @@ export function Variants(props: VariantsProps) {
           </Button>
         </div>
       )}
-      <Removed editor={editor} />
+      <RemovedVariants editor={editor} />
     </Section>
   )
 }
 
-/** What stands in every row: price, stock and number. */
-function FirstFields({ row, editor, currency, figures, productId }: VariantsProps & { row: Row }) {
+/** Price, stock and SKU, which every row shows. */
+function MainVariantFields({ row, editor, currency, figures, productId }: VariantsProps & { row: VariantRow }) {
   const { draft, id, key } = row
-  const wrong = (field: string) => wrongOf(editor, `rows.${key}.${field}`, currency)
+  const wrong = (field: string) => fieldError(editor, `rows.${key}.${field}`, currency)
   const figure = id === undefined ? undefined : figures.value.get(id)
   return (
     <div class="fields">
@@ -85,12 +85,12 @@ function FirstFields({ row, editor, currency, figures, productId }: VariantsProp
   )
 }
 
-function VariantRow(props: VariantsProps & { row: Row }) {
+function VariantRowFields(props: VariantsProps & { row: VariantRow }) {
   const { row, editor } = props
   const name = rowName(editor.options.value, row)
   const called = truncate(name)
   const isOpen = row.isOpen.value
-  // What is wrong is shown, wherever it is.
+  // Wrong rows are expanded.
   const isWrong = Object.keys(editor.wrong.value).some((field) => field.startsWith(`rows.${row.key}.`))
   return (
     <div class="variant" role="group" aria-label={called}>
@@ -113,17 +113,17 @@ function VariantRow(props: VariantsProps & { row: Row }) {
           <Button kind="quiet" icon="close" label={t('removeVariant', { name: called })} onPress={() => editor.removeRow(row.key)} />
         </span>
       </div>
-      <FirstFields {...props} />
+      <MainVariantFields {...props} />
       {(isOpen || isWrong) && <VariantFields {...props} />}
     </div>
   )
 }
 
-const common = ['price', 'compareAt', 'cost', 'weight', 'taxClass', 'lowStockAt'] as const
+const bulkFields = ['price', 'compareAt', 'cost', 'weight', 'taxClass', 'lowStockAt'] as const
 
-/** Puts the same into a field of every variant. */
-function ForAll({ editor }: VariantsProps) {
-  const field = useSignal<(typeof common)[number]>('price')
+/** Sets a field of every variant. */
+function BulkEdit({ editor }: VariantsProps) {
+  const field = useSignal<(typeof bulkFields)[number]>('price')
   const text = useSignal('')
   function apply(): void {
     for (const { draft } of editor.rows.value) draft[field.value].value = text.value
@@ -133,20 +133,20 @@ function ForAll({ editor }: VariantsProps) {
       class="for-all"
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || !(event.target instanceof HTMLInputElement)) return
-        // It would send the whole product.
+        // Enter would submit the product.
         event.preventDefault()
         apply()
       }}
     >
       <legend>{t('forAll')}</legend>
-      <SelectField label={t('field')} bind={field} options={common.map((one) => [one, t(one)] as const)} />
+      <SelectField label={t('field')} bind={field} options={bulkFields.map((one) => [one, t(one)] as const)} />
       <TextField label={t('value')} bind={text} max={40} code />
       <Button onPress={apply}>{t('apply')}</Button>
     </fieldset>
   )
 }
 
-function Removed({ editor }: { editor: Editor }) {
+function RemovedVariants({ editor }: { editor: ProductEditor }) {
   const removed = editor.removed.value
   if (removed.length === 0) return null
   const before = editor.before()

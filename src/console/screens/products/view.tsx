@@ -10,11 +10,11 @@ import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
-import type { Figures } from './field-texts.ts'
+import type { StockFigures } from './field-texts.ts'
 import { t } from './i18n.ts'
 
-/** A product, for whoever may read it and not change it. */
-export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: { readonly value: Figures } }) {
+/** A product for roles that cannot edit. */
+export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: { readonly value: StockFigures } }) {
   const { title, descriptionHtml, images, variants, status, vendor, type, tags, handle, publishedAt } = of
   return (
     <div class="columns">

@@ -8,7 +8,7 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
-import { moves, type StatusOf } from '../registries/registry.domain.ts'
+import { type StatusOf, statusMoves } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'ServiceProvider'>>[] => [
   { key: 'name', title: t('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
@@ -22,7 +22,7 @@ const columns = (): readonly Column<Schema<'ServiceProvider'>>[] => [
   },
 ]
 
-/** Who stores and carries for merchants, and attests to how. */
+/** Service providers. */
 export default function Providers() {
   const query = useQuery()
   return (
@@ -30,7 +30,7 @@ export default function Providers() {
       query={query}
       title={t('providers')}
       subtitle={t('providersText')}
-      statuses={Object.keys(moves.provider)}
+      statuses={Object.keys(statusMoves.provider)}
       create={{ href: operatorPath('providers', 'new'), text: t('newProvider') }}
       columns={columns()}
       href={({ id }) => operatorPath('providers', id)}

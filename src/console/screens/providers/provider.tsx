@@ -21,30 +21,30 @@ import { SecretOnce } from '../../ui/secret-once.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from '../registries/i18n.ts'
 import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
-import { History, Moves } from '../registries/status.tsx'
+import { StatusActions, StatusHistory } from '../registries/status.tsx'
 import { WalletsField } from '../registries/wallets-field.tsx'
 
 type Provider = Schema<'ServiceProvider'>
-type Held = { readonly data: Provider; readonly etag: string }
+type VersionedProvider = { readonly data: Provider; readonly etag: string }
 type Archetype = Provider['archetype']
-type Typed = { displayName: string; archetype: Archetype; wallets: readonly WalletRow[] }
+type ProviderText = { displayName: string; archetype: Archetype; wallets: readonly WalletRow[] }
 
 const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border'] as const satisfies readonly Archetype[]
 const archetypeOptions = () => archetypes.map((one) => [one, t(`archetype.${one}`)] as const)
 
-/** A service provider, or a new one. */
+/** Creates or edits a service provider. */
 export default function OneProvider() {
   const id = useRoute().params['id'] ?? 'new'
-  return id === 'new' ? <New /> : <Known id={id} />
+  return id === 'new' ? <NewProvider /> : <ExistingProvider id={id} />
 }
 
-const back = () => ({ href: operatorPath('providers'), text: t('providers') })
+const backLink = () => ({ href: operatorPath('providers'), text: t('providers') })
 
-function New() {
+function NewProvider() {
   const { route } = useLocation()
   const sendOnce = useIdempotentSend()
   const [made, setMade] = useState<Schema<'CreatedServiceProvider'> | undefined>(undefined)
-  const draft = useDraft<Typed>('new', { displayName: '', archetype: 'generic', wallets: [] })
+  const draft = useDraft<ProviderText>('new', { displayName: '', archetype: 'generic', wallets: [] })
   async function create(): Promise<void> {
     const { wallets, ...rest } = draft.now()
     const body = { ...rest, wallets: walletBodies(wallets, t('badMoment')) }
@@ -56,7 +56,7 @@ function New() {
   }
   if (made)
     return (
-      <Page key="made" title={made.displayName} back={back()} subtitle={<StatusBadge of={made.status} />}>
+      <Page key="made" title={made.displayName} back={backLink()} subtitle={<StatusBadge of={made.status} />}>
         <SecretOnce
           title={t('secret')}
           text={t('secretOnce')}
@@ -64,11 +64,11 @@ function New() {
           kept={t('goOn')}
           onKept={() => route(operatorPath('providers', made.id), true)}
         />
-        <Ingestion id={made.id} />
+        <IngestionUrl id={made.id} />
       </Page>
     )
   return (
-    <Page key="new" title={t('newProvider')} back={back()}>
+    <Page key="new" title={t('newProvider')} back={backLink()}>
       <Section>
         <Form onSubmit={create} submit={t('register')} dirty={draft.dirty}>
           <TextField label={t('name')} bind={draft.of.displayName} max={200} required hint={t('beginsPending')} />
@@ -80,39 +80,39 @@ function New() {
   )
 }
 
-const Ingestion = ({ id }: { id: string }) => (
+const IngestionUrl = ({ id }: { id: string }) => (
   <Section title={t('ingestion')} hint={t('ingestionText')}>
     <CopyableText text={`${location.origin}/webhooks/ingestion/${id}`} label={t('ingestion')} />
   </Section>
 )
 
-function Known({ id }: { id: string }) {
-  const read = (signal?: AbortSignal): Promise<Held> =>
+function ExistingProvider({ id }: { id: string }) {
+  const read = (signal?: AbortSignal): Promise<VersionedProvider> =>
     readVersioned(api.GET('/admin/service-providers/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const provider = useResource(id, read)
   const held = provider.data.value
   return (
     <Page
       title={held?.data.displayName ?? t('provider')}
-      back={back()}
+      back={backLink()}
       subtitle={held && <StatusBadge of={held.data.status} />}
       actions={
         held && (
-          <Moves
+          <StatusActions
             of="provider"
             status={held.data.status}
             name={held.data.displayName}
-            onMove={(status) => send(provider, held, { status }, { read })}
+            onMove={(status) => saveChange(provider, held, { status }, { read })}
           />
         )
       }
     >
-      <ResourceView of={provider}>{(of) => <Standing of={of} provider={provider} read={read} />}</ResourceView>
+      <ResourceView of={provider}>{(of) => <ProviderForm of={of} provider={provider} read={read} />}</ResourceView>
     </Page>
   )
 }
 
-type Change = {
+type ProviderChange = {
   displayName?: string
   archetype?: Archetype
   wallets?: ReturnType<typeof walletBodies>
@@ -120,12 +120,15 @@ type Change = {
 }
 const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
 
-/** Sends a change of that version, and shows what came of it. @returns whether it was done */
-async function send(
-  provider: Resource<Held>,
-  { data, etag }: Held,
-  change: Change,
-  { read, draft }: { read: () => Promise<Held>; draft?: RecordDraft<Held['data'], Typed> },
+/**
+ * Saves a change and shows the result.
+ * @returns whether it was saved
+ */
+async function saveChange(
+  provider: Resource<VersionedProvider>,
+  { data, etag }: VersionedProvider,
+  change: ProviderChange,
+  { read, draft }: { read: () => Promise<VersionedProvider>; draft?: RecordDraft<VersionedProvider['data'], ProviderText> },
 ): Promise<boolean> {
   return saveRecord(provider, etag, draft, {
     save: (version) =>
@@ -143,18 +146,30 @@ async function send(
   })
 }
 
-const typedOf = ({ displayName, archetype, wallets }: Provider): Typed => ({ displayName, archetype, wallets: wallets.map(walletRow) })
+const textOf = ({ displayName, archetype, wallets }: Provider): ProviderText => ({
+  displayName,
+  archetype,
+  wallets: wallets.map(walletRow),
+})
 
-function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; read: () => Promise<Held> }) {
+function ProviderForm({
+  of,
+  provider,
+  read,
+}: {
+  of: VersionedProvider
+  provider: Resource<VersionedProvider>
+  read: () => Promise<VersionedProvider>
+}) {
   const { data, etag } = of
   const sendOnce = useIdempotentSend()
   const [rotated, setRotated] = useState<Schema<'RotatedSecret'> | undefined>(undefined)
-  const draft = useRecordDraft(of, typedOf)
+  const draft = useRecordDraft(of, textOf)
   async function save(): Promise<void> {
     const { wallets, ...rest } = draft.now()
-    const isOther = JSON.stringify(wallets) !== JSON.stringify(typedOf(draft.begun().data).wallets)
+    const isOther = JSON.stringify(wallets) !== JSON.stringify(textOf(draft.begun().data).wallets)
     const change = { ...rest, ...(isOther ? { wallets: walletBodies(wallets, t('badMoment')) } : {}) }
-    if (await send(provider, draft.begun(), change, { read, draft })) notify(common('saved'))
+    if (await saveChange(provider, draft.begun(), change, { read, draft })) notify(common('saved'))
   }
   async function rotate(): Promise<void> {
     const sure = await confirm({
@@ -164,7 +179,7 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
       danger: true,
     })
     if (!sure) return
-    // Sent twice, it would end the secret that the first one made: whatever version it has made meanwhile, it is the same intention.
+    // A repeated request would invalidate the first secret, so the key does not depend on the version.
     try {
       const fresh = await sendOnce('secret', (key) => {
         const header = { 'idempotency-key': key, ...ifMatch(etag) }
@@ -172,7 +187,7 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
       })
       setRotated(fresh)
     } finally {
-      // Refused because somebody else was faster: what they did is shown, and it may be pressed again.
+      // After a version conflict the present record is shown.
       await provider.reload()
     }
   }
@@ -197,7 +212,7 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
           </Form>
         </Section>
         <div class="stack">
-          <Ingestion id={data.id} />
+          <IngestionUrl id={data.id} />
           <Section title={t('messages')} actions={<Button onPress={rotate}>{t('rotate')}</Button>}>
             <FactList
               of={[
@@ -210,7 +225,7 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
               <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
             </div>
           </Section>
-          <History of={data.statusHistory} />
+          <StatusHistory of={data.statusHistory} />
         </div>
       </div>
     </>

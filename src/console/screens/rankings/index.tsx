@@ -20,36 +20,36 @@ import { t } from './i18n.ts'
 type Merchant = Schema<'TopMerchants'>['data'][number]
 type Product = Schema<'TopProducts'>['data'][number]
 
-const offered = [7, 30, 90, 365] as const
+const dayChoices = [7, 30, 90, 365] as const
 const limits = [10, 25, 50, 100] as const
-/** On a network that is busy not for each order. */
-const everyMs = 5_000
-/** A day ends without being told of. */
-const looksMs = 60_000
+/** A busy instance must not recompute rankings for each order. */
+const reloadDelayMs = 5_000
+/** A new day sends no event. */
+const pollMs = 60_000
 
 type Dates = ReturnType<typeof rangeDates>
-const datesIn = (of: Query['of']): Dates => rangeDates(parseDateRange(of, offered))
+const queryDates = (of: Query['of']): Dates => rangeDates(parseDateRange(of, dayChoices))
 
-/** A ranking of the days of the address, as they are when it is read, with the moment of that. */
-function useTop<Of>(
+/** Reads a ranking with its reading time. */
+function useRanking<Of>(
   query: Query,
   limit: number,
   read: (asked: Dates & { limit: number; mode: SalesMode }, signal: AbortSignal) => Promise<Of>,
 ) {
   const top: Resource<Of & { readAt: string; isTest: boolean }> = useResource(`${rangeQuery(query.of)} ${limit}`, async (signal) => {
     const mode = await salesMode(signal)
-    const of = await read({ ...datesIn(query.of), limit, mode }, signal)
+    const of = await read({ ...queryDates(query.of), limit, mode }, signal)
     return { ...of, isTest: mode === 'TEST', readAt: new Date(serverNow()).toISOString() }
   })
-  useLiveReload(['order.confirmed'], top.reload, undefined, everyMs)
-  useVisibleInterval(looksMs, top.reload)
+  useLiveReload(['order.confirmed'], top.reload, undefined, reloadDelayMs)
+  useVisibleInterval(pollMs, top.reload)
   return top
 }
 
-/** What affiliates sold most of, and for whom. */
+/** Best-selling products and merchants of affiliates. */
 export default function Rankings() {
   const query = useQuery()
-  const shown = parseDateRange(query.of, offered)
+  const shown = parseDateRange(query.of, dayChoices)
   const limit = limits.find((one) => String(one) === query.of['limit']) ?? 10
   const byProduct = query.of['top'] === 'products'
   const path = byProduct ? '/admin/affiliate/top-products' : '/admin/affiliate/top-merchants'
@@ -61,14 +61,18 @@ export default function Rankings() {
         <Button
           icon="download"
           onPress={async () =>
-            download(pathWith(path, { ...datesIn(query.of), limit, mode: await salesMode() }), `${path.split('/').at(-1)}.csv`, 'text/csv')
+            download(
+              pathWith(path, { ...queryDates(query.of), limit, mode: await salesMode() }),
+              `${path.split('/').at(-1)}.csv`,
+              'text/csv',
+            )
           }
         >
           {common('download')}
         </Button>
       }
     >
-      <DateRangeFilter query={query} shown={shown} offered={offered} />
+      <DateRangeFilter query={query} shown={shown} offered={dayChoices} />
       <Tabs
         label={t('kind')}
         of={[
@@ -76,13 +80,13 @@ export default function Rankings() {
           { href: query.href({ top: 'products' }), text: t('products'), current: byProduct },
         ]}
       />
-      <Limit query={query} limit={limit} />
-      {byProduct ? <Products query={query} limit={limit} /> : <Merchants query={query} limit={limit} />}
+      <LimitFilter query={query} limit={limit} />
+      {byProduct ? <TopProducts query={query} limit={limit} /> : <TopMerchants query={query} limit={limit} />}
     </Page>
   )
 }
 
-const Limit = ({ query, limit }: { query: Query; limit: number }) => (
+const LimitFilter = ({ query, limit }: { query: Query; limit: number }) => (
   <div class="filters">
     <label class="filter">
       <span>{t('limit')}</span>
@@ -97,8 +101,8 @@ const Limit = ({ query, limit }: { query: Query; limit: number }) => (
   </div>
 )
 
-type ReadOf = { startDate: string; endDate: string; readAt: string; isTest: boolean }
-const Days = ({ of: { startDate, endDate, readAt, isTest } }: { of: ReadOf }) => (
+type RankingReading = { startDate: string; endDate: string; readAt: string; isTest: boolean }
+const RankingDates = ({ of: { startDate, endDate, readAt, isTest } }: { of: RankingReading }) => (
   <>
     <p class="faint">
       {t('days', { from: day(startDate), to: day(endDate) })} · {common('asOf', { at: moment(readAt) })}
@@ -106,7 +110,7 @@ const Days = ({ of: { startDate, endDate, readAt, isTest } }: { of: ReadOf }) =>
     {isTest && <Note tone="info">{common('testMode')}</Note>}
   </>
 )
-const Nothing = () => <EmptyState icon="people" title={t('none')} text={t('noneText')} />
+const NoRanking = () => <EmptyState icon="people" title={t('none')} text={t('noneText')} />
 
 const merchantColumns = (): readonly Column<Merchant>[] => [
   { key: 'rank', title: t('rank'), cell: ({ rank }) => number(rank) },
@@ -115,15 +119,17 @@ const merchantColumns = (): readonly Column<Merchant>[] => [
   { key: 'orders', title: t('orders'), end: true, cell: ({ orders }) => number(orders) },
 ]
 
-function Merchants({ query, limit }: { query: Query; limit: number }) {
-  const top = useTop(query, limit, (asked, signal) => ok(api.GET('/admin/affiliate/top-merchants', { params: { query: asked }, signal })))
+function TopMerchants({ query, limit }: { query: Query; limit: number }) {
+  const top = useRanking(query, limit, (asked, signal) =>
+    ok(api.GET('/admin/affiliate/top-merchants', { params: { query: asked }, signal })),
+  )
   return (
     <ResourceView of={top}>
       {(of) => (
         <>
-          <Days of={of} />
+          <RankingDates of={of} />
           {of.data.length === 0 ? (
-            <Nothing />
+            <NoRanking />
           ) : (
             <Table
               caption={t('merchants')}
@@ -155,15 +161,17 @@ const productColumns = (): readonly Column<Product>[] => [
   { key: 'gmv', title: t('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
 ]
 
-function Products({ query, limit }: { query: Query; limit: number }) {
-  const top = useTop(query, limit, (asked, signal) => ok(api.GET('/admin/affiliate/top-products', { params: { query: asked }, signal })))
+function TopProducts({ query, limit }: { query: Query; limit: number }) {
+  const top = useRanking(query, limit, (asked, signal) =>
+    ok(api.GET('/admin/affiliate/top-products', { params: { query: asked }, signal })),
+  )
   return (
     <ResourceView of={top}>
       {(of) => (
         <>
-          <Days of={of} />
+          <RankingDates of={of} />
           {of.data.length === 0 ? (
-            <Nothing />
+            <NoRanking />
           ) : (
             <Table caption={t('products')} columns={productColumns()} rows={of.data} rowKey={({ productId }) => productId} />
           )}

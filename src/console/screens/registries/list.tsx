@@ -9,15 +9,14 @@ import { ListView } from '../../ui/list-view.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 
-/** So often it is looked at what others have done. */
-const looksMs = 30_000
+const pollMs = 30_000
 
 type List<Row> = { readonly data: Row[]; readonly page: number; readonly limit: number; readonly total: number; readonly pages: number }
 
 /**
- * A list of records, newest first, by status and page, with a way to a new one.
- * @param read a page of it, in that status
- * @param empty says what would be here, and what it is for
+ * A registry's list with status filter.
+ * @param read reads a page
+ * @param empty texts of an empty list
  */
 export function RegistryList<Row extends { readonly id: string }>({
   query,
@@ -42,13 +41,13 @@ export function RegistryList<Row extends { readonly id: string }>({
   read: (status: string | undefined, signal: AbortSignal) => Promise<List<Row>>
   empty: { title: string; text: string }
   above?: ComponentChildren
-  /** It is a part of all by more than their status. */
+  /** Whether other filters are set. */
   isNarrowed?: boolean
 }) {
   const status = statuses.find((one) => one === query.of['status'])
   const list = useResource(JSON.stringify([query.of, query.page]), (signal) => read(status, signal))
-  // Nothing of these is told.
-  useVisibleInterval(looksMs, list.reload)
+  // Registries send no events.
+  useVisibleInterval(pollMs, list.reload)
   return (
     <Page
       title={title}

@@ -9,15 +9,18 @@ import { Moment } from '../../ui/moment.tsx'
 import { Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
-import { isEnd, movesFrom, type Registry, type StatusOf } from './registry.domain.ts'
+import { isFinal, movesFrom, type Registry, type StatusOf } from './registry.domain.ts'
 
-const verbOf = (to: string): string => {
+const moveName = (to: string): string => {
   const key = `move.${to}`
   return t.has(key) ? t(key) : to
 }
 
-/** What a record may become, each asked about with what comes of it. @param onMove answers whether it was done */
-export function Moves<Of extends Registry>({
+/**
+ * Buttons of the possible transitions, each with a confirmation.
+ * @param onMove returns whether it was saved
+ */
+export function StatusActions<Of extends Registry>({
   of,
   status,
   name,
@@ -30,13 +33,13 @@ export function Moves<Of extends Registry>({
 }) {
   async function move(to: StatusOf<Of>): Promise<void> {
     const key = `${of}.${to}`
-    const verb = verbOf(to)
+    const verb = moveName(to)
     const sure = await confirm({
       title: t('moveOf', { move: verb, name: truncate(name) }),
       body: (
         <>
           {t.has(key) && <p>{t(key)}</p>}
-          {isEnd(to) && <p>{t('noWayBack')}</p>}
+          {isFinal(to) && <p>{t('noWayBack')}</p>}
         </>
       ),
       action: verb,
@@ -48,15 +51,15 @@ export function Moves<Of extends Registry>({
     <>
       {movesFrom(of, status).map((to) => (
         <Button key={to} kind={to === 'ACTIVE' ? 'primary' : 'danger'} onPress={() => move(to)}>
-          {verbOf(to)}
+          {moveName(to)}
         </Button>
       ))}
     </>
   )
 }
 
-/** What somebody was from when on, and who said so. */
-export const History = ({ of }: { of: Schema<'AdminLender'>['statusHistory'] | Schema<'ServiceProvider'>['statusHistory'] }) => (
+/** The status history. */
+export const StatusHistory = ({ of }: { of: Schema<'AdminLender'>['statusHistory'] | Schema<'ServiceProvider'>['statusHistory'] }) => (
   <Section title={t('history')}>
     <ol class="timeline">
       {of.toReversed().map(({ status, at, actor }) => (

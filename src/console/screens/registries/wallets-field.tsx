@@ -3,9 +3,9 @@ import { useId } from 'preact/hooks'
 import { common } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { t } from './i18n.ts'
-import { noWallet, type WalletRow } from './registry.domain.ts'
+import { blankWallet, type WalletRow } from './registry.domain.ts'
 
-/** The wallets by which somebody attests, each with its time. */
+/** The wallets of an attester, each with its validity. */
 export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
   const id = useId()
   const change = (at: number, part: Partial<WalletRow>) => {
@@ -56,7 +56,7 @@ export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
         <Button
           icon="plus"
           onPress={() => {
-            bind.value = [...bind.value, noWallet]
+            bind.value = [...bind.value, blankWallet]
           }}
         >
           {t('addWallet')}

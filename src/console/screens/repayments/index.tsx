@@ -14,18 +14,18 @@ import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { Earned } from '../lending-queue/credit-limit.tsx'
+import { CreditTier } from '../lending-queue/credit-limit.tsx'
 import { t } from './i18n.ts'
 import { RecordDialog } from './record.tsx'
-import { allLenders } from './record-search.ts'
+import { readLenders } from './record-search.ts'
 import type { Repayment } from './repayment.domain.ts'
 import { ReverseDialog } from './reverse.tsx'
-import { Tape } from './tape.tsx'
+import { LoanTapeImport } from './tape.tsx'
 
 const tones = { ON_TIME: 'good', LATE: 'warn', DEFAULT: 'bad' } as const
 
-/** A day of the API, in UTC, as tapes have them; the whole moment where one points at it. */
-const Day = ({ at }: { at: string }) => (
+/** A UTC date as in loan tapes; the timestamp is the title. */
+const UtcDay = ({ at }: { at: string }) => (
   <time dateTime={at} title={at}>
     {day(at.slice(0, 10))}
   </time>
@@ -46,8 +46,8 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
     ),
   },
   { key: 'amount', title: t('amount'), end: true, cell: ({ amountUsd }) => usd(amountUsd) },
-  { key: 'due', title: t('due'), cell: ({ dueAt }) => <Day at={dueAt} /> },
-  { key: 'settled', title: t('settled'), cell: ({ settledAt }) => (settledAt ? <Day at={settledAt} /> : '–') },
+  { key: 'due', title: t('due'), cell: ({ dueAt }) => <UtcDay at={dueAt} /> },
+  { key: 'settled', title: t('settled'), cell: ({ settledAt }) => (settledAt ? <UtcDay at={settledAt} /> : '–') },
   {
     key: 'who',
     title: t('lenderMerchant'),
@@ -85,7 +85,7 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
   },
 ]
 
-/** What merchants paid back, or did not: by this their tiers of credit rise. */
+/** Repayments of merchants, which raise their credit tiers. */
 export default function Repayments() {
   const query = useQuery()
   const { merchantId, lenderId, loanRef, do: doing } = query.of
@@ -100,22 +100,22 @@ export default function Repayments() {
   const list = useResource(JSON.stringify([asked, query.page]), (signal) =>
     ok(api.GET('/admin/repayments', { params: { query: { ...asked, page: query.page } }, signal })),
   )
-  // Their names alone: where they cannot be read, ids stand there.
+  // Lender names; ids are shown if the read fails.
   const lenders = useResource(
     'lenders',
-    async (signal) => new Map((await allLenders(signal)).map(({ id, displayName }) => [id, displayName])),
+    async (signal) => new Map((await readLenders(signal)).map(({ id, displayName }) => [id, displayName])),
   )
   const names = lenders.data.value ?? new Map<string, string>()
   const close = () => query.set({ do: undefined, id: undefined, page: query.of['page'] }, { replace: true })
-  /** So often something was recorded or taken back here, by which a merchant stands otherwise. */
+  /** Remounts the credit tier after each change. */
   const [changes, setChanges] = useState(0)
-  async function changed(): Promise<void> {
+  async function reload(): Promise<void> {
     setChanges((count) => count + 1)
     await list.reload()
   }
-  function done(): Promise<void> {
+  function finish(): Promise<void> {
     close()
-    return changed()
+    return reload()
   }
   const reversed = doing === 'reverse' ? list.data.value?.data.find(({ id, reversal }) => id === query.of['id'] && !reversal) : undefined
   return (
@@ -133,7 +133,7 @@ export default function Repayments() {
         </>
       }
     >
-      {doing === 'tape' && <Tape onDone={changed} onClose={close} />}
+      {doing === 'tape' && <LoanTapeImport onDone={reload} onClose={close} />}
       <Filters
         query={query}
         filters={[
@@ -152,9 +152,9 @@ export default function Repayments() {
       >
         {(page) => <Table caption={t('title')} columns={columns(query, names)} rows={page.data} rowKey={({ id }) => id} />}
       </ListView>
-      {merchantId && <Earned key={changes} merchantId={merchantId} query={query} />}
-      {doing === 'record' && <RecordDialog merchantId={merchantId} onClose={close} onDone={done} />}
-      {reversed && <ReverseDialog of={reversed} onClose={close} onDone={done} />}
+      {merchantId && <CreditTier key={changes} merchantId={merchantId} query={query} />}
+      {doing === 'record' && <RecordDialog merchantId={merchantId} onClose={close} onDone={finish} />}
+      {reversed && <ReverseDialog of={reversed} onClose={close} onDone={finish} />}
     </Page>
   )
 }

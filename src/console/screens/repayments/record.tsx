@@ -16,9 +16,12 @@ import { Note } from '../../ui/note.tsx'
 import { PickField } from '../../ui/picker.tsx'
 import { t } from './i18n.ts'
 import { findMerchants, lenderFinder } from './record-search.ts'
-import { bodyOf, nothingTyped, type Wrong } from './repayment.domain.ts'
+import { blankRepayment, bodyOf, type FieldErrors } from './repayment.domain.ts'
 
-/** Records what became of one instalment. @param merchantId whose repayments are shown, where it is one's */
+/**
+ * Records an instalment.
+ * @param merchantId preselected merchant
+ */
 export function RecordDialog({
   merchantId,
   onClose,
@@ -31,8 +34,8 @@ export function RecordDialog({
   const merchant = useSignal<readonly Choice[]>(merchantId ? [{ id: merchantId, text: merchantId }] : [])
   const lender = useSignal<readonly Choice[]>([])
   const findLenders = useMemo(lenderFinder, [])
-  const draft = useDraft('repayment', nothingTyped)
-  const wrong = useSignal<Wrong>({})
+  const draft = useDraft('repayment', blankRepayment)
+  const wrong = useSignal<FieldErrors>({})
   const sendOnce = useIdempotentSend()
   const { of } = draft
   async function record(): Promise<void> {
@@ -44,7 +47,7 @@ export function RecordDialog({
     notify(t('isRecorded'))
     onDone()
   }
-  const said = (name: keyof Wrong) => {
+  const said = (name: keyof FieldErrors) => {
     const what = wrong.value[name]
     return what === undefined ? undefined : what === 'amount' ? notAmount('USD') : common('required')
   }

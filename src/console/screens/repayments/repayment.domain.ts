@@ -1,42 +1,42 @@
-/** What an operator types of a repayment, and what the API is sent. */
+/** The form values of a repayment and its body. */
 import type { Schema } from '../../lib/api/api.ts'
 import type { Outcome } from '../../lib/format/lending-names.ts'
-import { usdOf } from '../lending-queue/review.domain.ts'
+import { parseUsd } from '../lending-queue/review.domain.ts'
 
 export type Repayment = Schema<'Repayment'>
 
-export type Typed = {
+export type RepaymentText = {
   readonly loanRef: string
   readonly outcome: Outcome
   readonly amount: string
-  /** Days, as a field `date` has them. */
+  /** `date` values. */
   readonly due: string
   readonly settled: string
 }
-export const nothingTyped: Typed = { loanRef: '', outcome: 'ON_TIME', amount: '', due: '', settled: '' }
+export const blankRepayment: RepaymentText = { loanRef: '', outcome: 'ON_TIME', amount: '', due: '', settled: '' }
 
-/** What is wrong, by field: `required`, or that it is no amount. */
-export type Wrong = { readonly [Name in 'merchant' | 'lender' | 'loanRef' | 'amount' | 'due' | 'settled']?: 'required' | 'amount' }
+/** Errors by field. */
+export type FieldErrors = { readonly [Name in 'merchant' | 'lender' | 'loanRef' | 'amount' | 'due' | 'settled']?: 'required' | 'amount' }
 
 type Body = Omit<Repayment, 'id' | 'source' | 'recordedBy' | 'recordedAt' | 'reversal'>
 
-/** Days begin where the API's do, in UTC: those of a loan tape are read the same way. */
-const momentOf = (day: string): string => `${day}T00:00:00.000Z`
+/** Days start in UTC, as in loan tapes. */
+const startOfDay = (day: string): string => `${day}T00:00:00.000Z`
 
 export function bodyOf(
-  typed: Typed,
+  typed: RepaymentText,
   of: { merchantId?: string | undefined; lenderId?: string | undefined },
-): { body: Body } | { wrong: Wrong } {
-  const amountUsd = usdOf(typed.amount)
+): { body: Body } | { wrong: FieldErrors } {
+  const amountUsd = parseUsd(typed.amount)
   const loanRef = typed.loanRef.trim()
   const isSettled = typed.settled !== ''
-  const wrong: Wrong = {
+  const wrong: FieldErrors = {
     ...(!of.merchantId && { merchant: 'required' }),
     ...(!of.lenderId && { lender: 'required' }),
     ...(loanRef === '' && { loanRef: 'required' }),
     ...((amountUsd === undefined || amountUsd === 0) && { amount: 'amount' }),
     ...(typed.due === '' && { due: 'required' }),
-    // What nobody paid has no such day.
+    // A default has no settlement date.
     ...(!isSettled && typed.outcome !== 'DEFAULT' && { settled: 'required' }),
   }
   if (Object.keys(wrong).length > 0 || !of.merchantId || !of.lenderId || amountUsd === undefined) return { wrong }
@@ -47,8 +47,8 @@ export function bodyOf(
       loanRef,
       outcome: typed.outcome,
       amountUsd,
-      dueAt: momentOf(typed.due),
-      settledAt: isSettled ? momentOf(typed.settled) : null,
+      dueAt: startOfDay(typed.due),
+      settledAt: isSettled ? startOfDay(typed.settled) : null,
     },
   }
 }

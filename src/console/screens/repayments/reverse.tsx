@@ -12,7 +12,7 @@ import { Form } from '../../ui/form.tsx'
 import { t } from './i18n.ts'
 import type { Repayment } from './repayment.domain.ts'
 
-/** Takes a repayment back, by an entry of its own: it counts no more. */
+/** Reverses a repayment by a new entry. */
 export function ReverseDialog({ of, onClose, onDone }: { of: Repayment; onClose: () => void; onDone: () => void }) {
   const reason = useSignal('')
   const sendOnce = useIdempotentSend()

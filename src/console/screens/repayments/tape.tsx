@@ -17,16 +17,16 @@ import { t } from './i18n.ts'
 import { tapeColumns } from './repayment.domain.ts'
 
 type Report = Schema<'LoanTapeReport'>
-/** Megabytes of 1,048,576 bytes, as the API says them: what is larger is not sent in vain. */
+/** The API's limit in megabytes of 1,048,576 bytes. */
 const mbMax = 20
 
-type Ended = { readonly report: Report } | { readonly error: unknown } | { readonly text: string }
+type ImportOutcome = { readonly report: Report } | { readonly error: unknown } | { readonly text: string }
 
-/** Imports a lender's loan tape. Sent again it changes nothing that is there, so one that broke off is simply sent again. */
-export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
+/** Imports a loan tape. A repeated import changes nothing, so an interrupted one is simply sent again. */
+export function LoanTapeImport({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
   const file = useSignal<File | undefined>(undefined)
   const under = useSignal<{ phase: 'sending' | 'working'; part?: number } | undefined>(undefined)
-  const ended = useSignal<Ended | undefined>(undefined)
+  const ended = useSignal<ImportOutcome | undefined>(undefined)
   const stopping = useRef<AbortController | undefined>(undefined)
   const result = useRef<HTMLDivElement>(null)
 
@@ -87,13 +87,13 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
       <div ref={result} tabIndex={-1} class="form-problem loaded">
         {ended.value && 'text' in ended.value && <Note tone="warn">{ended.value.text}</Note>}
         {ended.value && 'error' in ended.value && <ErrorMessage error={ended.value.error} />}
-        {ended.value && 'report' in ended.value && <Reported of={ended.value.report} />}
+        {ended.value && 'report' in ended.value && <LoanTapeReport of={ended.value.report} />}
       </div>
     </Section>
   )
 }
 
-const Reported = ({ of }: { of: Report }) => (
+const LoanTapeReport = ({ of }: { of: Report }) => (
   <>
     <Note tone={of.failed > 0 ? 'warn' : 'good'}>{t('tapeDone', { n: of.recorded })}</Note>
     <FactList

@@ -28,12 +28,12 @@ export default function Hosts() {
   )
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
-      {mayManage.value && <Add onAdded={hosts.reload} />}
+      {mayManage.value && <AddHost onAdded={hosts.reload} />}
       <ListView of={hosts} query={query} empty={<EmptyState icon="server" title={t('none')} text={t('noneText')} />}>
         {(list) => (
           <>
             {list.data.map((host) => (
-              <One key={host.host} host={host} hosts={hosts} />
+              <HostSection key={host.host} host={host} hosts={hosts} />
             ))}
           </>
         )}
@@ -42,7 +42,7 @@ export default function Hosts() {
   )
 }
 
-function Add({ onAdded }: { onAdded: () => Promise<void> }) {
+function AddHost({ onAdded }: { onAdded: () => Promise<void> }) {
   const host = useSignal('')
   async function add(): Promise<void> {
     const added = await ok(api.POST('/shops/v2/hosts', { body: { host: host.value.trim() } }))
@@ -59,7 +59,7 @@ function Add({ onAdded }: { onAdded: () => Promise<void> }) {
   )
 }
 
-function One({ host: { host, txtName, txtValue, verifiedAt }, hosts }: { host: Host; hosts: Resource<{ data: Host[] }> }) {
+function HostSection({ host: { host, txtName, txtValue, verifiedAt }, hosts }: { host: Host; hosts: Resource<{ data: Host[] }> }) {
   const [seen, setSeen] = useState<unknown>(undefined)
   const path = { host }
   async function verify(): Promise<void> {
@@ -67,7 +67,7 @@ function One({ host: { host, txtName, txtValue, verifiedAt }, hosts }: { host: H
     try {
       await api.POST('/shops/v2/hosts/{host}/verify', { params: { path } })
     } catch (refusal) {
-      // What was seen in the DNS instead: it stays beside the record.
+      // The DNS records that were found stay beside the expected one.
       setSeen(refusal)
       return
     }
@@ -75,7 +75,7 @@ function One({ host: { host, txtName, txtValue, verifiedAt }, hosts }: { host: H
     notify(t('verified', { host }))
   }
   async function remove(): Promise<void> {
-    // It may count by now, or not any more: the DNS is looked at from time to time.
+    // The state can have changed, because the DNS is checked regularly.
     await hosts.reload()
     const now = hosts.data.value?.data.find((one) => one.host === host)
     if (!now) return

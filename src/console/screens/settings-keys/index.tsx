@@ -19,15 +19,15 @@ import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
-/** How long an old key goes on, in seconds. */
-const graces = [0, 3_600, 21_600, 86_400] as const
-type Grace = `${(typeof graces)[number]}`
+/** How long the old key stays valid, in seconds. */
+const gracePeriods = [0, 3_600, 21_600, 86_400] as const
+type GracePeriod = `${(typeof gracePeriods)[number]}`
 
-/** A secret key that is on the page, and of a new one until when the one before goes on: null where it has ended. */
-type Shown = { readonly key: string; readonly previousUntil?: string | null }
+/** A shown secret key. `previousUntil`: when the old key expires; null if it has. */
+type ShownKey = { readonly key: string; readonly previousUntil?: string | null }
 
 export default function Keys() {
-  const [shown, setShown] = useState<Shown | undefined>(undefined)
+  const [shown, setShown] = useState<ShownKey | undefined>(undefined)
   return (
     <Page
       title={t('title')}
@@ -37,16 +37,16 @@ export default function Keys() {
         </>
       }
     >
-      <Publishable />
-      <Secret shown={shown} setShown={setShown} />
-      <Rotate onRotated={setShown} />
+      <PublishableKey />
+      <SecretKey shown={shown} setShown={setShown} />
+      <RotateKey onRotated={setShown} />
     </Page>
   )
 }
 
-function Publishable() {
+function PublishableKey() {
   const name = shopName.value ?? ''
-  // A shop that goes live has other keys.
+  // Going live replaces the keys.
   const found = useResource(`${name} ${shop.value?.mode}`, (signal) =>
     ok(api.GET('/shops/v2/public/name/{shopName}', { params: { path: { shopName: name } }, signal })),
   )
@@ -65,7 +65,7 @@ function Publishable() {
   )
 }
 
-function Secret({ shown, setShown }: { shown: Shown | undefined; setShown: (shown: Shown | undefined) => void }) {
+function SecretKey({ shown, setShown }: { shown: ShownKey | undefined; setShown: (shown: ShownKey | undefined) => void }) {
   const [error, setError] = useState<unknown>(undefined)
   async function show(): Promise<void> {
     const isSure = await confirm({ title: t('showTitle'), body: <p>{t('showText')}</p>, action: t('show') })
@@ -108,9 +108,9 @@ function Secret({ shown, setShown }: { shown: Shown | undefined; setShown: (show
   )
 }
 
-function Rotate({ onRotated }: { onRotated: (shown: Shown) => void }) {
-  const grace = useSignal<Grace>('3600')
-  // Sent twice, it would end the key that the first one made.
+function RotateKey({ onRotated }: { onRotated: (shown: ShownKey) => void }) {
+  const grace = useSignal<GracePeriod>('3600')
+  // A repeated request would invalidate the first new key.
   const sendOnce = useIdempotentSend()
   async function rotate(): Promise<void> {
     const graceSeconds = Number(grace.value)
@@ -133,7 +133,7 @@ function Rotate({ onRotated }: { onRotated: (shown: Shown) => void }) {
           bind={grace}
           label={t('grace')}
           hint={t('graceHint')}
-          options={graces.map((seconds) => [`${seconds}` as Grace, t(`grace.${seconds}`)])}
+          options={gracePeriods.map((seconds) => [`${seconds}` as GracePeriod, t(`grace.${seconds}`)])}
         />
       </Form>
     </Section>

@@ -14,13 +14,14 @@ import { t } from './i18n.ts'
 import { type MailTexts, mailBody, textsOfMail } from './mail.domain.ts'
 import { MailPreview } from './preview.tsx'
 
-type Settings = Schema<'MailSettings'>
-type Held = { data: Settings; etag: string }
+type SettingsForm = Schema<'MailSettings'>
+type VersionedSettings = { data: SettingsForm; etag: string }
 
-const read = (signal?: AbortSignal): Promise<Held> => readVersioned<Settings>(api.GET('/shops/v2/mail', signal ? { signal } : {}))
+const read = (signal?: AbortSignal): Promise<VersionedSettings> =>
+  readVersioned<SettingsForm>(api.GET('/shops/v2/mail', signal ? { signal } : {}))
 const languageOptions = Object.entries(languages) as [Language, string][]
 
-/** How the mails to shoppers look, and who they are from. */
+/** Sender and design of mails to shoppers. */
 export default function Mail() {
   const settings = useResource('', read)
   return (
@@ -29,8 +30,8 @@ export default function Mail() {
         {(held) => (
           <>
             {!held.data.sending && <Note tone="warn">{t('off')}</Note>}
-            <Limits of={held.data} />
-            <Settings held={held} resource={settings} />
+            <MailLimits of={held.data} />
+            <SettingsForm held={held} resource={settings} />
             <MailPreview version={held.etag} usual={held.data.language} />
           </>
         )}
@@ -39,8 +40,8 @@ export default function Mail() {
   )
 }
 
-/** To whom the shop's mails go, and which did not leave. */
-const Limits = ({ of: { sending, limits } }: { of: Settings }) =>
+/** Warns about limited, delayed or refused mails. */
+const MailLimits = ({ of: { sending, limits } }: { of: SettingsForm }) =>
   sending ? (
     <>
       {limits.onlyStaff && <Note tone="warn">{t('onlyStaff')}</Note>}
@@ -49,8 +50,8 @@ const Limits = ({ of: { sending, limits } }: { of: Settings }) =>
     </>
   ) : null
 
-/** What is typed, by the names of the fields. */
-const shown = (of: MailTexts): readonly (readonly [string, string])[] => [
+/** Returns the settings as rows, for conflicts. */
+const settingRows = (of: MailTexts): readonly (readonly [string, string])[] => [
   [t('senderName'), of.senderName],
   [t('replyTo'), of.replyTo],
   [t('language'), languages[of.language]],
@@ -58,21 +59,21 @@ const shown = (of: MailTexts): readonly (readonly [string, string])[] => [
   [t('background'), of.ownBackground ? of.background : t('usual')],
 ]
 
-function Settings({ held, resource }: { held: Held; resource: Resource<Held> }) {
+function SettingsForm({ held, resource }: { held: VersionedSettings; resource: Resource<VersionedSettings> }) {
   const { effective } = held.data
   const draft = useDraft('', textsOfMail(held.data))
   async function save(): Promise<void> {
     const typed = draft.now()
-    const differences = (theirs: Settings): readonly (readonly [string, string, string])[] => {
-      const there = shown(textsOfMail(theirs))
-      return shown(typed).flatMap(([name, yours], at) => {
+    const differences = (theirs: SettingsForm): readonly (readonly [string, string, string])[] => {
+      const there = settingRows(textsOfMail(theirs))
+      return settingRows(typed).flatMap(([name, yours], at) => {
         const other = there[at]?.[1] ?? ''
         return yours === other ? [] : [[name, yours, other] as const]
       })
     }
     const saved = await saveVersioned(held.etag, {
       save: (version) =>
-        readVersioned<Settings>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(typed) })),
+        readVersioned<SettingsForm>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(typed) })),
       theirs: () => read(),
       differences,
       done: (now) => (differences(now.data).length === 0 ? now : undefined),

@@ -1,4 +1,4 @@
-/** The form of how a shop's mails look. */
+/** The form values of mail settings and their body. */
 import type { Schema } from '../../lib/api/api.ts'
 import type { Language } from '../../lib/i18n/catalog.ts'
 
@@ -8,14 +8,13 @@ export type MailTexts = {
   senderName: string
   replyTo: string
   language: Language
-  /** Whether there is a colour of one's own; a field for colours always holds one. */
+  /** Whether an own colour is set; a colour field always has a value. */
   ownAccent: boolean
   accent: string
   ownBackground: boolean
   background: string
 }
 
-/** Settings as their fields show them. */
 export const textsOfMail = ({ senderName, replyTo, language, colours, effective }: Settings): MailTexts => ({
   senderName: senderName ?? '',
   replyTo: replyTo ?? '',
@@ -26,7 +25,7 @@ export const textsOfMail = ({ senderName, replyTo, language, colours, effective 
   background: colours.background ?? effective.colours.background,
 })
 
-/** The body of `PUT /shops/v2/mail`, which replaces all of it. */
+/** Builds the body of `PUT /shops/v2/mail`, which replaces all settings. */
 export const mailBody = ({ senderName, replyTo, language, ownAccent, accent, ownBackground, background }: MailTexts) => ({
   senderName: senderName.trim() || null,
   replyTo: replyTo.trim() || null,

@@ -10,7 +10,7 @@ import { t } from './i18n.ts'
 
 type Template = paths['/shops/v2/mail/preview/{template}']['get']['parameters']['path']['template']
 
-/** Every mail that there is: the type of the document says when one is missing here or is no more. */
+/** All templates. The type fails if one is missing or removed. */
 const all: Readonly<Record<Template, true>> = {
   'order-confirmed': true,
   'payment-failed': true,
@@ -31,8 +31,8 @@ const widths = ['desk', 'phone'] as const
 const oneOf = <T extends string>(of: readonly T[], text: string | undefined, usual: T): T => of.find((one) => one === text) ?? usual
 
 /**
- * A mail as it looks and as it reads.
- * @param version another one reads it anew: the settings have changed
+ * Shows a mail as HTML and text.
+ * @param version reloads after the settings changed
  * @param usual the shop's language
  */
 export function MailPreview({ version, usual }: { version: string; usual: Language }) {

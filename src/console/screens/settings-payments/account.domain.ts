@@ -1,4 +1,4 @@
-/** The form of a processor's account. */
+/** The form values of a processor account and its body. */
 import { modeOfKey } from '../../../lib/processor-keys.ts'
 import type { Schema } from '../../lib/api/api.ts'
 
@@ -6,7 +6,7 @@ type Kind = Pick<Schema<'ProcessorFields'>, 'fields' | 'takesMode'>
 export type Mode = Schema<'ProcessorAccount'>['mode']
 type Body = Schema<'PutProcessorAccount'>
 
-/** What was typed, under its names; what was left empty is left out. */
+/** Builds the body of the filled fields. */
 export function accountBody({ fields, takesMode }: Kind, typed: Readonly<Record<string, string>>, mode: Mode): Body {
   const given = fields.flatMap(({ name }) => {
     const text = typed[name]?.trim() ?? ''
@@ -15,6 +15,6 @@ export function accountBody({ fields, takesMode }: Kind, typed: Readonly<Record<
   return { ...Object.fromEntries(given), ...(takesMode ? { mode } : {}) }
 }
 
-/** Whose account it will take the place of, as far as that can be told before the processor is asked: for `If-Match`. */
-export const modeMeant = ({ takesMode }: Kind, typed: Readonly<Record<string, string>>, mode: Mode): Mode | undefined =>
+/** Returns the mode of the account that is replaced, for `If-Match`, as far as the keys show it. */
+export const expectedMode = ({ takesMode }: Kind, typed: Readonly<Record<string, string>>, mode: Mode): Mode | undefined =>
   takesMode ? mode : modeOfKey(typed['secretKey']?.trim() || typed['publishableKey']?.trim() || '')

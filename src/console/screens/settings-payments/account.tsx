@@ -17,27 +17,27 @@ import { Moment } from '../../ui/moment.tsx'
 import { Note } from '../../ui/note.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { accountBody, type Mode, modeMeant } from './account.domain.ts'
+import { accountBody, expectedMode, type Mode } from './account.domain.ts'
 import { t } from './i18n.ts'
 
 type Kind = Schema<'ProcessorFields'>
 type Account = Schema<'ProcessorAccount'>
-type Own = { data: Account; etag: string }
+type VersionedAccount = { data: Account; etag: string }
 
 type Path = { processor: Kind['processor'] }
-const readOwn = (path: Path, mode: Mode, signal?: AbortSignal) =>
+const readAccount = (path: Path, mode: Mode, signal?: AbortSignal) =>
   readVersioned<Account>(
     api.GET('/shops/v2/processor-accounts/{processor}', { params: { path, query: { mode } }, ...(signal ? { signal } : {}) }),
   )
 
-/** An account of the shop's own with one processor: what it is made of, and never what of it is secret. */
+/** The shop's own account with a processor, without its secrets. */
 export default function ProcessorAccount() {
   const { params } = useRoute()
   const name = params['processor'] ?? ''
   const found = useResource(name, async (signal) => {
     const { data } = await ok(api.GET('/shops/v2/processor-accounts', { signal }))
     const kind = data.find(({ processor }) => processor === name)
-    const own = await Promise.all((kind?.accounts ?? []).map(({ mode, processor }) => readOwn({ processor }, mode, signal)))
+    const own = await Promise.all((kind?.accounts ?? []).map(({ mode, processor }) => readAccount({ processor }, mode, signal)))
     return { kind, own }
   })
   return (
@@ -52,7 +52,7 @@ export default function ProcessorAccount() {
                 </Section>
               )}
               {own.map((one) => (
-                <OwnAccount key={one.data.mode} own={one} kind={kind} onChanged={found.reload} />
+                <AccountSection key={one.data.mode} own={one} kind={kind} onChanged={found.reload} />
               ))}
               <AccountForm kind={kind} own={own} onSaved={found.reload} />
             </>
@@ -70,9 +70,9 @@ const fieldName = (name: string): string => {
   return t.has(key) ? t(key) : name
 }
 
-const setText = ({ set }: Account): string => set.map(fieldName).join(', ')
+const setFieldsText = ({ set }: Account): string => set.map(fieldName).join(', ')
 
-function OwnAccount({ own: { data, etag }, kind, onChanged }: { own: Own; kind: Kind; onChanged: () => Promise<void> }) {
+function AccountSection({ own: { data, etag }, kind, onChanged }: { own: VersionedAccount; kind: Kind; onChanged: () => Promise<void> }) {
   const { processor, mode, set, checkedAt } = data
   async function remove(): Promise<void> {
     const title = t('removeTitle', { name: processorName(processor), mode: t(mode) })
@@ -85,9 +85,9 @@ function OwnAccount({ own: { data, etag }, kind, onChanged }: { own: Own; kind: 
           await api.DELETE('/shops/v2/processor-accounts/{processor}', { params: { path, query: { mode }, header: ifMatch(version) } })
           return true
         },
-        theirs: () => readOwn(path, mode),
+        theirs: () => readAccount(path, mode),
         differences: (now) => [
-          [t('fields'), setText(data), setText(now)],
+          [t('fields'), setFieldsText(data), setFieldsText(now)],
           [t('checkedAt'), moment(checkedAt), moment(now.checkedAt)],
         ],
         onTheirs: () => undefined,
@@ -95,7 +95,6 @@ function OwnAccount({ own: { data, etag }, kind, onChanged }: { own: Own; kind: 
       })
       if (isRemoved) notify(t('removed'))
     } finally {
-      // Whatever came of it.
       await onChanged()
     }
   }
@@ -119,7 +118,7 @@ function OwnAccount({ own: { data, etag }, kind, onChanged }: { own: Own; kind: 
   )
 }
 
-function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Own[]; onSaved: () => Promise<void> }) {
+function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly VersionedAccount[]; onSaved: () => Promise<void> }) {
   const { processor, fields, takesMode } = kind
   const draft = useMemo(
     () => ({
@@ -131,15 +130,15 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Own[]; 
   const values = Object.fromEntries(fields.map(({ name }) => [name, draft.values[name]?.value ?? '']))
   async function save(): Promise<void> {
     const body = accountBody(kind, values, draft.mode.value)
-    const mode = modeMeant(kind, values, draft.mode.value)
+    const mode = expectedMode(kind, values, draft.mode.value)
     const there = own.find(({ data }) => data.mode === mode)
     const path = { processor }
     const saved = await saveVersioned(there?.etag ?? '', {
       save: (version) =>
         readVersioned<Account>(api.PUT('/shops/v2/processor-accounts/{processor}', { params: { path, header: ifMatch(version) }, body })),
-      theirs: () => readOwn(path, mode ?? draft.mode.value),
+      theirs: () => readAccount(path, mode ?? draft.mode.value),
       differences: (now) => [
-        [t('fields'), Object.keys(body).map(fieldName).join(', '), setText(now)],
+        [t('fields'), Object.keys(body).map(fieldName).join(', '), setFieldsText(now)],
         [t('checkedAt'), '–', moment(now.checkedAt)],
       ],
       onTheirs: onSaved,
@@ -165,7 +164,7 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Own[]; 
                   hint={t(secret ? 'secretHint' : name === 'apiUrl' ? 'apiUrlHint' : 'publicHint')}
                   required={required}
                   type={secret ? 'password' : name === 'apiUrl' ? 'url' : 'text'}
-                  // No password of theirs: browsers are not to offer one, nor to keep this one.
+                  // Prevents the browser from filling in or storing a password.
                   autoComplete={secret ? 'new-password' : 'off'}
                   max={300}
                   code

@@ -2,9 +2,9 @@ import { processorName } from '../../lib/format/processor-names.ts'
 import { shop } from '../../lib/session/current-shop.ts'
 import { Icon, type IconName } from '../../ui/icon.tsx'
 import { t } from './i18n.ts'
-import type { Link, Way } from './methods.domain.ts'
+import type { MethodResolution, ResolverLink } from './methods.domain.ts'
 
-const icons: Readonly<Record<Link['outcome'], IconName>> = {
+const icons: Readonly<Record<ResolverLink['outcome'], IconName>> = {
   SELECTED: 'check',
   DISABLED: 'close',
   NO_MATCH: 'more',
@@ -13,8 +13,8 @@ const icons: Readonly<Record<Link['outcome'], IconName>> = {
   NO_CURRENCY: 'warn',
 }
 
-/** The way to a processor, as steps joined by arrows. Each says in words what it is and what came of it. */
-export function Chain({ of: { method, links, chosen }, currency }: { of: Way; currency: string }) {
+/** Shows the steps of the payment resolver for a method. */
+export function ResolverChain({ of: { method, links, chosen }, currency }: { of: MethodResolution; currency: string }) {
   const end = chosen === undefined ? t('offeredNot') : t('offeredBy', { name: processorName(chosen) })
   return (
     <section class="way" aria-label={t(method)}>
@@ -22,7 +22,7 @@ export function Chain({ of: { method, links, chosen }, currency }: { of: Way; cu
       <ol class="chain">
         {links.map((link, at) => (
           <li key={at} class={link.outcome === 'SELECTED' ? 'taken' : 'passed'}>
-            <Step of={link} currency={currency} />
+            <ResolverStep of={link} currency={currency} />
           </li>
         ))}
         <li class={chosen === undefined ? 'end none' : 'end taken'}>
@@ -36,7 +36,7 @@ export function Chain({ of: { method, links, chosen }, currency }: { of: Way; cu
   )
 }
 
-function Step({ of: { method, step, candidate, outcome }, currency }: { of: Link; currency: string }) {
+function ResolverStep({ of: { method, step, candidate, outcome }, currency }: { of: ResolverLink; currency: string }) {
   const what =
     method === 'wallet' && outcome === 'NO_MATCH' ? t('walletNoMatch') : t(outcome, { currency, mode: t(shop.value?.mode ?? 'TEST') })
   return (

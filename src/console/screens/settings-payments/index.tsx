@@ -14,13 +14,21 @@ import { Note } from '../../ui/note.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
-import { Chain } from './chain.tsx'
+import { ResolverChain } from './chain.tsx'
 import { t } from './i18n.ts'
-import { cardProcessors, type MethodTexts, methods, methodsOf, type Stand, textsOfMethods, waysOf } from './methods.domain.ts'
+import {
+  cardProcessors,
+  type MethodSetting,
+  type MethodTexts,
+  methods,
+  methodsOf,
+  resolutionsOf,
+  textsOfMethods,
+} from './methods.domain.ts'
 
 type Methods = Schema<'PaymentMethods'>
 type Resolved = Schema<'ResolvedPaymentMethods'>
-type Held = { data: Methods; etag: string }
+type VersionedMethods = { data: Methods; etag: string }
 
 const read = (signal?: AbortSignal) => readVersioned<Methods>(api.GET('/shops/v2/payment-methods', signal ? { signal } : {}))
 
@@ -37,24 +45,24 @@ export default function Payments() {
         {shop.value?.status === 'SUSPENDED' ? (
           <Note tone="warn">{t('suspended')}</Note>
         ) : (
-          <ResourceView of={resolved}>{(answer) => <Ways of={answer} />}</ResourceView>
+          <ResourceView of={resolved}>{(answer) => <ResolvedMethods of={answer} />}</ResourceView>
         )}
       </Section>
       <Section title={t('choices')} hint={t('choicesHint')}>
         <ResourceView of={said}>{(held) => <MethodsForm held={held} resource={said} onSaved={resolved.reload} />}</ResourceView>
       </Section>
-      {isOwner.value && <Accounts />}
+      {isOwner.value && <ProcessorAccounts />}
     </Page>
   )
 }
 
-function Ways({ of }: { of: Resolved }) {
+function ResolvedMethods({ of }: { of: Resolved }) {
   const { kybCohort, partnership, skippedByBreaker } = of.meta
   return (
     <div class="stack">
       {skippedByBreaker.length > 0 && <Note tone="warn">{t('breakers', { names: skippedByBreaker.map(processorName).join(', ') })}</Note>}
-      {waysOf(of).map((way) => (
-        <Chain key={way.method} of={way} currency={of.currency} />
+      {resolutionsOf(of).map((way) => (
+        <ResolverChain key={way.method} of={way} currency={of.currency} />
       ))}
       <p class="hint">
         {t('by', { partnership: partnership ?? common('none'), cohort: kybCohort ? cohortName(kybCohort) : common('none') })}{' '}
@@ -64,15 +72,23 @@ function Ways({ of }: { of: Resolved }) {
   )
 }
 
-function MethodsForm({ held: { data, etag }, resource, onSaved }: { held: Held; resource: Resource<Held>; onSaved: () => unknown }) {
+function MethodsForm({
+  held: { data, etag },
+  resource,
+  onSaved,
+}: {
+  held: VersionedMethods
+  resource: Resource<VersionedMethods>
+  onSaved: () => unknown
+}) {
   const draft = useMemo(() => draftOf(textsOfMethods(data)), [])
   const base = textsOfMethods(data)
   const typed = textsOf(draft)
   const body = methodsOf(typed)
   const said = (name: keyof MethodTexts, { [name]: value }: MethodTexts): string =>
-    (methods as readonly string[]).includes(name) ? t(value as Stand) : value
+    (methods as readonly string[]).includes(name) ? t(value as MethodSetting) : value
 
-  function show(now: Held): void {
+  function show(now: VersionedMethods): void {
     resource.put(now)
     fill(draft, textsOfMethods(now.data))
   }
@@ -110,7 +126,7 @@ function MethodsForm({ held: { data, etag }, resource, onSaved }: { held: Held; 
               label={t('stand')}
               options={(['auto', 'on', 'off'] as const).map((stand) => [stand, t(stand)])}
             />
-            {typed[method] !== 'auto' && <Details method={method} draft={draft} />}
+            {typed[method] !== 'auto' && <MethodFields method={method} draft={draft} />}
           </div>
         </fieldset>
       ))}
@@ -120,8 +136,8 @@ function MethodsForm({ held: { data, etag }, resource, onSaved }: { held: Held; 
 
 const choices = (none: string) => [['', none], ...cardProcessors.map((name) => [name, processorName(name)] as const)] as const
 
-/** What a method wants to be told beside that it is on. */
-function Details({ method, draft }: { method: (typeof methods)[number]; draft: Draft<MethodTexts> }) {
+/** The further fields of a method. */
+function MethodFields({ method, draft }: { method: (typeof methods)[number]; draft: Draft<MethodTexts> }) {
   switch (method) {
     case 'card':
       return (
@@ -130,7 +146,7 @@ function Details({ method, draft }: { method: (typeof methods)[number]; draft: D
             bind={draft.processor}
             label={t('processor')}
             options={choices(t('processorAuto'))}
-            // That of another one is none of this one's.
+            // A key belongs to one processor.
             onChosen={() => {
               draft.publishableKey.value = ''
             }}
@@ -154,7 +170,7 @@ function Details({ method, draft }: { method: (typeof methods)[number]; draft: D
   }
 }
 
-function Accounts() {
+function ProcessorAccounts() {
   const accounts = useResource('', (signal) => ok(api.GET('/shops/v2/processor-accounts', { signal })))
   const modes = (list: readonly string[]) =>
     list.length === 0 ? (

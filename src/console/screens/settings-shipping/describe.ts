@@ -1,35 +1,35 @@
-/** Methods in words. */
+/** Shipping methods as text. */
 import { money, number } from '../../lib/format/format.ts'
 import { countryName } from '../../lib/format/names.ts'
 import { isKnownToIntl, locale } from '../../lib/i18n/catalog.ts'
 import { t } from './i18n.ts'
 import type { Method } from './methods.domain.ts'
 
-const named = 4
-// Where the browser does not know the language it is Mongolian, which has a comma before the last one, too.
+const namesMax = 4
+// If `Intl` lacks the language, it is Mongolian, whose lists have a comma before the last item too.
 const list = new Intl.ListFormat(locale, { type: isKnownToIntl ? 'conjunction' : 'unit', style: 'short' })
 
 const namesOf = (codes: readonly string[]): string =>
-  codes.length > named
-    ? t('andMore', { names: codes.slice(0, named).map(countryName).join(', '), n: codes.length - named })
+  codes.length > namesMax
+    ? t('andMore', { names: codes.slice(0, namesMax).map(countryName).join(', '), n: codes.length - namesMax })
     : list.format(codes.map(countryName))
 
-/** Where a method goes. */
-export function whereOf({ price, countries = [], zones = [] }: Method): string {
+/** Describes where a method ships. */
+export function describeDestinations({ price, countries = [], zones = [] }: Method): string {
   if (price) return countries.length === 0 ? t('everywhere') : namesOf(countries)
   return zones
     .map((zone) =>
       zone.countries === undefined
         ? t('rest')
         : zone.provinces
-          ? t('partsOf', { country: namesOf(zone.countries), provinces: list.format(zone.provinces.slice(0, named * 2)) })
+          ? t('partsOf', { country: namesOf(zone.countries), provinces: list.format(zone.provinces.slice(0, namesMax * 2)) })
           : namesOf(zone.countries),
     )
     .join('; ')
 }
 
-/** What it costs. */
-export function costsOf({ price, rates = [], freeOver }: Method): string {
+/** Describes a method's prices. */
+export function describeCosts({ price, rates = [], freeOver }: Method): string {
   if (price) return money(price)
   const bands = rates.map(({ upToGrams, upToAmount, amount }) =>
     upToGrams !== undefined

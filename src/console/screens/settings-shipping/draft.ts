@@ -1,33 +1,37 @@
-/** The form of a method, as signals: a list of zones and a list of bands, each with fields of its own. */
+/** The form of a shipping method, as signals. */
 import { type Signal, signal } from '@preact/signals'
 import { countryChoice } from '../../lib/format/locale-lists.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { type Draft, draftOf, textsOf } from '../../lib/forms/draft.ts'
 import type { BandTexts, MethodTexts, ZoneTexts } from './methods.domain.ts'
 
-type Chosen = { countries: Signal<readonly Choice[]> }
-export type ZoneDraft = Draft<Omit<ZoneTexts, 'countries'>> & Chosen & { readonly key: number }
+type CountryChoices = { countries: Signal<readonly Choice[]> }
+export type ZoneDraft = Draft<Omit<ZoneTexts, 'countries'>> & CountryChoices & { readonly key: number }
 export type BandDraft = Draft<BandTexts> & { readonly key: number }
 export type MethodDraft = Draft<Omit<MethodTexts, 'countries' | 'zones' | 'bands'>> &
-  Chosen & { zones: Signal<readonly ZoneDraft[]>; bands: Signal<readonly BandDraft[]> }
+  CountryChoices & { zones: Signal<readonly ZoneDraft[]>; bands: Signal<readonly BandDraft[]> }
 
 let made = 0
-const chosen = (codes: readonly string[]): Chosen => ({ countries: signal(codes.map(countryChoice)) })
+const createCountryChoices = (codes: readonly string[]): CountryChoices => ({ countries: signal(codes.map(countryChoice)) })
 
-export const zoneDraft = ({ countries, ...texts }: ZoneTexts): ZoneDraft => ({ ...draftOf(texts), ...chosen(countries), key: ++made })
+export const zoneDraft = ({ countries, ...texts }: ZoneTexts): ZoneDraft => ({
+  ...draftOf(texts),
+  ...createCountryChoices(countries),
+  key: ++made,
+})
 export const bandDraft = (texts: BandTexts): BandDraft => ({ ...draftOf(texts), key: ++made })
 
 export const methodDraft = ({ countries, zones, bands, ...texts }: MethodTexts): MethodDraft => ({
   ...draftOf(texts),
-  ...chosen(countries),
+  ...createCountryChoices(countries),
   zones: signal(zones.map(zoneDraft)),
   bands: signal(bands.map(bandDraft)),
 })
 
-const codesOf = ({ countries }: Chosen) => countries.value.map(({ id }) => id)
+const codesOf = ({ countries }: CountryChoices) => countries.value.map(({ id }) => id)
 
-/** What stands in the fields now. */
-export function typedIn({ countries, zones, bands, ...texts }: MethodDraft): MethodTexts {
+/** Returns the form's values. */
+export function readMethodDraft({ countries, zones, bands, ...texts }: MethodDraft): MethodTexts {
   return {
     ...textsOf<Omit<MethodTexts, 'countries' | 'zones' | 'bands'>>(texts),
     countries: codesOf({ countries }),

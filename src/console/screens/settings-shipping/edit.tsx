@@ -7,14 +7,14 @@ import { MoneyField, NumberField, SelectField, TagsField, TextField } from '../.
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
-import { bandDraft, type MethodDraft, methodDraft, typedIn, type ZoneDraft, zoneDraft } from './draft.ts'
+import { bandDraft, type MethodDraft, methodDraft, readMethodDraft, type ZoneDraft, zoneDraft } from './draft.ts'
 import { t } from './i18n.ts'
-import { type Method, type MethodTexts, methodOf, newMethod, textsOfMethod } from './methods.domain.ts'
-import { Preview } from './preview.tsx'
+import { type Method, type MethodTexts, newMethod, parseMethod, textsOfMethod } from './methods.domain.ts'
+import { ShippingPreview } from './preview.tsx'
 
 const countriesMax = 249
 
-/** One method: where it goes and what it costs, with what a cart would see of it beside the others. */
+/** A shipping method with a preview of all methods. */
 export function MethodForm({
   method,
   others,
@@ -30,10 +30,10 @@ export function MethodForm({
 }) {
   const begun = useMemo(() => (method ? textsOfMethod(method) : newMethod), [])
   const draft = useMemo(() => methodDraft(begun), [])
-  // As the form tells it: what is typed is compared with that.
-  const untouched = useMemo(() => JSON.stringify(typedIn(draft)), [])
-  const typed = typedIn(draft)
-  const made = methodOf(typed, currency)
+  // Compared in the form's own representation.
+  const untouched = useMemo(() => JSON.stringify(readMethodDraft(draft)), [])
+  const typed = readMethodDraft(draft)
+  const made = parseMethod(typed, currency)
   function submit(): Promise<void> {
     if ('method' in made) return save(made.method)
     const { field, at, is } = made.wrong
@@ -66,16 +66,16 @@ export function MethodForm({
               ]}
             />
           </div>
-          {typed.form === 'flat' && <Flat draft={draft} typed={typed} currency={currency} />}
+          {typed.form === 'flat' && <FlatFields draft={draft} typed={typed} currency={currency} />}
         </Section>
         {typed.form === 'zoned' && (
           <>
-            <Zones draft={draft} />
-            <Bands draft={draft} currency={currency} />
+            <ZonesSection draft={draft} />
+            <BandsSection draft={draft} currency={currency} />
           </>
         )}
       </Form>
-      {'method' in made && <Preview methods={others(made.method)} currency={currency} />}
+      {'method' in made && <ShippingPreview methods={others(made.method)} currency={currency} />}
     </>
   )
 }
@@ -83,7 +83,7 @@ export function MethodForm({
 const amountError = (text: string, currency: string): string | undefined =>
   text.trim() !== '' && !parseMoney(text, currency) ? notAmount(currency) : undefined
 
-function Flat({ draft, typed, currency }: { draft: MethodDraft; typed: MethodTexts; currency: string }) {
+function FlatFields({ draft, typed, currency }: { draft: MethodDraft; typed: MethodTexts; currency: string }) {
   return (
     <>
       <MoneyField bind={draft.price} currency={currency} label={t('price')} error={amountError(typed.price, currency)} required />
@@ -92,13 +92,13 @@ function Flat({ draft, typed, currency }: { draft: MethodDraft; typed: MethodTex
   )
 }
 
-function Zones({ draft: { zones } }: { draft: MethodDraft }) {
+function ZonesSection({ draft: { zones } }: { draft: MethodDraft }) {
   return (
     <Section title={t('zones')} hint={t('zonesHint')}>
       {zones.value.map((zone, at) => (
         <fieldset key={zone.key} class="method">
           <legend>{t('zone', { n: at + 1 })}</legend>
-          <Zone zone={zone} />
+          <ZoneFields zone={zone} />
           {zones.value.length > 1 && (
             <Button
               icon="close"
@@ -127,7 +127,7 @@ function Zones({ draft: { zones } }: { draft: MethodDraft }) {
   )
 }
 
-const Zone = ({ zone: { rest, countries, provinces } }: { zone: ZoneDraft }) => (
+const ZoneFields = ({ zone: { rest, countries, provinces } }: { zone: ZoneDraft }) => (
   <div class="stack">
     <SelectField
       bind={rest}
@@ -146,7 +146,7 @@ const Zone = ({ zone: { rest, countries, provinces } }: { zone: ZoneDraft }) => 
   </div>
 )
 
-function Bands({ draft: { measure, bands, freeOver }, currency }: { draft: MethodDraft; currency: string }) {
+function BandsSection({ draft: { measure, bands, freeOver }, currency }: { draft: MethodDraft; currency: string }) {
   const isBounded = measure.value !== 'none'
   const shown = isBounded ? bands.value : bands.value.slice(0, 1)
   return (

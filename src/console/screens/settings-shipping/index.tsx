@@ -12,25 +12,27 @@ import { confirm } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { moveItem, SortableList } from '../../ui/sortable-list.tsx'
-import { type Rows, saveRows } from '../settings/rows.ts'
-import { costsOf, whereOf } from './describe.ts'
+import { saveRows, type VersionedRows } from '../settings/rows.ts'
+import { describeCosts, describeDestinations } from './describe.ts'
 import { MethodForm } from './edit.tsx'
 import { t } from './i18n.ts'
-import { inOrder, isSameList, type Method, withMethod } from './methods.domain.ts'
-import { Preview } from './preview.tsx'
+import { isSameList, type Method, replaceMethod, sortByCodes } from './methods.domain.ts'
+import { ShippingPreview } from './preview.tsx'
 
-type Held = Rows<Method>
+type VersionedMethods = VersionedRows<Method>
 type Answer = { data: Schema<'ShippingMethod'>[] }
 
-const read = (signal?: AbortSignal): Promise<Held> => readVersioned<Answer>(api.GET('/shops/v2/shipping-methods', signal ? { signal } : {}))
-const put = (data: Method[], etag: string | undefined): Promise<Held> =>
+const read = (signal?: AbortSignal): Promise<VersionedMethods> =>
+  readVersioned<Answer>(api.GET('/shops/v2/shipping-methods', signal ? { signal } : {}))
+const put = (data: Method[], etag: string | undefined): Promise<VersionedMethods> =>
   readVersioned<Answer>(api.PUT('/shops/v2/shipping-methods', { params: { header: ifMatch(etag) }, body: { data } }))
 
-const described = (method: Method | undefined): string => (method ? `${method.title}: ${whereOf(method)}; ${costsOf(method)}` : '–')
-/** Where the two lists differ, by the codes of their methods. */
+const describeMethod = (method: Method | undefined): string =>
+  method ? `${method.title}: ${describeDestinations(method)}; ${describeCosts(method)}` : '–'
+/** Lists the differing methods of a conflict, by code. */
 function differences(mine: readonly Method[], theirs: readonly Method[]) {
   const codes = [...new Set([...mine, ...theirs].map(({ code }) => code))]
-  const of = (list: readonly Method[], code: string) => described(list.find((one) => one.code === code))
+  const of = (list: readonly Method[], code: string) => describeMethod(list.find((one) => one.code === code))
   const rows = codes.map((code) => [code, of(mine, code), of(theirs, code)] as const).filter(([, yours, there]) => yours !== there)
   return rows.length > 0
     ? rows
@@ -57,13 +59,15 @@ export default function Shipping() {
       }
     >
       <ResourceView of={methods}>
-        {(held) => (isOne ? <One key={code ?? ''} code={code} held={held} resource={methods} /> : <All held={held} resource={methods} />)}
+        {(held) =>
+          isOne ? <EditMethod key={code ?? ''} code={code} held={held} resource={methods} /> : <MethodList held={held} resource={methods} />
+        }
       </ResourceView>
     </Page>
   )
 }
 
-function One({ code, held, resource }: { code: string | undefined; held: Held; resource: Resource<Held> }) {
+function EditMethod({ code, held, resource }: { code: string | undefined; held: VersionedMethods; resource: Resource<VersionedMethods> }) {
   const { route } = useLocation()
   const [seen, setSeen] = useState(0)
   const method = held.data.data.find((one) => one.code === code)
@@ -84,7 +88,7 @@ function One({ code, held, resource }: { code: string | undefined; held: Held; r
     return saved !== undefined
   }
   async function save(typed: Method): Promise<void> {
-    if (!(await change((methods) => withMethod(methods, code, typed)))) return
+    if (!(await change((methods) => replaceMethod(methods, code, typed)))) return
     notify(common('saved'))
     route(back)
   }
@@ -99,7 +103,7 @@ function One({ code, held, resource }: { code: string | undefined; held: Held; r
     <MethodForm
       key={seen}
       method={method}
-      others={(typed) => withMethod(held.data.data, code, typed)}
+      others={(typed) => replaceMethod(held.data.data, code, typed)}
       currency={shop.value?.currency ?? ''}
       save={save}
       onRemove={code === undefined ? undefined : remove}
@@ -107,26 +111,26 @@ function One({ code, held, resource }: { code: string | undefined; held: Held; r
   )
 }
 
-function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
+function MethodList({ held, resource }: { held: VersionedMethods; resource: Resource<VersionedMethods> }) {
   const query = useQuery()
   const saved = held.data.data
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
-  const methods = codes ? inOrder(saved, codes) : saved
+  const methods = codes ? sortByCodes(saved, codes) : saved
   const isMoved = methods.some((method, place) => method !== saved[place])
   async function save(): Promise<void> {
     const sent = codes
     const answer = await saveRows(held, {
       ...{ put, read },
-      change: (list) => inOrder(list, sent ?? []),
+      change: (list) => sortByCodes(list, sent ?? []),
       differences: (theirs) => differences(methods, theirs),
-      isDone: (theirs) => isSameList(inOrder(theirs, sent ?? []), theirs),
+      isDone: (theirs) => isSameList(sortByCodes(theirs, sent ?? []), theirs),
       onTheirs(now) {
         setCodes(undefined)
         resource.put(now)
       },
     })
     if (!answer) return
-    // What was moved while it was under way stays moved.
+    // Keeps moves that were made while saving.
     setCodes((now) => (now === sent ? undefined : now))
     resource.put(answer)
     notify(common('saved'))
@@ -135,7 +139,7 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
   return (
     <>
       <Section title={t('methods')} hint={t('methodsHint')}>
-        {/* Not in the form: it stays where it is when that comes, with the keyboard and what is being dragged. */}
+        {/* Outside the form, so that the form's appearance does not interrupt keyboard or dragging. */}
         <SortableList
           label={t('methods')}
           items={methods}
@@ -151,10 +155,10 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
                 </strong>
               </a>
               <p>
-                <bdi>{costsOf(method)}</bdi>
+                <bdi>{describeCosts(method)}</bdi>
               </p>
               <p class="faint">
-                <bdi>{whereOf(method)}</bdi>
+                <bdi>{describeDestinations(method)}</bdi>
               </p>
             </div>
           )}
@@ -170,7 +174,7 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
           </Form>
         )}
       </Section>
-      <Preview methods={methods} currency={shop.value?.currency ?? ''} />
+      <ShippingPreview methods={methods} currency={shop.value?.currency ?? ''} />
     </>
   )
 }

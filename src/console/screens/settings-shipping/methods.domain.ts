@@ -1,4 +1,4 @@
-/** Shipping methods: as the fields of a form, back as the API takes them, and what they come to for a cart. */
+/** Form values, bodies and offers of shipping methods. */
 import type { Money } from '../../../lib/money.ts'
 import { type Province, type Provinces, provincesOf } from '../../../lib/provinces.ts'
 import { chargeOf, type Destination, reaches } from '../../../lib/shipping-offers.ts'
@@ -11,7 +11,7 @@ export type Method = Schema<'ShippingMethod'>
 export type ZoneTexts = { rest: 'some' | 'rest'; countries: readonly string[]; provinces: readonly string[] }
 export type BandTexts = { upTo: string; amount: string }
 export type Measure = 'none' | 'grams' | 'amount'
-/** What is typed of a method; amounts in major units, weights in grams. */
+/** The form's values; amounts in major units, weights in grams. */
 export type MethodTexts = {
   code: string
   title: string
@@ -38,13 +38,13 @@ export const newMethod: MethodTexts = {
   freeOver: '',
 }
 
-/** Whether two lists are the same, as their fields show them. A method that stands twice in one, being added once more, counts once. */
+/** Compares two lists by their form values. A method that was added twice counts once. */
 export function isSameList(one: readonly Method[], other: readonly Method[]): boolean {
   const textsOf = (list: readonly Method[]) => [...new Map(list.map((method) => [method.code, textsOfMethod(method)])).values()]
   return JSON.stringify(textsOf(one)) === JSON.stringify(textsOf(other))
 }
 
-/** A method as its fields show it, in the form in which it was put. */
+/** Returns the form's values of a method. */
 export function textsOfMethod({ code, title, countries, price, zones, rates, freeOver }: Method): MethodTexts {
   if (price) return { ...newMethod, code, title, countries: countries ?? [], price: major(price) }
   const measure = rates?.some(({ upToGrams }) => upToGrams !== undefined)
@@ -67,20 +67,20 @@ export function textsOfMethod({ code, title, countries, price, zones, rates, fre
   }
 }
 
-/** What keeps what was typed from being a method: the field, of the band with that place. */
-export type Wrong = {
+/** The wrong field, with the index of its band. */
+export type MethodError = {
   readonly field: 'price' | 'freeOver' | 'upTo' | 'amount'
   readonly at?: number
   readonly is: 'notAmount' | 'notNumber'
 }
 
-const gramsTyped = (text: string): number | undefined => wholeNumber(text, 13)
+const parseGrams = (text: string): number | undefined => wholeNumber(text, 13)
 
 /**
- * The method that was typed. Whether it holds together (codes that stand twice, zones that overlap, bands that do not rise) souk says.
- * @param currency of the shop
+ * Parses a method. The API checks codes, zones and bands against each other.
+ * @param currency the shop's
  */
-export function methodOf(typed: MethodTexts, currency: string): { method: Method } | { wrong: Wrong } {
+export function parseMethod(typed: MethodTexts, currency: string): { method: Method } | { wrong: MethodError } {
   const named = { code: typed.code.trim(), title: typed.title.trim() }
   if (typed.form === 'flat') {
     const price = parseMoney(typed.price, currency)
@@ -89,9 +89,9 @@ export function methodOf(typed: MethodTexts, currency: string): { method: Method
   const freeOver = typed.freeOver.trim() === '' ? undefined : parseMoney(typed.freeOver, currency)
   if (typed.freeOver.trim() !== '' && !freeOver) return { wrong: { field: 'freeOver', is: 'notAmount' } }
   const rates: NonNullable<Method['rates']> = []
-  // Without bounds there is one band.
+  // Without limits there is one band.
   for (const [at, band] of typed.bands.slice(0, typed.measure === 'none' ? 1 : undefined).entries()) {
-    const rate = bandOf(band, typed.measure, currency)
+    const rate = parseBand(band, typed.measure, currency)
     if ('field' in rate) return { wrong: { ...rate, at } }
     rates.push(rate)
   }
@@ -103,31 +103,31 @@ export function methodOf(typed: MethodTexts, currency: string): { method: Method
 }
 
 type Rate = NonNullable<Method['rates']>[number]
-function bandOf({ upTo, amount }: BandTexts, measure: Measure, currency: string): Rate | Wrong {
+function parseBand({ upTo, amount }: BandTexts, measure: Measure, currency: string): Rate | MethodError {
   const costs = parseMoney(amount, currency)
   if (!costs) return { field: 'amount', is: 'notAmount' }
-  // The last may be without a bound; any other that is souk refuses.
+  // The last band can be unlimited; the API refuses others.
   if (measure === 'none' || upTo.trim() === '') return { amount: costs }
   if (measure === 'grams') {
-    const upToGrams = gramsTyped(upTo)
+    const upToGrams = parseGrams(upTo)
     return upToGrams === undefined ? { field: 'upTo', is: 'notNumber' } : { upToGrams, amount: costs }
   }
   const upToAmount = parseMoney(upTo, currency)
   return upToAmount ? { upToAmount, amount: costs } : { field: 'upTo', is: 'notAmount' }
 }
 
-/** The list with a method in the place of the one that had this code, or at its end. */
-export const withMethod = (methods: readonly Method[], code: string | undefined, method: Method): readonly Method[] =>
+/** Replaces the method of a code, or appends it. */
+export const replaceMethod = (methods: readonly Method[], code: string | undefined, method: Method): readonly Method[] =>
   methods.some((one) => one.code === code) ? methods.map((one) => (one.code === code ? method : one)) : [...methods, method]
 
-/** The list in the order of these codes; what is not among them comes behind. */
-export function inOrder(methods: readonly Method[], codes: readonly string[]): readonly Method[] {
+/** Sorts methods by codes; others come last. */
+export function sortByCodes(methods: readonly Method[], codes: readonly string[]): readonly Method[] {
   const place = (code: string) => (codes.includes(code) ? codes.indexOf(code) : codes.length)
   return [...methods].sort((a, b) => place(a.code) - place(b.code))
 }
 
 export type Cart = { readonly grams: number; readonly amount: Money; readonly to: Destination }
-export type Seen = {
+export type MethodOffer = {
   readonly method: Method
   readonly price: Money | undefined
   /** Why it is not offered. */
@@ -135,21 +135,21 @@ export type Seen = {
 }
 
 /**
- * The names by which the server matches provinces: those that it serves with the countries, and local names.
- * @param localNames of `lib/province-names.ts`, which is loaded on demand
+ * Returns the province names that the server matches: of served countries, and local names.
+ * @param localNames of `lib/province-names.ts`, loaded on demand
  */
-export const provincesIn = (
+export const provincesOfCountries = (
   countries: readonly { readonly code: string; readonly provinces: readonly Province[] }[],
   localNames: readonly (Province & { country: string })[],
 ): Provinces =>
   provincesOf([...countries.flatMap(({ code: country, provinces }) => provinces.map((one) => ({ ...one, country }))), ...localNames])
 
 /**
- * What a cart with something to send would see of each method: by the same functions as the server's.
- * @param provinces of the countries that the shop sends to; in others they go by their spelling alone
+ * Returns the offers for a cart, by the server's own functions.
+ * @param provinces of served countries; others match by spelling
  */
-export const seenBy = (methods: readonly Method[], { grams, amount, to }: Cart, provinces: Provinces): readonly Seen[] => {
-  const known = methods.map(ruled)
+export const offersFor = (methods: readonly Method[], { grams, amount, to }: Cart, provinces: Provinces): readonly MethodOffer[] => {
+  const known = methods.map(toRule)
   return methods.map((method, at) => {
     const rule = known[at]
     if (!rule || !reaches(rule, known, to, provinces)) return { method, price: undefined, because: 'NOT_REACHED' }
@@ -159,6 +159,6 @@ export const seenBy = (methods: readonly Method[], { grams, amount, to }: Cart, 
   })
 }
 
-/** The document has both forms in one type; what there is of one of them. */
-const ruled = ({ code, title, countries = [], price, zones = [], rates = [], freeOver }: Method) =>
+/** The schema merges both forms of a method; this returns one. */
+const toRule = ({ code, title, countries = [], price, zones = [], rates = [], freeOver }: Method) =>
   price ? { code, title, countries, price } : { code, title, zones, rates, freeOver }

@@ -13,16 +13,16 @@ import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
-import { type Method, provincesIn, seenBy } from './methods.domain.ts'
+import { type Method, offersFor, provincesOfCountries } from './methods.domain.ts'
 
-/** What a cart of some weight and worth would be offered to somewhere. */
-export function Preview({ methods, currency }: { methods: readonly Method[]; currency: string }) {
+/** Previews the offers for a cart and an address. */
+export function ShippingPreview({ methods, currency }: { methods: readonly Method[]; currency: string }) {
   const name = shopName.value ?? ''
   const typed = useMemo(
     () => ({ country: signal(shop.value?.country ?? 'US'), province: signal(''), grams: signal('500'), amount: signal('') }),
     [],
   )
-  // A suspended shop serves no countries: provinces are then compared by spelling and by local names.
+  // A suspended shop serves no countries, so provinces match by spelling and local names.
   const served = useResource(name, async (signal) => {
     const [{ data }, { localProvinceNames }] = await Promise.all([
       ok(api.GET('/shops/v2/public/name/{shopName}/countries', { params: { path: { shopName: name } }, signal })).catch(() => ({
@@ -30,14 +30,14 @@ export function Preview({ methods, currency }: { methods: readonly Method[]; cur
       })),
       import('../../../lib/province-names.ts'),
     ])
-    return { countries: data, table: provincesIn(data, localProvinceNames()) }
+    return { countries: data, table: provincesOfCountries(data, localProvinceNames()) }
   })
   const { countries, table } = served.data.value ?? { countries: [], table: noProvinces }
   const here = countries.find(({ code }) => code === typed.country.value)
   const amount = parseMoney(typed.amount.value || '0', currency)
   const grams = /^\d{1,13}$/.test(typed.grams.value.trim()) ? Number(typed.grams.value) : undefined
   const to = { countryCode: typed.country.value, province: typed.province.value.trim() || null }
-  const seen = amount && grams !== undefined ? seenBy(methods, { grams, amount, to }, table) : []
+  const seen = amount && grams !== undefined ? offersFor(methods, { grams, amount, to }, table) : []
   const offered = seen.filter(({ price }) => price)
   return (
     <Section title={t('preview')} hint={t('previewHint')}>

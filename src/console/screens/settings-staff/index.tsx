@@ -20,13 +20,13 @@ import { type Column, Pager, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
 type Staff = Schema<'Staff'>
-type Invited = Schema<'InvitedStaff'>
-type Held = { data: Staff; etag: string }
+type InvitedStaff = Schema<'InvitedStaff'>
+type VersionedStaff = { data: Staff; etag: string }
 
 const roles = ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY'] as const
 const roleOptions = () => roles.map((role) => [role, stateName(role)] as const)
 
-/** Who works in the shop. */
+/** The shop's staff. */
 export default function StaffPage() {
   const query = useQuery()
   const staff = useResource(String(query.page), (signal) =>
@@ -34,16 +34,16 @@ export default function StaffPage() {
   )
   const me = useResource('me', (signal) => ok(api.GET('/merchant/me', { signal })))
   const myId = me.data.value?.merchant.id
-  const [link, setLink] = useState<Invited | undefined>(undefined)
-  const [changing, setChanging] = useState<Held | undefined>(undefined)
+  const [link, setLink] = useState<InvitedStaff | undefined>(undefined)
+  const [changing, setChanging] = useState<VersionedStaff | undefined>(undefined)
 
-  async function invited(one: Invited): Promise<void> {
+  async function showInvitation(one: InvitedStaff): Promise<void> {
     if (one.inviteUrl) setLink(one)
     else notify(t('invited', { email: one.email }))
     await staff.reload()
   }
-  /** What one does to oneself changes what the whole console shows. */
-  async function changed({ userId }: Staff): Promise<void> {
+  /** A change of oneself affects the whole console. */
+  async function reloadAfterChange({ userId }: Staff): Promise<void> {
     if (userId !== null && userId === myId) await renew()
     else await staff.reload()
   }
@@ -51,12 +51,12 @@ export default function StaffPage() {
     try {
       setChanging(await readOne(id))
     } catch (refusal) {
-      // They may be gone meanwhile.
+      // The person may be removed.
       await staff.reload()
       throw refusal
     }
   }
-  const row = { myId, onInvited: invited, onSeen: changed, onChange: change }
+  const row = { myId, onInvited: showInvitation, onSeen: reloadAfterChange, onChange: change }
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
       {link?.inviteUrl && (
@@ -69,7 +69,7 @@ export default function StaffPage() {
           onKept={() => setLink(undefined)}
         />
       )}
-      <Invite onInvited={invited} />
+      <InviteForm onInvited={showInvitation} />
       <ResourceView of={staff}>
         {(list) => (
           <>
@@ -83,16 +83,16 @@ export default function StaffPage() {
           held={changing}
           isMe={changing.data.userId !== null && changing.data.userId === myId}
           onClose={() => setChanging(undefined)}
-          onChanged={changed}
+          onChanged={reloadAfterChange}
         />
       )}
     </Page>
   )
 }
 
-const readOne = (id: string): Promise<Held> => readVersioned<Staff>(api.GET('/shops/v2/staff/{id}', { params: { path: { id } } }))
+const readOne = (id: string): Promise<VersionedStaff> => readVersioned<Staff>(api.GET('/shops/v2/staff/{id}', { params: { path: { id } } }))
 
-function Invite({ onInvited }: { onInvited: (one: Invited) => Promise<void> }) {
+function InviteForm({ onInvited }: { onInvited: (one: InvitedStaff) => Promise<void> }) {
   const email = useSignal('')
   const role = useSignal<StaffRole>('FULFILMENT')
   const sendOnce = useIdempotentSend()
@@ -114,18 +114,18 @@ function Invite({ onInvited }: { onInvited: (one: Invited) => Promise<void> }) {
   )
 }
 
-const postInvitation = (body: { email: string; role: StaffRole }, key: string): Promise<Invited> =>
+const postInvitation = (body: { email: string; role: StaffRole }, key: string): Promise<InvitedStaff> =>
   ok(api.POST('/shops/v2/staff', { params: { header: { 'idempotency-key': key } }, body, cache: 'no-store' }))
 
-type Row = {
+type RowActions = {
   myId: string | undefined
-  onInvited: (one: Invited) => Promise<void>
+  onInvited: (one: InvitedStaff) => Promise<void>
   onChange: (id: string) => Promise<void>
-  /** What became of somebody is to be shown. */
+  /** Called to show the result. */
   onSeen: (one: Staff) => Promise<void>
 }
 
-const columns = ({ myId, ...does }: Row): readonly Column<Staff>[] => [
+const columns = ({ myId, ...does }: RowActions): readonly Column<Staff>[] => [
   {
     key: 'person',
     title: t('person'),
@@ -163,14 +163,14 @@ const columns = ({ myId, ...does }: Row): readonly Column<Staff>[] => [
   {
     key: 'actions',
     title: common('actions'),
-    cell: (one) => <Actions of={one} isMe={one.userId !== null && one.userId === myId} {...does} />,
+    cell: (one) => <StaffActions of={one} isMe={one.userId !== null && one.userId === myId} {...does} />,
   },
 ]
 
-function Actions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; isMe: boolean } & Omit<Row, 'myId'>) {
+function StaffActions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; isMe: boolean } & Omit<RowActions, 'myId'>) {
   const sendOnce = useIdempotentSend()
   const who = staffName(one)
-  async function again(): Promise<void> {
+  async function inviteAgain(): Promise<void> {
     const body = { email: one.email, role: one.role }
     await onInvited(await sendOnce([body, one.updatedAt], (key) => postInvitation(body, key)))
   }
@@ -178,12 +178,12 @@ function Actions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; is
     try {
       await askAndRemove()
     } finally {
-      // Also where they were gone already.
+      // Also if the person was removed already.
       await onSeen(one)
     }
   }
   async function askAndRemove(): Promise<void> {
-    // What is asked about is what is there now, and not what the list may have shown for long.
+    // Asks about the present record, because the list can be old.
     const { data, etag } = await readOne(one.id)
     const text = t(isMe ? 'removeSelf' : data.status === 'ACTIVE' ? 'removeActive' : 'removeInvited')
     const body = (
@@ -219,7 +219,7 @@ function Actions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; is
         {named}
       </Button>
       {one.status === 'INVITED' && (
-        <Button kind="quiet" onPress={again}>
+        <Button kind="quiet" onPress={inviteAgain}>
           {t('again')}
           {named}
         </Button>
@@ -232,9 +232,9 @@ function Actions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; is
   )
 }
 
-type Changing = { held: Held; isMe: boolean; onClose: () => void; onChanged: (one: Staff) => Promise<void> }
+type ChangeRoleProps = { held: VersionedStaff; isMe: boolean; onClose: () => void; onChanged: (one: Staff) => Promise<void> }
 
-function ChangeRole({ held, isMe, onClose, onChanged }: Changing) {
+function ChangeRole({ held, isMe, onClose, onChanged }: ChangeRoleProps) {
   const [there, setThere] = useState(held)
   const role = useSignal<StaffRole>(held.data.role)
   const who = staffName(there.data)

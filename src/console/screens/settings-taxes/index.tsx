@@ -17,45 +17,45 @@ import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { type Rows, saveRows } from '../settings/rows.ts'
+import { saveRows, type VersionedRows } from '../settings/rows.ts'
 import { t } from './i18n.ts'
-import { duplicateOf, newRate, placeOf, type Rate, rateOf, textsOfRate, withRate } from './rates.domain.ts'
+import { findDuplicate, newRate, parseRate, type Rate, rateKey, replaceRate, textsOfRate } from './rates.domain.ts'
 
-type Held = Rows<Rate>
-type Change = (rates: readonly Rate[]) => readonly Rate[]
+type VersionedRates = VersionedRows<Rate>
+type RatesChange = (rates: readonly Rate[]) => readonly Rate[]
 
-/** Whose they are, whichever shop is shown by the time it is sent. */
-const read = (shopId = shop.value?.id, signal?: AbortSignal): Promise<Held> =>
+/** The shop is fixed, because another one can be shown when it is sent. */
+const read = (shopId = shop.value?.id, signal?: AbortSignal): Promise<VersionedRates> =>
   readVersioned<{ data: Rate[] }>(api.GET('/shops/v2/tax-rates', { params: { header: shopHeader(shopId) }, ...(signal && { signal }) }))
-const put = (shopId: string | undefined, data: Rate[], etag: string | undefined): Promise<Held> =>
+const put = (shopId: string | undefined, data: Rate[], etag: string | undefined): Promise<VersionedRates> =>
   readVersioned<{ data: Rate[] }>(
     api.PUT('/shops/v2/tax-rates', { params: { header: { ...shopHeader(shopId), ...ifMatch(etag) } }, body: { data } }),
   )
 
-const nameOf = ({ country: code, region, class: taxClass }: Rate): string =>
+const rateName = ({ country: code, region, class: taxClass }: Rate): string =>
   [countryName(code), region ?? t('whole'), ...(taxClass ? [t('ofClass', { class: taxClass })] : [])].join(', ')
-const described = (rate: Rate | undefined): string =>
+const describeRate = (rate: Rate | undefined): string =>
   rate ? `${percentOfBps(rate.rateBps)}, ${t(rate.inclusive ? 'inclusive' : 'onTop')}` : '–'
 
 function differences(mine: readonly Rate[], theirs: readonly Rate[]): readonly (readonly [string, string, string])[] {
-  const all = new Map([...theirs, ...mine].map((rate) => [placeOf(rate), rate]))
-  const of = (list: readonly Rate[], place: string) => described(list.find((one) => placeOf(one) === place))
+  const all = new Map([...theirs, ...mine].map((rate) => [rateKey(rate), rate]))
+  const of = (list: readonly Rate[], place: string) => describeRate(list.find((one) => rateKey(one) === place))
   return [...all].flatMap(([place, rate]) => {
     const [yours, there] = [of(mine, place), of(theirs, place)]
-    return yours === there ? [] : [[nameOf(rate), yours, there] as const]
+    return yours === there ? [] : [[rateName(rate), yours, there] as const]
   })
 }
 
 /**
- * Saves a change of the list, and shows what there is then.
- * @param shopId of the shop whose list it is
- * @param onTheirs of one who looks at what somebody else has saved, once that is shown
+ * Saves a change of the list and shows the result.
+ * @param shopId the list's shop
+ * @param onTheirs called after the other version is shown
  * @returns whether it was saved
  */
 async function save(
-  held: Held,
-  resource: Resource<Held>,
-  change: Change,
+  held: VersionedRates,
+  resource: Resource<VersionedRates>,
+  change: RatesChange,
   { shopId = shop.value?.id, onTheirs = () => undefined }: { shopId?: string | undefined; onTheirs?: () => void } = {},
 ): Promise<boolean> {
   const saved = await saveRows(held, {
@@ -92,23 +92,25 @@ export default function Taxes() {
       }
     >
       <ResourceView of={rates}>
-        {(held) => (isOne ? <One key={place ?? ''} place={place} held={held} resource={rates} /> : <All held={held} resource={rates} />)}
+        {(held) =>
+          isOne ? <EditRate key={place ?? ''} place={place} held={held} resource={rates} /> : <RateList held={held} resource={rates} />
+        }
       </ResourceView>
     </Page>
   )
 }
 
-function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
+function RateList({ held, resource }: { held: VersionedRates; resource: Resource<VersionedRates> }) {
   const query = useQuery()
   const rates = held.data.data
   async function remove(rate: Rate): Promise<void> {
-    const place = placeOf(rate)
+    const place = rateKey(rate)
     const shopId = shop.value?.id
-    if (!(await save(held, resource, (list) => list.filter((one) => placeOf(one) !== place)))) return
-    notify(t('removed', { name: nameOf(rate) }), {
+    if (!(await save(held, resource, (list) => list.filter((one) => rateKey(one) !== place)))) return
+    notify(t('removed', { name: rateName(rate) }), {
       undo: async () => {
-        // By then there may be others: it is added to what is there.
-        await save(await read(shopId), resource, (list) => withRate(list, place, rate), { shopId })
+        // Adds the rate to the present list.
+        await save(await read(shopId), resource, (list) => replaceRate(list, place, rate), { shopId })
       },
     })
   }
@@ -127,36 +129,36 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
             key: 'remove',
             title: common('actions'),
             cell: (rate) => (
-              <Button kind="quiet" icon="close" label={`${common('remove')}: ${nameOf(rate)}`} onPress={() => remove(rate)} />
+              <Button kind="quiet" icon="close" label={`${common('remove')}: ${rateName(rate)}`} onPress={() => remove(rate)} />
             ),
           },
         ]}
         rows={rates}
-        rowKey={placeOf}
-        href={(rate) => query.href({ rate: placeOf(rate) })}
+        rowKey={rateKey}
+        href={(rate) => query.href({ rate: rateKey(rate) })}
       />
       <Note>{t('rules')}</Note>
     </>
   )
 }
 
-function One({ place, held, resource }: { place: string | undefined; held: Held; resource: Resource<Held> }) {
+function EditRate({ place, held, resource }: { place: string | undefined; held: VersionedRates; resource: Resource<VersionedRates> }) {
   const { route } = useLocation()
   const [tried, setTried] = useState(false)
-  const rate = held.data.data.find((one) => placeOf(one) === place)
+  const rate = held.data.data.find((one) => rateKey(one) === place)
   const begun = useMemo(() => (rate ? textsOfRate(rate) : { ...newRate, country: shop.value?.country ?? '' }), [])
   const draft = useMemo(() => draftOf(begun), [])
   const typed = textsOf(draft)
   const back = shopPath('settings', 'taxes')
   if (place !== undefined && !rate) return <EmptyState title={common('missing')} text={common('missingText')} />
-  const made = rateOf(typed)
-  const twice = made && duplicateOf(held.data.data, made, place)
+  const made = parseRate(typed)
+  const twice = made && findDuplicate(held.data.data, made, place)
 
   async function submit(): Promise<void> {
     setTried(true)
     if (!made) throw new Error(`${t('rate')}: ${common('notPercent')}`)
-    if (twice) throw new Error(t('duplicate', { name: nameOf(twice), rate: described(twice) }))
-    if (!(await save(held, resource, (list) => withRate(list, place, made), { onTheirs: () => route(back) }))) return
+    if (twice) throw new Error(t('duplicate', { name: rateName(twice), rate: describeRate(twice) }))
+    if (!(await save(held, resource, (list) => replaceRate(list, place, made), { onTheirs: () => route(back) }))) return
     notify(common('saved'))
     route(back)
   }
@@ -177,7 +179,7 @@ function One({ place, held, resource }: { place: string | undefined; held: Held;
           <TextField bind={draft.class} label={t('class')} hint={t('classHint')} max={40} code />
         </div>
         <CheckField bind={draft.inclusive} label={t('isInclusive')} hint={t('inclusiveHint')} />
-        {twice && <Note tone="warn">{t('duplicate', { name: nameOf(twice), rate: described(twice) })}</Note>}
+        {twice && <Note tone="warn">{t('duplicate', { name: rateName(twice), rate: describeRate(twice) })}</Note>}
       </Form>
     </Section>
   )

@@ -1,4 +1,4 @@
-/** Tax rates: as the fields of a form, back as the API takes them, and which of them say the same place twice. */
+/** Form values and bodies of tax rates, and duplicates. */
 import type { Schema } from '../../lib/api/api.ts'
 import { parsePercent, percentText } from '../../lib/forms/percent.ts'
 
@@ -11,8 +11,8 @@ export const textsOfRate = ({ country, region, rateBps, inclusive, class: taxCla
   ...{ country, region: region ?? '', rate: percentText(rateBps), class: taxClass ?? '', inclusive },
 })
 
-/** The rate that was typed; undefined where the percentage is none. */
-export function rateOf(typed: RateTexts): Rate | undefined {
+/** Parses a rate; undefined if the percentage is invalid. */
+export function parseRate(typed: RateTexts): Rate | undefined {
   const rateBps = parsePercent(typed.rate)
   if (rateBps === undefined) return undefined
   const taxClass = typed.class.trim()
@@ -22,16 +22,16 @@ export function rateOf(typed: RateTexts): Rate | undefined {
   }
 }
 
-const spelling = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim()
+const foldSpelling = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim()
 
-/** What a rate is of, and by which it is found: one place, and one class there. */
-export const placeOf = ({ country, region, class: taxClass }: Pick<Rate, 'country' | 'region' | 'class'>): string =>
-  [country, spelling(region ?? '').replace(new RegExp(`^${spelling(country)}-`), ''), taxClass ?? ''].join('/')
+/** Returns a rate's key: country, region and tax class. */
+export const rateKey = ({ country, region, class: taxClass }: Pick<Rate, 'country' | 'region' | 'class'>): string =>
+  [country, foldSpelling(region ?? '').replace(new RegExp(`^${foldSpelling(country)}-`), ''), taxClass ?? ''].join('/')
 
-/** Another rate of the same place and class, of which souk would take one only. A region by its code and by its name only souk tells apart. */
-export const duplicateOf = (rates: readonly Rate[], rate: Rate, except: string | undefined): Rate | undefined =>
-  rates.find((one) => placeOf(one) === placeOf(rate) && placeOf(one) !== except)
+/** Returns another rate of the same key. Only the API matches region codes with names. */
+export const findDuplicate = (rates: readonly Rate[], rate: Rate, except: string | undefined): Rate | undefined =>
+  rates.find((one) => rateKey(one) === rateKey(rate) && rateKey(one) !== except)
 
-/** The list with a rate in the place of the one that was there, or at its end. */
-export const withRate = (rates: readonly Rate[], place: string | undefined, rate: Rate): readonly Rate[] =>
-  rates.some((one) => placeOf(one) === place) ? rates.map((one) => (placeOf(one) === place ? rate : one)) : [...rates, rate]
+/** Replaces the rate of a key, or appends it. */
+export const replaceRate = (rates: readonly Rate[], place: string | undefined, rate: Rate): readonly Rate[] =>
+  rates.some((one) => rateKey(one) === place) ? rates.map((one) => (rateKey(one) === place ? rate : one)) : [...rates, rate]

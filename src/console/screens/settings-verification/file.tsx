@@ -11,14 +11,17 @@ import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
-import { kybBody, type OwnerTexts, shareUnits, textsOfKyb } from './kyb.domain.ts'
+import { kybBody, type OwnerTexts, parseShare, textsOfKyb } from './kyb.domain.ts'
 
 type Record = Schema<'KybRecord'>
 
 const ownersMax = 50
 
-/** Files a business, or files it again. @param rejected what was rejected, to be mended */
-export function File({ rejected, onFiled }: { rejected: Record | undefined; onFiled: (record: Record) => void }) {
+/**
+ * Files a KYB record.
+ * @param rejected the rejected record to correct
+ */
+export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; onFiled: (record: Record) => void }) {
   const begun = textsOfKyb(rejected, { country: shop.value?.country ?? '', title: shop.value?.title ?? '' })
   const draft = useDraft(rejected?.id ?? 'new', begun)
   const tried = useSignal(false)
@@ -49,7 +52,7 @@ export function File({ rejected, onFiled }: { rejected: Record | undefined; onFi
         <h3>{t('owners')}</h3>
         <p class="hint">{t('ownersHint')}</p>
         {owners.value.map((owner, at) => (
-          <Owner
+          <OwnerFields
             key={at}
             n={at + 1}
             owner={owner}
@@ -79,8 +82,8 @@ export function File({ rejected, onFiled }: { rejected: Record | undefined; onFi
 
 type OwnerProps = { n: number; owner: OwnerTexts; isTried: boolean; onChange: (change: Partial<OwnerTexts>) => void; onRemove?: () => void }
 
-function Owner({ n, owner: { name, share }, isTried, onChange, onRemove }: OwnerProps) {
-  // A field takes a signal: this one is the list's entry.
+function OwnerFields({ n, owner: { name, share }, isTried, onChange, onRemove }: OwnerProps) {
+  // Adapts a list entry to a field's signal.
   const bound = (value: string, set: (text: string) => void) =>
     ({
       get value() {
@@ -97,7 +100,7 @@ function Owner({ n, owner: { name, share }, isTried, onChange, onRemove }: Owner
         bind={bound(share, (text) => onChange({ share: text }))}
         label={t('ownerShare', { n })}
         inputMode="decimal"
-        error={isTried && shareUnits(share) === undefined ? t('notShare') : undefined}
+        error={isTried && parseShare(share) === undefined ? t('notShare') : undefined}
         required
         code
       />

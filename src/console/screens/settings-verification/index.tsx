@@ -11,14 +11,14 @@ import { Moment } from '../../ui/moment.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { File } from './file.tsx'
+import { KybForm } from './file.tsx'
 import { t } from './i18n.ts'
 import { GoingLive } from './live.tsx'
 
 type Record = Schema<'KybRecord'>
 
-/** The record, or that there is none yet. */
-async function read(signal: AbortSignal): Promise<{ record: Record | undefined }> {
+/** Reads the KYB record; undefined if there is none. */
+async function readRecord(signal: AbortSignal): Promise<{ record: Record | undefined }> {
   try {
     return { record: await ok(api.GET('/kyb', { signal })) }
   } catch (refusal) {
@@ -27,9 +27,9 @@ async function read(signal: AbortSignal): Promise<{ record: Record | undefined }
   }
 }
 
-/** Who is behind the shop, and whether it takes real money. */
+/** Verification of the business, and going live. */
 export default function Verification() {
-  const kyb = useResource(shop.value?.id ?? '', read)
+  const kyb = useResource(shop.value?.id ?? '', readRecord)
   const status = kyb.data.value?.record?.status
   usePolling(status === 'PENDING', kyb.reload)
   return (
@@ -37,8 +37,8 @@ export default function Verification() {
       <ResourceView of={kyb}>
         {({ record }) => (
           <>
-            {record && <Filed of={record} />}
-            {(!record || record.status === 'REJECTED') && <File rejected={record} onFiled={(filed) => kyb.put({ record: filed })} />}
+            {record && <KybRecordView of={record} />}
+            {(!record || record.status === 'REJECTED') && <KybForm rejected={record} onFiled={(filed) => kyb.put({ record: filed })} />}
             <GoingLive kybStatus={record?.status ?? 'NONE'} />
           </>
         )}
@@ -47,7 +47,7 @@ export default function Verification() {
   )
 }
 
-const Filed = ({ of: { status, reason, cohort, legalName, registrationNumber, owners, ...of } }: { of: Record }) => (
+const KybRecordView = ({ of: { status, reason, cohort, legalName, registrationNumber, owners, ...of } }: { of: Record }) => (
   <Section title={t('business')} actions={<StatusBadge of={status} />}>
     {status === 'PENDING' && <Note>{t('pending')}</Note>}
     {status === 'APPROVED' && <Note tone="good">{t('approved')}</Note>}

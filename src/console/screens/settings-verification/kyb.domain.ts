@@ -1,4 +1,4 @@
-/** What is typed about a business, and what of it the API takes. */
+/** The form values of a KYB record and its body. */
 import type { Schema } from '../../lib/api/api.ts'
 import type { Cohort } from '../../lib/format/lending-names.ts'
 import { latinOf } from '../../lib/forms/number-input.ts'
@@ -13,8 +13,8 @@ export type KybTexts = {
 }
 export type KybBody = Pick<Schema<'KybRecord'>, 'cohort' | 'legalName' | 'registrationNumber' | 'country' | 'owners'>
 
-/** What is usual in a country, until somebody chooses. */
-const usual: Readonly<Record<string, Cohort>> = {
+/** Default cohort by country. */
+const usualCohorts: Readonly<Record<string, Cohort>> = {
   AE: 'UAE_MAINLAND',
   SA: 'KSA_COMPANY',
   KW: 'KUWAIT_WLL',
@@ -24,12 +24,12 @@ const usual: Readonly<Record<string, Cohort>> = {
   SG: 'SG_PTE',
 }
 
-/** What a form begins with: the record that was rejected, else what the shop says. */
+/** Returns initial values: of the rejected record or of the shop. */
 export const textsOfKyb = (record: KybBody | undefined, shop: { country: string; title: string }): KybTexts =>
   record
     ? { ...record, owners: record.owners.map(({ name, share }) => ({ name, share: String(share) })) }
     : {
-        cohort: usual[shop.country] ?? 'INTL_OTHER',
+        cohort: usualCohorts[shop.country] ?? 'INTL_OTHER',
         legalName: '',
         registrationNumber: '',
         country: shop.country,
@@ -37,21 +37,21 @@ export const textsOfKyb = (record: KybBody | undefined, shop: { country: string;
       }
 
 /**
- * A share in ten-thousandths of a percent.
- * @returns undefined for what is no percentage above 0 and up to 100 with at most 4 decimals
+ * Parses a share in ten-thousandths of a percent.
+ * @returns undefined unless it is above 0, up to 100, with at most 4 decimals
  */
-export function shareUnits(text: string): number | undefined {
+export function parseShare(text: string): number | undefined {
   const [, whole, part = ''] = /^(\d{1,3})(?:[.,](\d{1,4}))?$/.exec(latinOf(text)) ?? []
   if (whole === undefined) return undefined
   const units = Number(whole) * 10_000 + Number(part.padEnd(4, '0'))
   return units > 0 && units <= 1_000_000 ? units : undefined
 }
 
-export type KybTyped = { readonly body: KybBody } | { readonly wrong: 'share' | 'sum' }
+export type KybResult = { readonly body: KybBody } | { readonly wrong: 'share' | 'sum' }
 
-/** What was typed, as the API takes it, or what of the shares is wrong. All else souk says. */
-export function kybBody({ cohort, legalName, registrationNumber, country, owners }: KybTexts): KybTyped {
-  const units = owners.map(({ share }) => shareUnits(share))
+/** Builds the body, or reports wrong shares. The API checks the rest. */
+export function kybBody({ cohort, legalName, registrationNumber, country, owners }: KybTexts): KybResult {
+  const units = owners.map(({ share }) => parseShare(share))
   if (units.includes(undefined)) return { wrong: 'share' }
   if (units.reduce<number>((sum, one) => sum + (one ?? 0), 0) > 1_000_000) return { wrong: 'sum' }
   return {

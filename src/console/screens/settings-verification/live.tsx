@@ -16,8 +16,8 @@ import { t } from './i18n.ts'
 type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']
 type Step = Steps[number]['step']
 
-/** Where each is done; the business is on this page. */
-const places: Readonly<Partial<Record<Step, readonly string[]>>> = {
+/** Pages of the steps; KYB is on this page. */
+const stepPaths: Readonly<Partial<Record<Step, readonly string[]>>> = {
   PRODUCTS: ['products'],
   SHIPPING: ['settings', 'shipping'],
   PROCESSOR_ACCOUNT: ['settings', 'payments'],
@@ -25,7 +25,7 @@ const places: Readonly<Partial<Record<Step, readonly string[]>>> = {
 }
 const consequences = ['happens.money', 'happens.keys', 'happens.cards', 'happens.orders'] as const
 
-/** Whether the shop takes real money, and what is missing until it may. */
+/** Goes live, or lists the missing steps. */
 export function GoingLive({ kybStatus }: { kybStatus: string }) {
   const [key, setKey] = useState<string | undefined>(undefined)
   if (shop.value?.mode === 'LIVE')
@@ -41,15 +41,15 @@ export function GoingLive({ kybStatus }: { kybStatus: string }) {
         )}
       </Section>
     )
-  return <Test kybStatus={kybStatus} onLive={setKey} />
+  return <TestMode kybStatus={kybStatus} onLive={setKey} />
 }
 
-function Test({ kybStatus, onLive }: { kybStatus: string; onLive: (key: string) => void }) {
+function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: string) => void }) {
   const overview = useResource(`${shop.value?.id} ${kybStatus}`, (signal) => ok(api.GET('/shops/v2/overview', { signal })))
   const [error, setError] = useState<unknown>(undefined)
   const sendOnce = useIdempotentSend()
-  async function go(): Promise<void> {
-    // What is shown may be done by now, or not be there yet.
+  async function goLive(): Promise<void> {
+    // The shown steps can be outdated.
     await overview.reload()
     if (overview.data.value?.goLive?.steps.some(({ done, required }) => required && !done)) return notify(t('notYet'), { about: 'live' })
     const body = (
@@ -82,7 +82,7 @@ function Test({ kybStatus, onLive }: { kybStatus: string; onLive: (key: string) 
       </ul>
       {error !== undefined && <ErrorMessage error={error} />}
       <div class="form-actions">
-        <Button kind="danger" onPress={go}>
+        <Button kind="danger" onPress={goLive}>
           {t('go')}
         </Button>
       </div>
@@ -98,8 +98,8 @@ const StepList = ({ of }: { of: Steps }) => (
         <li key={step}>
           <StatusBadge of={done ? 'OK' : 'PENDING'} text={done ? t('done') : required ? t('needed') : t('advised')} />
           <span>{t(`step.${step}`)}</span>
-          {!done && places[step] && (
-            <a href={shopPath(...places[step])}>
+          {!done && stepPaths[step] && (
+            <a href={shopPath(...stepPaths[step])}>
               {t('goThere')}
               <span class="unseen">: {t(`step.${step}`)}</span>
             </a>

@@ -19,15 +19,15 @@ import { Note } from '../../ui/note.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { Health } from './health.tsx'
+import { EndpointHealth } from './health.tsx'
 import { t } from './i18n.ts'
 
 type Endpoint = Schema<'WebhookEndpoint'>
 type Delivery = Schema<'WebhookDelivery'>
 
-const looksMs = 15_000
+const pollMs = 15_000
 
-/** One endpoint: how it is, and what was sent to it. */
+/** A webhook endpoint with its deliveries. */
 export default function EndpointPage() {
   const id = useRoute().params['id'] ?? ''
   const endpoint = useResource(id, (signal) => ok(api.GET('/webhook-endpoints/{id}', { params: { path: { id } }, signal })))
@@ -53,14 +53,14 @@ export default function EndpointPage() {
         )
       }
     >
-      <ResourceView of={endpoint}>{(found) => <About of={found} />}</ResourceView>
+      <ResourceView of={endpoint}>{(found) => <EndpointFacts of={found} />}</ResourceView>
       {there && <Deliveries endpoint={there} endpointChanged={endpoint.reload} />}
     </Page>
   )
 }
 
-const About = ({ of }: { of: Endpoint }) => (
-  <Section title={t('health')} actions={<Health of={of} />}>
+const EndpointFacts = ({ of }: { of: Endpoint }) => (
+  <Section title={t('health')} actions={<EndpointHealth of={of} />}>
     {of.disabledAt ? (
       <Note tone="bad">{t(of.disabledReason === 'GONE' ? 'disabled.GONE' : 'disabled.FAILING')}</Note>
     ) : (
@@ -86,8 +86,8 @@ function Deliveries({ endpoint, endpointChanged }: { endpoint: Endpoint; endpoin
   async function reload(): Promise<void> {
     await Promise.all([deliveries.reload(), endpointChanged()])
   }
-  // Nothing tells of a new one.
-  useVisibleInterval(looksMs, reload)
+  // New deliveries send no event.
+  useVisibleInterval(pollMs, reload)
   usePolling(!disabledAt && (deliveries.data.value?.data.some(({ status }) => status === 'PENDING') ?? false), reload)
   return (
     <Section title={t('deliveries')} hint={t('deliveriesHint')} wide>
@@ -105,9 +105,9 @@ function Deliveries({ endpoint, endpointChanged }: { endpoint: Endpoint; endpoin
   )
 }
 
-type Shown = { endpointId: string; mayResend: boolean; deliveries: Resource<{ data: Delivery[] }>; reload: () => Promise<void> }
+type DeliveryActions = { endpointId: string; mayResend: boolean; deliveries: Resource<{ data: Delivery[] }>; reload: () => Promise<void> }
 
-const columns = ({ endpointId, mayResend, reload }: Shown): readonly Column<Delivery>[] => [
+const columns = ({ endpointId, mayResend, reload }: DeliveryActions): readonly Column<Delivery>[] => [
   {
     key: 'event',
     title: t('event'),
@@ -123,16 +123,16 @@ const columns = ({ endpointId, mayResend, reload }: Shown): readonly Column<Deli
   { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   { key: 'made', title: t('made'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { key: 'attempts', title: t('attempts'), end: true, cell: ({ attempts }) => attempts },
-  { key: 'answer', title: t('lastAnswer'), cell: (delivery) => <Answer of={delivery} /> },
+  { key: 'answer', title: t('lastAnswer'), cell: (delivery) => <LastResponse of={delivery} /> },
   { key: 'next', title: t('nextAttempt'), cell: ({ nextAttemptAt }) => (nextAttemptAt ? <Moment at={nextAttemptAt} short /> : '–') },
   {
     key: 'resend',
     title: common('actions'),
-    cell: (delivery) => (mayResend ? <Resend endpointId={endpointId} of={delivery} onSent={reload} /> : '–'),
+    cell: (delivery) => (mayResend ? <ResendButton endpointId={endpointId} of={delivery} onSent={reload} /> : '–'),
   },
 ]
 
-const Answer = ({ of: { lastStatus, lastError } }: { of: Delivery }) =>
+const LastResponse = ({ of: { lastStatus, lastError } }: { of: Delivery }) =>
   lastStatus === null && lastError === null ? (
     <>–</>
   ) : (
@@ -142,7 +142,15 @@ const Answer = ({ of: { lastStatus, lastError } }: { of: Delivery }) =>
     </>
   )
 
-function Resend({ endpointId, of: { id, event, updatedAt }, onSent }: { endpointId: string; of: Delivery; onSent: () => Promise<void> }) {
+function ResendButton({
+  endpointId,
+  of: { id, event, updatedAt },
+  onSent,
+}: {
+  endpointId: string
+  of: Delivery
+  onSent: () => Promise<void>
+}) {
   const sendOnce = useIdempotentSend()
   async function resend(): Promise<void> {
     const path = { id: endpointId, deliveryId: id }

@@ -2,8 +2,8 @@ import type { Schema } from '../../lib/api/api.ts'
 
 export type EventName = Schema<'WebhookEndpoint'>['events'][number]
 
-/** Every event that an endpoint may be told. The type of the document says when one is missing here or is no more. */
-const all: Readonly<Record<EventName, true>> = {
+/** All webhook events. The type fails if one is missing or removed. */
+const eventFlags: Readonly<Record<EventName, true>> = {
   'order.confirmed': true,
   'order.cancelled': true,
   'order.partially_fulfilled': true,
@@ -16,4 +16,4 @@ const all: Readonly<Record<EventName, true>> = {
   'stock.low': true,
   'customer.erased': true,
 }
-export const eventNames = Object.keys(all) as readonly EventName[]
+export const eventNames = Object.keys(eventFlags) as readonly EventName[]

@@ -3,8 +3,8 @@ import { ago } from '../../lib/format/format.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
-/** How an endpoint is, in a word. */
-export function Health({ of: { disabledAt, failingSince } }: { of: Schema<'WebhookEndpoint'> }) {
+/** Shows an endpoint's state. */
+export function EndpointHealth({ of: { disabledAt, failingSince } }: { of: Schema<'WebhookEndpoint'> }) {
   if (disabledAt) return <StatusBadge of="DISABLED" text={t('disabled')} tone="bad" />
   if (failingSince) return <StatusBadge of="FAILING" text={t('failing', { at: ago(failingSince) })} tone="warn" />
   return <StatusBadge of="OK" text={t('works')} />

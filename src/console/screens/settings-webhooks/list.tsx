@@ -14,27 +14,27 @@ import { EmptyState, Page, Section } from '../../ui/page.tsx'
 import { SecretOnce } from '../../ui/secret-once.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type EventName, eventNames } from './events.ts'
-import { Health } from './health.tsx'
+import { EndpointHealth } from './health.tsx'
 import { t } from './i18n.ts'
 
 type Endpoint = Schema<'WebhookEndpoint'>
-type Made = Schema<'NewWebhookEndpoint'>
+type CreatedEndpoint = Schema<'NewWebhookEndpoint'>
 
 const columns = (): readonly Column<Endpoint>[] => [
   { key: 'url', title: t('url'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
-  { key: 'health', title: t('health'), cell: (endpoint) => <Health of={endpoint} /> },
+  { key: 'health', title: t('health'), cell: (endpoint) => <EndpointHealth of={endpoint} /> },
   { key: 'events', title: t('events'), cell: ({ events }) => t('eventsCount', { n: events.length }) },
   { key: 'since', title: t('since'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
 
-/** Where the shop's events are sent to. */
+/** The shop's webhook endpoints. */
 export default function Webhooks() {
   const query = useQuery()
-  const [made, setMade] = useState<Made | undefined>(undefined)
+  const [made, setMade] = useState<CreatedEndpoint | undefined>(undefined)
   const endpoints = useResource(String(query.page), (signal) =>
     ok(api.GET('/webhook-endpoints', { params: { query: { page: query.page, limit: 20 } }, signal })),
   )
-  async function onMade(endpoint: Made): Promise<void> {
+  async function showSecret(endpoint: CreatedEndpoint): Promise<void> {
     setMade(endpoint)
     query.set({ new: undefined }, { replace: true })
     await endpoints.reload()
@@ -60,7 +60,7 @@ export default function Webhooks() {
           onKept={() => setMade(undefined)}
         />
       )}
-      {query.of['new'] && <Add onMade={onMade} />}
+      {query.of['new'] && <AddEndpoint onMade={showSecret} />}
       <ListView of={endpoints} query={query} empty={<EmptyState icon="chain" title={t('none')} text={t('noneText')} />}>
         {(list) => (
           <Table
@@ -76,7 +76,7 @@ export default function Webhooks() {
   )
 }
 
-function Add({ onMade }: { onMade: (endpoint: Made) => Promise<void> }) {
+function AddEndpoint({ onMade }: { onMade: (endpoint: CreatedEndpoint) => Promise<void> }) {
   const url = useSignal('')
   const events = useSignal<readonly EventName[]>([])
   const sendOnce = useIdempotentSend()

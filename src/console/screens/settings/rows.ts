@@ -1,17 +1,16 @@
-/** Lists that souk replaces as a whole, of which a screen changes one row at a time. */
+/** Lists that are replaced as a whole, changed one row at a time. */
 import { saveVersioned } from '../../ui/form.tsx'
 
-export type Rows<Row> = { readonly data: { data: Row[] }; readonly etag: string }
+export type VersionedRows<Row> = { readonly data: { data: Row[] }; readonly etag: string }
 
 /**
- * Saves a change of one row. Where somebody else has saved the list meanwhile, and one says so, the change is made in theirs: their other rows
- * stay.
- * @param change makes the new list of one that is there
- * @param isDone whether the change is made in what is there already
- * @returns undefined when one wants to look at theirs, which `onTheirs` shows
+ * Saves a change of one row. After a conflict it applies the change to the other list, so that its rows stay.
+ * @param change returns the new list
+ * @param isDone whether a list has the change already
+ * @returns undefined if `onTheirs` shows the other list
  */
 export function saveRows<Row>(
-  held: Rows<Row>,
+  held: VersionedRows<Row>,
   {
     change,
     put,
@@ -21,13 +20,13 @@ export function saveRows<Row>(
     onTheirs,
   }: {
     change: (rows: readonly Row[]) => readonly Row[]
-    put: (rows: Row[], etag: string | undefined) => Promise<Rows<Row>>
-    read: () => Promise<Rows<Row>>
+    put: (rows: Row[], etag: string | undefined) => Promise<VersionedRows<Row>>
+    read: () => Promise<VersionedRows<Row>>
     differences: (theirs: readonly Row[]) => readonly (readonly [name: string, yours: string, theirs: string])[]
     isDone: (theirs: readonly Row[]) => boolean
-    onTheirs: (now: Rows<Row>) => void
+    onTheirs: (now: VersionedRows<Row>) => void
   },
-): Promise<Rows<Row> | undefined> {
+): Promise<VersionedRows<Row> | undefined> {
   let rows: readonly Row[] = held.data.data
   return saveVersioned(held.etag, {
     save: (version) => put([...change(rows)], version),
@@ -37,7 +36,7 @@ export function saveRows<Row>(
       return now
     },
     differences: (theirs: { data: Row[] }) => differences(theirs.data),
-    done: (now: Rows<Row>) => (isDone(now.data.data) ? now : undefined),
+    done: (now: VersionedRows<Row>) => (isDone(now.data.data) ? now : undefined),
     onTheirs,
   })
 }

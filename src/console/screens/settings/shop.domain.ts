@@ -1,9 +1,9 @@
-/** The form of a shop's own settings: what stands in its fields, and what of it changes. */
+/** The form values of shop settings and their body. */
 import type { Schema } from '../../lib/api/api.ts'
 
 type Shop = Schema<'Shop'>
 
-/** What is typed, field by field. */
+/** The form's values. */
 export type ShopTexts = {
   title: string
   description: string
@@ -31,10 +31,9 @@ const contactFields = ['email', 'phone'] as const
 const addressFields = ['line1', 'line2', 'city', 'province', 'postalCode', 'countryCode'] as const
 export const pageFields = ['order', 'reset', 'verify', 'invitation'] as const
 
-const texts = <Name extends string>(names: readonly Name[], of: Readonly<Record<Name, string | null>>) =>
+const pickTexts = <Name extends string>(names: readonly Name[], of: Readonly<Record<Name, string | null>>) =>
   Object.fromEntries(names.map((name) => [name, of[name] ?? ''])) as Record<Name, string>
 
-/** A shop as its fields show it: what there is none of is empty. */
 export const textsOfShop = (shop: Shop): ShopTexts => ({
   title: shop.title,
   description: shop.description,
@@ -44,18 +43,18 @@ export const textsOfShop = (shop: Shop): ShopTexts => ({
   storefrontOrigins: shop.storefrontOrigins,
   showQuantity: shop.showQuantity,
   strictProvinces: shop.strictProvinces,
-  ...texts(contactFields, shop.contact),
-  ...texts(addressFields, shop.address),
-  ...texts(pageFields, shop.pages),
+  ...pickTexts(contactFields, shop.contact),
+  ...pickTexts(addressFields, shop.address),
+  ...pickTexts(pageFields, shop.pages),
 })
 
-/** The fields in which two differ. */
+/** Returns the fields that differ. */
 export const changedFields = (from: ShopTexts, to: ShopTexts): (keyof ShopTexts)[] =>
   (Object.keys(to) as (keyof ShopTexts)[]).filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]))
 
 /**
- * The body of `PATCH /shops/v2`: only what was changed, so that what somebody else changed elsewhere stays.
- * @returns undefined where nothing was
+ * Builds the body of `PATCH /shops/v2` with the changed fields.
+ * @returns undefined without changes
  */
 export function shopChange(from: ShopTexts, to: ShopTexts): Record<string, unknown> | undefined {
   const changed = new Set(changedFields(from, to))
@@ -63,7 +62,8 @@ export function shopChange(from: ShopTexts, to: ShopTexts): Record<string, unkno
   const plain = (['title', 'description', 'currency', 'timeZone', 'storefrontOrigins', 'showQuantity', 'strictProvinces'] as const).filter(
     (name) => changed.has(name),
   )
-  const part = (names: readonly (keyof ShopTexts)[]) => names.filter((name) => changed.has(name)).map((name) => [name, given(to[name])])
+  const part = (names: readonly (keyof ShopTexts)[]) =>
+    names.filter((name) => changed.has(name)).map((name) => [name, textOrNull(to[name])])
   const parts = (
     [
       ['contact', part(contactFields)],
@@ -73,10 +73,10 @@ export function shopChange(from: ShopTexts, to: ShopTexts): Record<string, unkno
   ).filter(([, entries]) => entries.length > 0)
   return {
     ...Object.fromEntries(plain.map((name) => [name, typeof to[name] === 'string' ? to[name].trim() : to[name]])),
-    ...(changed.has('logoUrl') ? { logoUrl: given(to.logoUrl) } : {}),
+    ...(changed.has('logoUrl') ? { logoUrl: textOrNull(to.logoUrl) } : {}),
     ...Object.fromEntries(parts.map(([name, entries]) => [name, Object.fromEntries(entries)])),
   }
 }
 
-/** What is empty is none. */
-const given = (text: ShopTexts[keyof ShopTexts]): string | null => String(text).trim() || null
+/** Returns null for an empty text. */
+const textOrNull = (text: ShopTexts[keyof ShopTexts]): string | null => String(text).trim() || null

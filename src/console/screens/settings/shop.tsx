@@ -17,12 +17,12 @@ import { t } from './i18n.ts'
 import { changedFields, pageFields, type ShopTexts, shopChange, textsOfShop } from './shop.domain.ts'
 
 type Shop = Schema<'Shop'>
-type Held = { data: Shop; etag: string }
+type VersionedShop = { data: Shop; etag: string }
 
 const read = (signal?: AbortSignal) => readVersioned<Shop>(api.GET('/shops/v2', signal ? { signal } : {}))
 
-/** What a field is called, and what stands in it, for who was slower than somebody else. */
-const shown = (value: ShopTexts[keyof ShopTexts]): string =>
+/** Returns a field's value as text, for conflicts. */
+const valueText = (value: ShopTexts[keyof ShopTexts]): string =>
   typeof value === 'boolean' ? common(value ? 'yes' : 'no') : typeof value === 'string' ? value : value.join(', ')
 
 export default function ShopSettings() {
@@ -36,12 +36,12 @@ export default function ShopSettings() {
   )
 }
 
-function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Resource<Held> }) {
+function ShopForm({ held: { data, etag }, resource }: { held: VersionedShop; resource: Resource<VersionedShop> }) {
   const draft = useMemo(() => draftOf(textsOfShop(data)), [data.id])
   const base = textsOfShop(data)
   const typed = textsOf(draft)
 
-  function show(now: Held): void {
+  function show(now: VersionedShop): void {
     resource.put(now)
     fill(draft, textsOfShop(now.data))
     updateShop({ ...now.data })
@@ -54,7 +54,7 @@ function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Re
       const there = textsOfShop(theirs)
       return changed
         .filter((name) => JSON.stringify(there[name]) !== JSON.stringify(typed[name]))
-        .map((name) => [t(name), shown(typed[name]), shown(there[name])])
+        .map((name) => [t(name), valueText(typed[name]), valueText(there[name])])
     }
     const saved = await saveVersioned(etag, {
       save: (version) => readVersioned<Shop>(api.PATCH('/shops/v2', { params: { header: ifMatch(version) }, body })),
@@ -72,7 +72,7 @@ function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Re
       <Section title={t('identity')}>
         <TextField bind={draft.title} label={t('shopTitle')} max={200} required />
         <TextAreaField bind={draft.description} label={t('description')} max={5_000} hint={t('descriptionHint')} />
-        <Logo bind={draft.logoUrl} />
+        <LogoField bind={draft.logoUrl} />
       </Section>
       <Section title={t('contact')} hint={t('contactHint')}>
         <div class="fields">
@@ -109,7 +109,7 @@ function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Re
   )
 }
 
-function Logo({ bind }: { bind: ReturnType<typeof draftOf<ShopTexts>>['logoUrl'] }) {
+function LogoField({ bind }: { bind: ReturnType<typeof draftOf<ShopTexts>>['logoUrl'] }) {
   return (
     <div class="field">
       <h3>{t('logoUrl')}</h3>

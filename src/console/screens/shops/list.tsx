@@ -27,7 +27,7 @@ const columns = (): readonly Column<Shop>[] => [
   { key: 'created', title: t('created'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
 
-/** Every shop of the network, newest first. */
+/** All shops, newest first. */
 export default function Shops() {
   const query = useQuery()
   const { q } = query.of

@@ -19,13 +19,13 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
 type Shop = Schema<'AdminShop'>
-type Held = { readonly data: Shop; readonly etag: string }
+type VersionedShop = { readonly data: Shop; readonly etag: string }
 
-/** One shop of the network: what is known of it, and whether it may sell. */
+/** A shop of the instance. */
 export default function OneShop() {
   const id = useRoute().params['id'] ?? ''
   const path = { params: { path: { id } } }
-  const read = (signal?: AbortSignal): Promise<Held> =>
+  const read = (signal?: AbortSignal): Promise<VersionedShop> =>
     readVersioned(api.GET('/admin/shops/{id}', { ...path, ...(signal ? { signal } : {}) }))
   const shop = useResource(id, read)
   useLiveReload(['shop.*'], shop.reload, ({ data }) => data['shopId'] === undefined || data['shopId'] === id)
@@ -41,20 +41,20 @@ export default function OneShop() {
                 <StatusBadge of={held.data.status} /> <StatusBadge of={held.data.mode} />
               </>
             ),
-            actions: <Moves of={held} shop={shop} read={read} />,
+            actions: <StatusActions of={held} shop={shop} read={read} />,
           }
         : {})}
     >
-      <ResourceView of={shop}>{({ data }) => <Standing of={data} />}</ResourceView>
+      <ResourceView of={shop}>{({ data }) => <ShopFacts of={data} />}</ResourceView>
     </Page>
   )
 }
 
-/** Suspends it or restores it, each by what it is now. */
-function Moves({ of, shop, read }: { of: Held; shop: Resource<Held>; read: () => Promise<Held> }) {
+/** Suspends or restores the shop. */
+function StatusActions({ of, shop, read }: { of: VersionedShop; shop: Resource<VersionedShop>; read: () => Promise<VersionedShop> }) {
   const { id, title, name } = of.data
   const called = truncate(title || name)
-  async function move(from: Held, status: Shop['status']): Promise<Held | undefined> {
+  async function move(from: VersionedShop, status: Shop['status']): Promise<VersionedShop | undefined> {
     const moved = await saveVersioned(from.etag, {
       save: (etag) => readVersioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: ifMatch(etag) }, body: { status } })),
       theirs: read,
@@ -66,7 +66,7 @@ function Moves({ of, shop, read }: { of: Held; shop: Resource<Held>; read: () =>
     return moved
   }
   async function suspend(): Promise<void> {
-    const sure = await confirm({ title: t('suspendOf', { name: called }), body: <Consequences />, action: t('suspend'), danger: true })
+    const sure = await confirm({ title: t('suspendOf', { name: called }), body: <SuspensionEffects />, action: t('suspend'), danger: true })
     if (!sure) return
     const suspended = await move(of, 'SUSPENDED')
     if (suspended) notify(t('suspended', { name: called }), { about: id, undo: () => move(suspended, 'ACTIVE') })
@@ -86,28 +86,28 @@ function Moves({ of, shop, read }: { of: Held; shop: Resource<Held>; read: () =>
   )
 }
 
-const stops = ['stopPages', 'stopSales'] as const
-const goesOn = ['onBegun', 'onMerchant', 'onCustomers'] as const
+const stoppedTexts = ['stopPages', 'stopSales'] as const
+const continuedTexts = ['onBegun', 'onMerchant', 'onCustomers'] as const
 
-/** What a suspension stops and what it does not, before somebody does it. */
-const Consequences = () => (
+/** Lists what a suspension stops and what continues. */
+const SuspensionEffects = () => (
   <>
     <h3>{t('stops')}</h3>
     <ul class="bullets">
-      {stops.map((one) => (
+      {stoppedTexts.map((one) => (
         <li key={one}>{t(one)}</li>
       ))}
     </ul>
     <h3>{t('goesOn')}</h3>
     <ul class="bullets">
-      {goesOn.map((one) => (
+      {continuedTexts.map((one) => (
         <li key={one}>{t(one)}</li>
       ))}
     </ul>
   </>
 )
 
-const Lines = ({ of }: { of: readonly string[] }) => (
+const LineList = ({ of }: { of: readonly string[] }) => (
   <ul>
     {of.map((line, at) => (
       <li key={at}>
@@ -118,7 +118,7 @@ const Lines = ({ of }: { of: readonly string[] }) => (
 )
 const text = (value: string | null) => value && <bdi>{value}</bdi>
 
-function Standing({ of }: { of: Shop }) {
+function ShopFacts({ of }: { of: Shop }) {
   const { line1, line2, city, province, postalCode, countryCode } = of.address
   const address = [line1, line2, city, province, postalCode, countryCode && countryName(countryCode)].filter(
     (line): line is string => !!line,
@@ -145,8 +145,8 @@ function Standing({ of }: { of: Shop }) {
             of={[
               [t('email'), text(of.contact.email)],
               [t('phone'), text(of.contact.phone)],
-              [t('address'), address.length > 0 && <Lines of={address} />],
-              [t('origins'), of.storefrontOrigins.length > 0 && <Lines of={of.storefrontOrigins} />],
+              [t('address'), address.length > 0 && <LineList of={address} />],
+              [t('origins'), of.storefrontOrigins.length > 0 && <LineList of={of.storefrontOrigins} />],
             ]}
           />
         </Section>

@@ -12,7 +12,7 @@ const columns = (): readonly Column<Schema<'PlatformWallet'>>[] => [
   { key: 'to', title: t('to'), cell: ({ to }) => (to ? <Moment at={to} /> : t('open')) },
 ]
 
-/** The wallets by which the platform itself attests. */
+/** The platform's attesting wallets. */
 export default function Wallets() {
   const query = useQuery()
   return (

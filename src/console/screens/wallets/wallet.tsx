@@ -12,20 +12,20 @@ import { TextField } from '../../ui/fields.tsx'
 import { Form, saveRecord } from '../../ui/form.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { t } from '../registries/i18n.ts'
-import { noWallet, walletBody, walletRow } from '../registries/registry.domain.ts'
+import { blankWallet, walletBody, walletRow } from '../registries/registry.domain.ts'
 
-type Typed = { address: string; from: string; to: string }
-type Held = { readonly data: Schema<'PlatformWallet'>; readonly etag: string }
+type WalletText = { address: string; from: string; to: string }
+type VersionedWallet = { readonly data: Schema<'PlatformWallet'>; readonly etag: string }
 
-/** A wallet of the platform, or a new one. */
+/** Creates or edits a platform wallet. */
 export default function OneWallet() {
   const id = useRoute().params['id'] ?? 'new'
-  return id === 'new' ? <New /> : <Known id={id} />
+  return id === 'new' ? <NewWallet /> : <ExistingWallet id={id} />
 }
 
-const back = () => ({ href: operatorPath('wallets'), text: t('platformWallets') })
+const backLink = () => ({ href: operatorPath('wallets'), text: t('platformWallets') })
 
-const WalletFields = ({ of }: { of: FormDraft<Typed>['of'] }) => (
+const WalletFields = ({ of }: { of: FormDraft<WalletText>['of'] }) => (
   <>
     <TextField label={t('address')} bind={of.address} max={42} required code placeholder="0x…" />
     <div class="fields">
@@ -35,10 +35,10 @@ const WalletFields = ({ of }: { of: FormDraft<Typed>['of'] }) => (
   </>
 )
 
-function New() {
+function NewWallet() {
   const { route } = useLocation()
   const sendOnce = useIdempotentSend()
-  const draft = useDraft<Typed>('new', noWallet)
+  const draft = useDraft<WalletText>('new', blankWallet)
   async function create(): Promise<void> {
     const body = walletBody(draft.now(), t('badMoment'))
     const { id, address } = await sendOnce(body, (key) =>
@@ -49,7 +49,7 @@ function New() {
     route(operatorPath('wallets', id), true)
   }
   return (
-    <Page title={t('newWallet')} back={back()}>
+    <Page title={t('newWallet')} back={backLink()}>
       <Section hint={t('platformWalletsText')}>
         <Form onSubmit={create} submit={t('register')} dirty={draft.dirty}>
           <WalletFields of={draft.of} />
@@ -59,25 +59,33 @@ function New() {
   )
 }
 
-function Known({ id }: { id: string }) {
-  const read = (signal?: AbortSignal): Promise<Held> =>
+function ExistingWallet({ id }: { id: string }) {
+  const read = (signal?: AbortSignal): Promise<VersionedWallet> =>
     readVersioned(api.GET('/admin/platform-wallets/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const wallet = useResource(id, read)
   return (
-    <Page title={t('platformWallet')} back={back()}>
-      <ResourceView of={wallet}>{(of) => <Standing of={of} wallet={wallet} read={read} />}</ResourceView>
+    <Page title={t('platformWallet')} back={backLink()}>
+      <ResourceView of={wallet}>{(of) => <WalletForm of={of} wallet={wallet} read={read} />}</ResourceView>
     </Page>
   )
 }
 
-const typedOf = (wallet: Held['data']): Typed => {
+const textOf = (wallet: VersionedWallet['data']): WalletText => {
   const { address, from, to } = walletRow(wallet)
   return { address, from, to }
 }
 
-function Standing({ of, wallet, read }: { of: Held; wallet: Resource<Held>; read: () => Promise<Held> }) {
+function WalletForm({
+  of,
+  wallet,
+  read,
+}: {
+  of: VersionedWallet
+  wallet: Resource<VersionedWallet>
+  read: () => Promise<VersionedWallet>
+}) {
   const { data } = of
-  const draft = useRecordDraft(of, typedOf)
+  const draft = useRecordDraft(of, textOf)
   async function save(): Promise<void> {
     const begun = draft.begun()
     const body = walletBody({ ...draft.now(), was: begun.data }, t('badMoment'))

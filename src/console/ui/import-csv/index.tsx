@@ -1,4 +1,4 @@
-/** Imports a CSV: looks first at what would come of it, then does it, and says row by row what could not be taken. */
+/** Imports a CSV file: a dry run first, then the import, with errors by row. */
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -19,9 +19,9 @@ import { Section } from '../page.tsx'
 import { Table } from '../table.tsx'
 import { t } from './i18n.ts'
 
-/** `handle` is a product's. */
+/** Only product imports set `handle`. */
 type RowMessage = { readonly row: number; readonly handle?: string; readonly column?: string; readonly message: string }
-/** What every import answers; one that answers more shows it by `facts`. */
+/** The common fields of import reports; `facts` shows the others. */
 export type ImportReport = {
   readonly dryRun: boolean
   readonly rows: number
@@ -34,22 +34,22 @@ export type ImportReport = {
   readonly notices?: readonly RowMessage[]
   readonly noticesTruncated?: boolean
 }
-/** A switch of an import, under the name that its query has. */
+/** A switch, named as its query parameter. */
 export type ImportOption = {
   readonly name: string
   readonly label: string
   readonly hint?: string
-  /** Has a meaning only where this other one is on. */
+  /** Another option that it depends on. */
   readonly beside?: string
 }
 type ImportProgress = { readonly dryRun: boolean; readonly phase: 'sending' | 'working'; readonly part?: number; readonly rows?: number }
 type ImportFailure = { readonly text: string } | { readonly error: unknown }
 
 /**
- * @param path of the import's route
- * @param kind as its `import.*` events call it
- * @param facts what its answer has beside the counts that all have
- * @param onDone told after something was stored
+ * @param path the import's route
+ * @param kind as in its `import.*` events
+ * @param facts further rows of the result
+ * @param onDone called after data was stored
  */
 export function ImportCsv<Answer extends ImportReport>({
   path,
@@ -91,7 +91,7 @@ export function ImportCsv<Answer extends ImportReport>({
     if (answer.value || failure.value) result.current?.focus()
   }, [answer.value, failure.value])
   useEvents(['import.*'], ({ event, data }) => {
-    // Of one whose answer never came, this says what became of it.
+    // The event reports the outcome of an import whose response was lost.
     if (event === 'import.finished' && data['kind'] === kind && failure.value && 'text' in failure.value) {
       const [created, updated, failed] = [data['created'], data['updated'], data['failed']].map(Number)
       failure.value = {
@@ -184,7 +184,7 @@ export function ImportCsv<Answer extends ImportReport>({
   )
 }
 
-/** One switch of several that stand together, as a field wants it. */
+/** Adapts one switch of a record to a field's signal. */
 const switchOf = (all: Signal<Readonly<Record<string, boolean>>>, name: string) =>
   ({
     get value() {
@@ -195,7 +195,7 @@ const switchOf = (all: Signal<Readonly<Record<string, boolean>>>, name: string) 
     },
   }) as Signal<boolean>
 
-/** How far an import is, and a way to end it. */
+/** Shows the progress of an import with a stop button. */
 export function ImportProgressView({
   of: { phase, part, rows },
   onStop,
@@ -234,7 +234,7 @@ function ImportResult({ of, facts }: { of: ImportReport; facts: readonly (readon
 
 const shownMax = 200
 
-/** What an import says of single rows, as a table and as CSV; nothing where it says nothing. */
+/** Shows the messages of rows, as a table and as CSV. */
 export function ImportRows({ title, of, capped }: { title: string; of: readonly RowMessage[]; capped?: boolean }) {
   if (of.length === 0) return null
   const isByProduct = of.some(({ handle }) => handle !== undefined)

@@ -1,4 +1,3 @@
-/** What KYB and lending call their kinds. */
 export default {
   cohort: 'Kind of business',
   'cohort.UAE_MAINLAND': 'United Arab Emirates, mainland',

@@ -9,7 +9,7 @@ import { searchFills } from '../db/schema/search-index.ts'
 import { fillSearch } from '../jobs/fill-search.ts'
 import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
-import { fillKpis, foldKpis } from '../src/modules/operations/kpi/index.ts'
+import { backfillKpis, foldKpis } from '../src/modules/operations/kpi/index.ts'
 import { souk } from '../test/cli/souk.ts'
 import { bought } from './buyers.ts'
 import type { Bought, Buying } from './callers.ts'
@@ -85,7 +85,7 @@ async function fillIndexes(settings: Settings): Promise<void> {
   const subjects = ['ORDERS', 'PRODUCTS', 'CUSTOMERS'] as const
   await db.write((tx) => tx.insert(searchFills).values(subjects.map((subject) => ({ subject, below: '~', done: 0 }))))
   while ((await db.read.select().from(searchFills).limit(1)).length > 0) await fillSearch(instance.deps)
-  await fillKpis(instance.deps)
+  await backfillKpis(instance.deps)
   await foldKpis(instance.deps)
   await instance.close()
 }

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { jwt } from '@elysiajs/jwt'
 import { parseConfig } from '../src/config.ts'
 import { createKeyring } from '../src/keys.ts'
-import { judge } from '../src/modules/lending/credit/index.ts'
-import { standingOf } from '../src/modules/lending/credit/ladder.ts'
+import { computeEnvelope } from '../src/modules/lending/credit/index.ts'
+import { ladderPositionOf } from '../src/modules/lending/credit/ladder.ts'
 import { benchSettings } from './seed.ts'
 
 const [dataDir = ''] = Bun.argv.slice(2)
@@ -49,7 +49,7 @@ const server = Bun.serve({
       POST: async (request) => {
         const claims = await tokens.verify((request.headers.get('authorization') ?? '').slice('Bearer '.length), required)
         if (claims === false || claims.role !== 'SUPER_ADMIN' || !session.get(String(claims.sid), Date.now())) return refused()
-        return new Response(JSON.stringify(judge((await request.json()) as never)), {
+        return new Response(JSON.stringify(computeEnvelope((await request.json()) as never)), {
           headers: { ...headers, 'cache-control': 'no-store', 'x-request-id': crypto.randomUUID() },
         })
       },
@@ -69,7 +69,7 @@ const server = Bun.serve({
       const body = JSON.stringify({
         merchantId,
         signals: { ...told, mostRecentSettlementAt: last === null ? null : new Date(last).toISOString() },
-        ...standingOf({ ...told, mostRecentSettlementAt: last }),
+        ...ladderPositionOf({ ...told, mostRecentSettlementAt: last }),
       })
       return new Response(body, {
         headers: {

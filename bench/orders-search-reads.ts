@@ -10,7 +10,7 @@ import { system } from '../src/core/command-context.ts'
 import { type Instance, openInstance } from '../src/instance.ts'
 import { dayMs, dayOf } from '../src/lib/day.ts'
 import { createMerchant } from '../src/modules/identity/merchant/service.ts'
-import { fillKpis } from '../src/modules/operations/kpi/index.ts'
+import { backfillKpis } from '../src/modules/operations/kpi/index.ts'
 import { type Order, searchWordsOf } from '../src/modules/selling/order/domain.ts'
 import { findingStore } from '../src/modules/selling/order/search/search-store.ts'
 import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
@@ -126,7 +126,7 @@ function orderOf(id: string, shopId: string, number: number, count: number, now:
 async function countPast(deps: Instance['deps']): Promise<number> {
   await deps.db.write((tx) => tx.rows(sql`delete from kpi_state`))
   const startedAt = performance.now()
-  await fillKpis(deps)
+  await backfillKpis(deps)
   return performance.now() - startedAt
 }
 

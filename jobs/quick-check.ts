@@ -1,2 +1,2 @@
 /** Looks for damage of the database's file. */
-export { checkQuickly } from '../src/modules/operations/backup/index.ts'
+export { quickCheck } from '../src/modules/operations/backup/index.ts'

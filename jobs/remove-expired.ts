@@ -3,8 +3,8 @@ import { forgetTokens } from '../src/modules/identity/one-time-token/index.ts'
 import { endLostImports, forgetLive } from '../src/modules/messaging/live-events/index.ts'
 import { forgetMails } from '../src/modules/messaging/mail/index.ts'
 import { forgetOldMessages } from '../src/modules/messaging/webhook/index.ts'
-import { forgetOldAudit } from '../src/modules/operations/audit/index.ts'
-import { forgetExpiredKeys } from '../src/modules/operations/idempotency/index.ts'
+import { removeOldAudit } from '../src/modules/operations/audit/index.ts'
+import { removeExpiredKeys } from '../src/modules/operations/idempotency/index.ts'
 import { forgetPaymentMessages } from '../src/modules/payments/payment/index.ts'
 import { forgetCarts } from '../src/modules/selling/cart/index.ts'
 import { forgetDiscounts } from '../src/modules/selling/discount/index.ts'
@@ -18,7 +18,7 @@ import type { AppDeps } from '../src/providers.ts'
  */
 export async function forget(deps: AppDeps): Promise<void> {
   await forgetExpiredSessions(deps)
-  await forgetExpiredKeys(deps)
+  await removeExpiredKeys(deps)
   await forgetEndedKeys(deps)
   await forgetOldMessages(deps)
   await forgetMails(deps)
@@ -29,5 +29,5 @@ export async function forget(deps: AppDeps): Promise<void> {
   await emptyOldMessages(deps)
   await forgetCarts(deps)
   await forgetDiscounts(deps)
-  await forgetOldAudit(deps)
+  await removeOldAudit(deps)
 }

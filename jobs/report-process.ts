@@ -1,2 +1,2 @@
 /** Says that this process runs, and writes down which errors it has logged. */
-export { tendProcess } from '../src/modules/operations/deploy-status/index.ts'
+export { recordHeartbeat } from '../src/modules/operations/deploy-status/index.ts'

@@ -32,7 +32,7 @@ import { createLog, type Log } from './lib/log.ts'
 import { networkOf } from './lib/networks.ts'
 import { chanceOf } from './lib/random.ts'
 import { confirmMasterKeys, hasSealedSecrets } from './modules/identity/master-key/index.ts'
-import { statsNow } from './modules/trust/fabric/index.ts'
+import { statsJsonSync } from './modules/trust/fabric/index.ts'
 import { type AppDeps, compose } from './providers.ts'
 import { version } from './version.ts'
 
@@ -218,7 +218,7 @@ function edgeOf(
       records: appDeps.documents,
       orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
       answers: appDeps.answers,
-      statsNow: () => statsNow(appDeps),
+      statsNow: () => statsJsonSync(appDeps),
       resolver: { answers: appDeps.resolverAnswers, limit: appDeps.resolverLimit, limitKey: appDeps.limitKeyFrom },
       now: appDeps.clock.now,
       routeTable: appDeps.routeTable,

@@ -11,6 +11,7 @@ import { loadSecrets } from '../keys.ts'
 import { SealBroken } from '../lib/sealed-stream.ts'
 import { documentStores } from '../modules/lending/lending-document/index.ts'
 import {
+  type BackupResult,
   type BackupTarget,
   backupPlaces,
   backupsDirectory,
@@ -19,12 +20,11 @@ import {
   findBackup,
   isSealedPlace,
   listBackups,
-  type Made,
   makeBackup,
   openTarget,
   readCopy,
   stagedCopy,
-  withoutRecord,
+  withoutManifestText,
 } from '../modules/operations/backup/index.ts'
 import { version } from '../version.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
@@ -56,16 +56,19 @@ export async function backUpNow(config: Config): Promise<number> {
     },
   )
   const progress = createProgress({ total: bytes, label: 'Copying', stream, unit: 'bytes' })
-  const { keyring, ...looking } = lookingAtAll(config, path)
+  const { keyring, ...verification } = lookingAtAll(config, path)
   const deps = {
     ...{ config, clock, log, sleep: Bun.sleep, randomBytes, build: { version }, documentStores: documentStores(config, port) },
     ...{ backupPlaces: places, backupTargets: new Map(), readFile: readCopy },
     diskFree: () => freeIn(backupsDirectory(config)),
     keyring: { unseal: keyring.unseal, secretsText: () => JSON.stringify(loadSecrets(config, false)) },
   }
-  const all = await makeBackup(deps, { file: databaseFileAt(path), isPaced: false, onBytes: (done) => progress.at(done), looking }).finally(
-    progress.end,
-  )
+  const all = await makeBackup(deps, {
+    file: databaseFileAt(path),
+    isPaced: false,
+    onBytes: (done) => progress.at(done),
+    verification,
+  }).finally(progress.end)
   interruption.end()
   return all.map(tell).some((isWhole) => !isWhole) ? incompleteStatus : 0
 }
@@ -77,18 +80,18 @@ function freeIn(directory: string): number {
 }
 
 /** @returns whether all of it is there */
-function tell(one: Made): boolean {
+function tell(one: BackupResult): boolean {
   const { place } = one.place.store
   if ('error' in one) {
     process.stderr.write(`No backup was made in ${place}; those from before are as they were. ${explain(one.error, {}).text}\n`)
     return false
   }
   const { name, database, documents, missing, withKeys } = one.manifest
-  const { damaged, untold } = one.looked
+  const { damaged, unverifiable } = one.verified
   const count = documents.length - missing.length
   const beside = count === 0 ? '' : `, with ${count === 1 ? 'a document' : `${count} documents`}`
   process.stdout.write(
-    `Backup ${name} is in ${place} (${bytesText(database.bytes)}${beside})${damaged.length + untold.length === 0 ? ', whole and checked' : ''}.\n`,
+    `Backup ${name} is in ${place} (${bytesText(database.bytes)}${beside})${damaged.length + unverifiable.length === 0 ? ', whole and checked' : ''}.\n`,
   )
   process.stdout.write(
     withKeys
@@ -99,7 +102,7 @@ function tell(one: Made): boolean {
     process.stderr.write(
       `${missing.length === 1 ? 'A document is' : `${missing.length} documents are`} named by it and could not be copied: \`souk check\` tells more.\n`,
     )
-  return tellLooked(one.looked) && missing.length === 0
+  return tellLooked(one.verified) && missing.length === 0
 }
 
 /** Those that a command has opened: a passphrase is asked for once. */
@@ -134,7 +137,7 @@ export async function listAll(config: Config): Promise<number> {
       process.stdout.write(
         `  ${name}  ${new Date(at).toISOString()}  ${bytesText(bytes)}  ${documents.length - missing.length} documents  instance ${instance}\n`,
       )
-    for (const name of unrecorded) process.stderr.write(`${name} ${withoutRecord}.\n`)
+    for (const name of unrecorded) process.stderr.write(`${name} ${withoutManifestText}.\n`)
     if (unreadable.length === 0) continue
     process.stderr.write(
       `These cannot be read, as they are sealed under another passphrase, damaged, or of a newer souk: ${unreadable.join(', ')}\n`,
@@ -157,7 +160,8 @@ export async function backupNamed(config: Config, name: string): Promise<FoundBa
   const [first] = found.sort((a, b) => b.manifest.at - a.manifest.at)
   if (first) {
     for (const error of errors) process.stderr.write(`${explain(error, {}).text}\n`)
-    for (const one of found) for (const passed of one.passedOver) process.stderr.write(`${passed} in ${one.raw.place} ${withoutRecord}.\n`)
+    for (const one of found)
+      for (const passed of one.passedOver) process.stderr.write(`${passed} in ${one.raw.place} ${withoutManifestText}.\n`)
     return first
   }
   throw errors[0]

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { sealUnderPassphrase } from '../lib/passphrase.ts'
-import { type Copied, documentsDirectory } from '../modules/lending/lending-document/index.ts'
+import { type CopyResult, documentsDirectory } from '../modules/lending/lending-document/index.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress } from './copy-database.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
@@ -83,7 +83,7 @@ function adviceOnKeys(config: Config): string {
     : `${file} is missing, so put it back from your copy of the keys`
 }
 
-function tellDocuments(target: string, { files, bytes, missing }: Copied): void {
+function tellDocuments(target: string, { files, bytes, missing }: CopyResult): void {
   if (files > 0)
     process.stdout.write(
       `Its ${files === 1 ? 'document is' : `${files} documents are`} in ${documentsBeside(target)} (${bytesText(bytes)}), sealed as they were.\n`,

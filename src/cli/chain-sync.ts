@@ -83,8 +83,8 @@ async function sync(deps: Deps): Promise<number> {
   try {
     for (let [waits, busyTries] = [0, 0]; ; ) {
       last = await syncChains(deps, {
-        forMs: Number.POSITIVE_INFINITY,
-        stepped: async (step, { chainId }) => {
+        maxMs: Number.POSITIVE_INFINITY,
+        onStep: async (step, { chainId }) => {
           if (step.kind === 'READ') waits = 0
           await shown.at(chainId, step)
         },

@@ -20,19 +20,19 @@ import { memberFindings } from '../modules/identity/member/index.ts'
 import {
   countDocuments,
   documentFaults,
-  isSilent,
+  foreignMarkOf,
+  isStoreUnavailable,
   lendingDocumentProviders,
   orphanedFiles,
   otherStoreText,
-  otherThan,
 } from '../modules/lending/lending-document/index.ts'
-import { repaymentFindings } from '../modules/lending/repayment/index.ts'
+import { checkRepayments } from '../modules/lending/repayment/index.ts'
 import { mailFindings } from '../modules/messaging/mail/index.ts'
-import { kpiFindings } from '../modules/operations/kpi/index.ts'
+import { checkKpis } from '../modules/operations/kpi/index.ts'
 import { bookFindings } from '../modules/payments/ledger/index.ts'
 import { draftFindings } from '../modules/selling/draft-order/index.ts'
 import { orderFindings } from '../modules/selling/order/index.ts'
-import { trustFindings } from '../modules/trust/fabric/index.ts'
+import { checkTrustFabric } from '../modules/trust/fabric/index.ts'
 import type { Input } from './command.ts'
 import { problemsWithProgress } from './copy-database.ts'
 import { openBeside } from './database-command.ts'
@@ -88,15 +88,15 @@ export async function* findings(config: Config): AsyncGenerator<Finding> {
 /** Whether what is kept is what it adds up to, by reading alone. */
 async function* addedUp(db: Checked): AsyncGenerator<Finding> {
   yield* booksAndTrust(db)
-  yield* kpiFindings(db.read)
+  yield* checkKpis(db.read)
 }
 
 async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
   yield* bookFindings(db)
   yield* orderFindings(db)
   yield* draftFindings(db)
-  yield* repaymentFindings(db)
-  yield* trustFindings(db)
+  yield* checkRepayments(db)
+  yield* checkTrustFabric(db)
   yield* mailFindings(db)
   yield* customerFindings(db)
   yield* longListFindings(db)
@@ -107,7 +107,7 @@ async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
 /** The same of a file, begun at once in threads of its own: while its pages are checked. Of one that is damaged nobody asks for it. */
 function addedUpAhead(file: string): { findings(): AsyncGenerator<Finding>; close(): void } {
   const [one, other] = [readAside(file, true), readAside(file, true)]
-  const found = [Array.fromAsync(booksAndTrust({ read: one })), Array.fromAsync(kpiFindings(other))]
+  const found = [Array.fromAsync(booksAndTrust({ read: one })), Array.fromAsync(checkKpis(other))]
   for (const findings of found) findings.catch(() => undefined)
   return {
     async *findings() {
@@ -187,7 +187,7 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
   try {
     for await (const { store, file } of orphanedFiles(parts)) orphans.push(`${file.name} in ${placeOf(store.kind)}`)
   } catch (error) {
-    if (!isSilent(error)) throw error
+    if (!isStoreUnavailable(error)) throw error
     yield { subject, problems: ['The bucket does not answer, or refuses the key of the settings'] }
   }
   if (orphans.length > 0) yield { subject, problems: ['A server removes them within the hour:', ...shortened(orphans)], isWork: true }
@@ -214,11 +214,13 @@ const placeOf = (kind: (typeof storeKinds)[number]): string =>
   kind === 'S3' || kind === 'MEDIA_S3' ? 'the bucket' : isOfPictures(kind) ? 'DATA_DIR/media' : 'DATA_DIR/documents'
 
 /** Whether the stores of the settings are those that the documents and pictures lie in. */
-async function* storeFindings(config: Config, parts: Parameters<typeof otherThan>[0]): AsyncGenerator<Finding> {
+async function* storeFindings(config: Config, parts: Parameters<typeof foreignMarkOf>[0]): AsyncGenerator<Finding> {
   for (const kind of storeKinds) {
     const store = parts.documentStores.of(kind)
     // What a silent one holds is said of each of its documents.
-    const mark = store && (await otherThan(parts, store).catch((error: unknown) => (isSilent(error) ? undefined : Promise.reject(error))))
+    const mark =
+      store &&
+      (await foreignMarkOf(parts, store).catch((error: unknown) => (isStoreUnavailable(error) ? undefined : Promise.reject(error))))
     if (mark !== undefined)
       yield { subject: `store of ${isOfPictures(kind) ? 'pictures' : 'documents'}`, problems: [otherStoreText(kind, mark, config)] }
   }

@@ -10,18 +10,18 @@ import { isOfPictures } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
 import { createKeyring } from '../keys.ts'
 import {
-  type Copied,
+  type CopyResult,
   copyFiles,
   createFileStore,
   documentStores,
   documentsDirectory,
-  dropOthers,
-  isSilent,
-  type Looked,
-  type Looking,
+  emptyCopyResult,
+  isStoreUnavailable,
   type NamedFile,
-  nothingCopied,
   picturesDirectory,
+  removeOtherFiles,
+  type Verification,
+  type VerificationResult,
 } from '../modules/lending/lending-document/index.ts'
 import { withReader } from './database-file.ts'
 import { createProgress } from './progress.ts'
@@ -77,11 +77,11 @@ export async function rehouse(config: Config, source: DocumentSource, copy: stri
 export async function documentsIntoBucket(
   config: Config,
   files: readonly NamedFile[],
-): Promise<{ copied: Copied; going: readonly NamedFile[] }> {
+): Promise<{ copied: CopyResult; going: readonly NamedFile[] }> {
   const stores = documentStores(config, port)
   const into = (kind: NamedFile['store']) => stores.of(isOfPictures(kind) ? 'MEDIA_S3' : 'S3')
   const going = files.filter(({ store }) => into(store) !== undefined)
-  if (going.length === 0) return { copied: nothingCopied, going }
+  if (going.length === 0) return { copied: emptyCopyResult, going }
   const copied = await withProgress('Copying documents and pictures', going, (onBytes) =>
     copyFiles(going, { from: stores, to: { of: into } }, onBytes),
   )
@@ -92,14 +92,14 @@ export async function documentsIntoBucket(
  * How a command looks again at every document that a backup has already: those of a database that may be in use, under the keys of the settings,
  * which need not be there.
  */
-export function lookingAtAll(config: Config, file: string): Looking {
+export function lookingAtAll(config: Config, file: string): Verification {
   const keyring = keyringOf(config)
-  const unseal: Looking['keyring']['unseal'] = (sealed, about) => {
+  const unseal: Verification['keyring']['unseal'] = (sealed, about) => {
     if (keyring instanceof OperatorError) throw keyring
     return keyring.unseal(sealed, about)
   }
   return {
-    looksAt: () => true,
+    isSelected: () => true,
     documentOf: (name) => withReader(file, (connection) => documentsTable(connection, name) ?? pictureFileIn(connection, name)),
     keyring: { unseal },
   }
@@ -121,13 +121,13 @@ function keyringOf(config: Config) {
 }
 
 /** What a look at the documents of a backup told, for people. @returns whether all of them are what they should be */
-export function tellLooked({ mended, damaged, untold }: Looked): boolean {
+export function tellLooked({ repaired, damaged, unverifiable }: VerificationResult): boolean {
   const tell = ({ length }: readonly string[], text: string) => {
     if (length > 0) stream.write(`${length === 1 ? 'A document' : `${length} documents`} ${text}\n`)
   }
-  tell(mended, 'had been altered in the backup: put there anew. Look at its disk.')
+  tell(repaired, 'had been altered in the backup: put there anew. Look at its disk.')
   tell(damaged, 'cannot be opened in this instance, and what the backup had was left as it was: `souk check` tells more.')
-  tell(untold, 'could not be looked at again: the key, or the bucket, is not at hand.')
+  tell(unverifiable, 'could not be looked at again: the key, or the bucket, is not at hand.')
   return damaged.length === 0
 }
 
@@ -136,23 +136,23 @@ export function tellLooked({ mended, damaged, untold }: Looked): boolean {
  * @param files that the database names
  * @param looking how those that are there are looked at again
  */
-export function backUpDocuments(config: Config, target: string, files: readonly NamedFile[], looking?: Looking): Promise<Copied> {
+export function backUpDocuments(config: Config, target: string, files: readonly NamedFile[], looking?: Verification): Promise<CopyResult> {
   const into = createFileStore(documentsBeside(target))
   return withProgress('Copying documents', files, (onBytes) =>
-    copyFiles(files, { from: documentStores(config, port), to: { of: () => into }, looking }, onBytes),
+    copyFiles(files, { from: documentStores(config, port), to: { of: () => into }, verification: looking }, onBytes),
   )
 }
 
 /** Removes from a backup what its database does not name: a backup that takes the place of an older one takes its documents over. */
 export const dropOtherDocuments = (target: string, files: readonly NamedFile[]): Promise<void> =>
-  dropOthers(createFileStore(documentsBeside(target)), new Set(files.map(({ storageName }) => storageName)))
+  removeOtherFiles(createFileStore(documentsBeside(target)), new Set(files.map(({ storageName }) => storageName)))
 
 /**
  * Puts the documents of a backup where the settings say. What is there under their names and is not the same is replaced: a disk may have
  * altered it.
  * @param kept the file that the present database is kept as: what is replaced stays beside it
  */
-export function restoreDocuments(config: Config, source: DocumentSource, kept: string, files: readonly NamedFile[]): Promise<Copied> {
+export function restoreDocuments(config: Config, source: DocumentSource, kept: string, files: readonly NamedFile[]): Promise<CopyResult> {
   const plan = { from: { of: () => source }, to: documentStores(config, port), replacedTo: createFileStore(documentsBeside(kept)) }
   return withProgress('Restoring documents', files, (onBytes) => copyFiles(files, plan, onBytes))
 }
@@ -169,7 +169,7 @@ export async function markStores(config: Config, file: string): Promise<void> {
     const isMarked = async () => !store || (await store.get(mark)) !== undefined
     await isMarked()
       .then((has) => (has ? undefined : store?.put(mark, nothing())))
-      .catch((error: unknown) => (isSilent(error) ? undefined : Promise.reject(error)))
+      .catch((error: unknown) => (isStoreUnavailable(error) ? undefined : Promise.reject(error)))
   }
 }
 
@@ -180,7 +180,7 @@ function marksIn(connection: Sqlite): Marked[] {
   return table ? connection.query<Marked, []>('SELECT kind, mark FROM document_stores').all() : []
 }
 
-async function withProgress(label: string, files: readonly NamedFile[], copy: (onBytes: (bytes: number) => void) => Promise<Copied>) {
+async function withProgress(label: string, files: readonly NamedFile[], copy: (onBytes: (bytes: number) => void) => Promise<CopyResult>) {
   const progress = createProgress({ total: files.reduce((sum, { size }) => sum + size, 0), label, stream, unit: 'bytes' })
   return copy((bytes) => progress.at(bytes)).finally(progress.end)
 }

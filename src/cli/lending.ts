@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { OperatorError } from '../core/errors.ts'
 import { usdOf } from '../lib/usd.ts'
 import { creditTiers, currentRules, type Envelope, type LendingRules } from '../modules/lending/credit/domain.ts'
-import { type Backtest, type BacktestCase, backtest, replay, rulesOf } from '../modules/lending/credit/index.ts'
+import { type Backtest, type BacktestCase, backtest, parseRules, replay } from '../modules/lending/credit/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
@@ -35,7 +35,7 @@ export async function lending({ config, positionals: [what, file], switches }: I
 /** The rules of a file; undefined where it is none, and then what is wrong with it is said. */
 function readRules(file: string): LendingRules | undefined {
   if (statSync(file).isDirectory()) throw new OperatorError(`A directory stands where a file is meant: ${file}`)
-  const read = rulesOf(readFileSync(file, 'utf8'))
+  const read = parseRules(readFileSync(file, 'utf8'))
   if ('rules' in read) return read.rules
   process.stderr.write(`${file} holds no rules that credit can be judged by:\n${read.problems.map((problem) => `  ${problem}\n`).join('')}`)
   return undefined

@@ -12,7 +12,7 @@ import { isOfPictures } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { searchWords } from '../modules/catalog/products/domain.ts'
-import { type Copied, type NamedFile, nothingCopied } from '../modules/lending/lending-document/index.ts'
+import { type CopyResult, emptyCopyResult, type NamedFile } from '../modules/lending/lending-document/index.ts'
 import type { Input } from './command.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { documentsIntoBucket, namedFiles } from './documents.ts'
@@ -55,7 +55,7 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
   if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
   const interruption = onInterruption(() => `Stopped: the instance is as it was, and what has been moved is in the target. ${goesOn}`)
   let source: Source | undefined
-  let copied = nothingCopied
+  let copied = emptyCopyResult
   const wasMoved = isMoved(config)
   let isNoted = false
   const watch = watching()
@@ -164,7 +164,7 @@ function parsed<T>(text: string, { id, column }: { id: string; column: string })
 
 const many = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`
 
-function tellMoved(config: Config, { tables, rows, products }: Moved, documents: readonly NamedFile[], { missing }: Copied): void {
+function tellMoved(config: Config, { tables, rows, products }: Moved, documents: readonly NamedFile[], { missing }: CopyResult): void {
   process.stdout.write(
     `All is there: ${many(rows, 'row')} of ${many(tables, 'table')}, and ${many(products, 'product')} in the search index. Counts, sums and every row agree.\n`,
   )

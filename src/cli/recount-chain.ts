@@ -3,7 +3,13 @@ import { createNode } from '../clients/chain/rpc.ts'
 import { type ChainLog, type ChainNode, type Header, type NodeAnswer, NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type SchemaName, schemaNames, schemaUids } from '../lib/eas.ts'
-import { allSchemaUids, type Reach, reachAfter, reachAfterRefusal, reachAtFirst } from '../modules/trust/attestation/domain.ts'
+import {
+  allSchemaUids,
+  initialRangeSize,
+  nextRangeSize,
+  type RangeSize,
+  rangeSizeAfterRefusal,
+} from '../modules/trust/attestation/domain.ts'
 import { type Grant, isGranted } from '../modules/trust/fabric/domain.ts'
 import { outgoing, type Target } from './chain-target.ts'
 
@@ -61,7 +67,7 @@ export async function recount(target: Target, grants: readonly Grant[], { to: as
   const to = await nodes.inTurn((node) => lastBlock(node, asked), asked === undefined ? failuresMax : target.urls.length)
   const tally = createTally(grants)
   const { contract, startBlock } = target
-  let reach = reachAtFirst
+  let reach = initialRangeSize
   for (let from = startBlock; from <= to.number; ) {
     const end = Math.min(to.number, from + reach.blocks - 1)
     const read = await nodes.inTurn((node) => rangeOf(node, { contract, schemaUids: allSchemaUids, from, to: end }, tally, reach))
@@ -93,7 +99,7 @@ type Filter = { contract: string; schemaUids: readonly string[]; from: number; t
 type Tally = ReturnType<typeof createTally>
 
 /** Reads a range, unless it is more than can be had at once: then the next one is smaller. */
-async function rangeOf(node: ChainNode, filter: Filter, tally: Tally, reach: Reach): Promise<{ isDone: boolean; reach: Reach }> {
+async function rangeOf(node: ChainNode, filter: Filter, tally: Tally, reach: RangeSize): Promise<{ isDone: boolean; reach: RangeSize }> {
   const blocks = filter.to - filter.from + 1
   const startedAt = performance.now()
   let answer: NodeAnswer
@@ -101,14 +107,14 @@ async function rangeOf(node: ChainNode, filter: Filter, tally: Tally, reach: Rea
     answer = await node.ask({ blocks: [], logs: filter }, pace)
   } catch (error) {
     if (!(error instanceof NodeError) || error.kind !== 'RANGE' || blocks === 1) throw error
-    return { isDone: false, reach: reachAfterRefusal(blocks, error.hint.blocks) }
+    return { isDone: false, reach: rangeSizeAfterRefusal(blocks, error.hint.blocks) }
   }
   const ms = performance.now() - startedAt
   const logs = answer.logs.filter(tally.concerns)
   const times = await timesOf(node, logs)
   // Only once all of it is there: a range that fails half-way is read again.
   for (const log of logs) tally.take(log, times.get(log.blockNumber) ?? 0)
-  return { isDone: true, reach: reachAfter(reach, { blocks, logs: answer.logs.length, bytes: answer.bytes, ms, isWanted: false }) }
+  return { isDone: true, reach: nextRangeSize(reach, { blocks, logs: answer.logs.length, bytes: answer.bytes, ms, isContended: false }) }
 }
 
 /** When the blocks of attestations were, by their headers, which must be those of the logs. */

@@ -8,18 +8,18 @@ import { openPages, type Pages } from '../../db/sqlite/log-apply.ts'
 import type { BackupStore } from '../core/backup-store.ts'
 import { AppError, OperatorError } from '../core/errors.ts'
 import {
-  goesOn,
+  continuesSegment,
   headAndRest,
   instanceOf,
   pagesName,
+  parseShippedName,
   planRestore,
   type RestorePlan,
-  reach,
+  restorableRange,
   type SegmentHead,
-  type Shipped,
+  type ShippedFile,
   type SnapshotHead,
   segmentHeadOf,
-  shippedOf,
   shippedPrefix,
 } from '../modules/operations/log-shipping/index.ts'
 
@@ -58,9 +58,9 @@ const timeText = (at: number) => new Date(at).toISOString()
  * @throws OperatorError where nothing reaches back so far, or something is damaged and `untilDamage` is not set
  */
 export async function buildFromLog({ store, to, file, untilDamage, instance, onBytes = () => undefined }: FromLog): Promise<BuiltFromLog> {
-  const shipped: Shipped[] = []
+  const shipped: ShippedFile[] = []
   for await (const { name } of store.list(shippedPrefix)) {
-    const one = shippedOf(name)
+    const one = parseShippedName(name)
     if (one && (instance === undefined || instanceOf(one) === instance)) shipped.push(one)
   }
   const instances = [...new Set(shipped.map(instanceOf))]
@@ -88,12 +88,12 @@ export async function buildFromLog({ store, to, file, untilDamage, instance, onB
 
 function nothingToGoBackTo(
   store: BackupStore,
-  shipped: readonly Shipped[],
+  shipped: readonly ShippedFile[],
   to: number | undefined,
   notes: readonly string[],
 ): OperatorError {
   if (notes.length > 0) return new OperatorError(`Nothing was restored:\n${notes.map((note) => `  - ${note}`).join('\n')}`)
-  const range = reach(shipped)
+  const range = restorableRange(shipped)
   if (!range) return new OperatorError(`No log was shipped to ${store.place}, or none with a snapshot: restore a backup instead`)
   if (to === undefined || to >= range.from)
     return new OperatorError(`Of what was shipped to ${store.place}, parts are missing that every snapshot needs: restore a backup instead`)
@@ -218,7 +218,7 @@ async function applySegment(
     const found = await headAndRest(kept.chunks())
     const head = segmentHeadOf(found?.head, segment)
     if (!found || !head) throw new Damaged(index, `${what} is damaged, or of a newer version`)
-    if (!goesOn(head, before)) throw new Damaged(index, `${what} does not go on where the one before ends`)
+    if (!continuesSegment(head, before)) throw new Damaged(index, `${what} does not go on where the one before ends`)
     const end = await applyFrames(head, found.rest, pages)
     if (!end) throw new Damaged(index, `${what} is damaged`)
     onBytes(kept.bytes)

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { instantPattern, parseInstant } from '../lib/instant.ts'
 import { SealBroken } from '../lib/sealed-stream.ts'
-import { findBackup, readKeys, textOf } from '../modules/operations/backup/index.ts'
+import { findBackup, readKeys, readText } from '../modules/operations/backup/index.ts'
 import { shippedKeysName } from '../modules/operations/log-shipping/index.ts'
 import { opened, placesOf } from './backup-targets.ts'
 import { createProgress } from './progress.ts'
@@ -81,7 +81,7 @@ export async function keysBeside(
 
 async function shippedKeys({ store }: Awaited<ReturnType<typeof shippedTarget>>, instance: string): Promise<string | undefined> {
   try {
-    return await textOf(store, shippedKeysName(instance))
+    return await readText(store, shippedKeysName(instance))
   } catch (error) {
     if (error instanceof SealBroken) return undefined
     throw error

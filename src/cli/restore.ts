@@ -13,7 +13,7 @@ import { keyFile, parseSecrets, readKeyFile, type Secrets, writeKeyFile } from '
 import { openWithPassphrase } from '../lib/passphrase.ts'
 import { masterKey } from '../lib/seal.ts'
 import { createFileStore, type NamedFile } from '../modules/lending/lending-document/index.ts'
-import { documentsOf as documentsIn, isNameOfBackup, readKeys, rowProblems } from '../modules/operations/backup/index.ts'
+import { documentsOf as documentsIn, isBackupName, readKeys, rowProblems } from '../modules/operations/backup/index.ts'
 import { backupNamed, fetched } from './backup-targets.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress, problemsWithProgress } from './copy-database.ts'
@@ -71,7 +71,7 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
     if (strays.length > 0) throw new UsageError(`--${strays[0]} goes with --to: \`souk restore --help\` shows how it is called`)
     if ((to === undefined) === (named === ''))
       throw new OperatorError('Name a backup (a FILE, a NAME or latest), or say --to TIME: one of both')
-    const isNamed = to !== undefined || named === 'latest' || isNameOfBackup(named)
+    const isNamed = to !== undefined || named === 'latest' || isBackupName(named)
     const present = isThere(target) && !switches.has('force')
     if (present && isNamed) refusePresent(config)
     const moment = to === undefined ? undefined : { to, untilDamage: switches.has('until-damage'), instance: values.get('instance') }

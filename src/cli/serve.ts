@@ -11,9 +11,9 @@ import { adoptShops } from '../modules/identity/member/index.ts'
 import { hasSuperAdmin } from '../modules/identity/merchant/index.ts'
 import { confirmDocumentStores } from '../modules/lending/lending-document/index.ts'
 import { tellOfMail } from '../modules/messaging/mail/index.ts'
-import { tellOfSameDisk } from '../modules/operations/backup/index.ts'
-import { noteEnd, noteStart } from '../modules/operations/deploy-status/index.ts'
-import { fillKpis } from '../modules/operations/kpi/index.ts'
+import { warnOfSameDisk } from '../modules/operations/backup/index.ts'
+import { recordStart, recordStop } from '../modules/operations/deploy-status/index.ts'
+import { backfillKpis } from '../modules/operations/kpi/index.ts'
 import { shipLog } from '../modules/operations/log-shipping/index.ts'
 import { resumeOrders, workMessages } from '../modules/selling/order/index.ts'
 import { listen, type Serving } from '../server.ts'
@@ -91,7 +91,7 @@ export async function serve(
     await confirmDocumentStores(instance.deps)
     const adopted = await adoptShops(instance.deps)
     if (adopted > 0) log.info('shops.adopted', { shops: adopted, reason: 'opened by a process of a version from before there was staff' })
-    counting = fillKpis(instance.deps).catch((error: unknown) => log.error('kpis.not_counted', { error }))
+    counting = backfillKpis(instance.deps).catch((error: unknown) => log.error('kpis.not_counted', { error }))
     await Promise.race([counting, Bun.sleep(countedMaxMs)])
     // A database that was restored may be older than what was erased since.
     await replayErasures(instance.deps)
@@ -102,10 +102,10 @@ export async function serve(
   })
   instance.deps.life.url = serving.url
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
-  await noteStart(instance.deps).catch((error: unknown) => log.warn('server.start_not_noted', { error }))
+  await recordStart(instance.deps).catch((error: unknown) => log.warn('server.start_not_noted', { error }))
   void tellOfMail(instance.deps)
   const jobs = startJobs(instance.deps)
-  tellOfSameDisk(instance.deps)
+  warnOfSameDisk(instance.deps)
   const shipping = await shipLog(instance.deps)
   keepReserve(instance)
   log.info('server.started', {
@@ -120,7 +120,7 @@ export async function serve(
     const jobsDone = Promise.race([Promise.all([jobs.stop(), takingUp, counting]), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
     await jobsDone
-    const noted = noteEnd(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))
+    const noted = recordStop(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))
     await Promise.race([noted, Bun.sleep(endNotedMaxMs)])
     await shipping?.stop()
     await instance.close()

@@ -25,7 +25,7 @@ import {
 import { eraseCustomer } from '../modules/customers/erasure/index.ts'
 import { createMerchant, createSuperAdmin, hasSuperAdmin, hasUsers, userWithEmail } from '../modules/identity/merchant/index.ts'
 import { type MailSettings, setMailSettings } from '../modules/messaging/mail/index.ts'
-import { audit, timesDone } from '../modules/operations/audit/index.ts'
+import { audit, countActions } from '../modules/operations/audit/index.ts'
 import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '../modules/selling/affiliate/index.ts'
 import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/selling/gift-card/index.ts'
 import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/shop/index.ts'
@@ -88,7 +88,7 @@ async function forgetSomebody(deps: AppDeps, shop: Shop, until: number): Promise
 
 async function isFilled(deps: AppDeps): Promise<boolean> {
   const { id } = await shopNamed(deps, demoShop.name)
-  return (await timesDone(deps.db.read, { action: filled, subject: id, since: 0 })) > 0
+  return (await countActions(deps.db.read, { action: filled, subject: id, since: 0 })) > 0
 }
 
 async function fillYear(deps: AppDeps, start: number, until: number): Promise<void> {

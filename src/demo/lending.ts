@@ -3,11 +3,11 @@ import type { Actor } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
 import { userWithEmail } from '../modules/identity/merchant/index.ts'
 import {
-  checklist,
   createApplication,
   decide,
   listApplications,
-  readWhole,
+  readAdminApplication,
+  readChecklist,
   submitApplication,
   updateApplication,
   withdrawApplication,
@@ -96,7 +96,7 @@ async function bringOn(
   const past = inThePast(deps, momentOf(borrower, loan.day), { lendingApplication: id })
   const by = { shop: contextOf(borrower.shop), actor: { id: borrower.shop.merchantId } }
   if (!isThere) await createApplication(past, by, {})
-  const { status, decisions } = await readWhole(past, id)
+  const { status, decisions } = await readAdminApplication(past, id)
   if (status === 'DRAFT') {
     await updateApplication(past, by, id, loan.asks)
     await handIn(past, by, borrower, { id, count: loan.documents ?? Number.POSITIVE_INFINITY })
@@ -121,8 +121,8 @@ type By = Parameters<typeof putDocument>[1]
 
 /** Hands in documents that the application requires, up to so many. */
 async function handIn(deps: AppDeps, by: By, { plan }: Borrower, { id, count }: { id: string; count: number }): Promise<void> {
-  const { items } = await checklist(deps, by.shop.merchantId, id)
-  const there = new Set((await readWhole(deps, id)).documents.map(({ key }) => key))
+  const { items } = await readChecklist(deps, by.shop.merchantId, id)
+  const there = new Set((await readAdminApplication(deps, id)).documents.map(({ key }) => key))
   const wanted = items.filter(({ required }) => required).slice(0, count)
   for (const { key, label, acceptedMimeTypes } of wanted.filter((item) => !there.has(item.key))) {
     const isAccounts = acceptedMimeTypes.some((type) => type === 'text/csv')

@@ -10,14 +10,14 @@ describeProcesses('souk jobs', () => {
   test('souk jobs prints the last run of every job, and exits 1 where one did not end well', async () => {
     const database = await testDatabase()
     const app = await testApp({}, { database })
-    const { jobBoard } = app.deps
-    await jobBoard.begin([
+    const { jobRunner } = app.deps
+    await jobRunner.begin([
       { name: 'forget', perform: async () => ({ result: 'FAILED', error: new Error('it could not') }) },
       { name: 'expire-carts', perform: async () => ({ result: 'OK' }) },
     ])
-    await jobBoard.tick('forget')
-    await jobBoard.tick('expire-carts')
-    await jobBoard.stop()
+    await jobRunner.tick('forget')
+    await jobRunner.tick('expire-carts')
+    await jobRunner.stop()
     await app.close()
     const later = await souk(['jobs'], database.dataDir, {
       settings: {

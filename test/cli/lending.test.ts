@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { currentRules, textOfRules } from '../../src/modules/lending/credit/domain.ts'
+import { currentRules, rulesText } from '../../src/modules/lending/credit/domain.ts'
 import { temporaryDir } from '../support/database.ts'
 import { business } from '../support/kyb.ts'
 import { allUploaded } from '../support/lending.ts'
@@ -43,7 +43,7 @@ describeProcesses('souk lending', () => {
   test('souk lending rules prints the table, and a backtest by it changes nothing', async () => {
     const { dataDir, decision } = await decidedOnce()
     const rules = await souk(['lending', 'rules'], temporaryDir())
-    expect([rules.status, rules.stderr, JSON.parse(rules.stdout)]).toEqual([0, '', JSON.parse(textOfRules(currentRules))])
+    expect([rules.status, rules.stderr, JSON.parse(rules.stdout)]).toEqual([0, '', JSON.parse(rulesText(currentRules))])
     const file = join(temporaryDir(), 'rules.json')
     writeFileSync(file, rules.stdout)
     expect(await souk(['lending', 'backtest', file, '--all'], dataDir)).toEqual({

@@ -8,7 +8,7 @@ import { order, orders } from '../../src/cli/order.ts'
 import { placeNew, secretsOf, settingsOf, struck, supportBundle } from '../../src/cli/support-bundle.ts'
 import { ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import { settings as known, parseConfig } from '../../src/config.ts'
-import { noteStart, tendProcess } from '../../src/modules/operations/deploy-status/index.ts'
+import { recordHeartbeat, recordStart } from '../../src/modules/operations/deploy-status/index.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { type TestDatabase, temporaryDir, testDatabase } from '../support/database.ts'
 import { address, customerOf, ok } from '../support/selling.ts'
@@ -70,13 +70,13 @@ async function troubled(app: TestApp) {
   const person = { email: 'PLANTED.guest@example.com', shippingAddress: { ...address, name: 'PLANTED Haddad', phone: '+12075550137' } }
   const { order } = ok(await shop.checkout(await shop.cart(person), { processor: 'scripted' })).body
   ok(await shop.refund(order.id, { all: true, reason: 'PLANTED reason' }), 200, 201, 202)
-  const { jobBoard, log } = app.deps
+  const { jobRunner, log } = app.deps
   log.error('request.failed', { error: new Error('PLANTED@example.com is taken'), route: '/customer/signup' })
-  await noteStart(app.deps)
-  await tendProcess(app.deps)
-  await jobBoard.begin([{ name: 'forget', perform: async () => ({ result: 'FAILED', error: new Error('row of PLANTED@example.com') }) }])
-  await jobBoard.tick('forget')
-  await jobBoard.stop()
+  await recordStart(app.deps)
+  await recordHeartbeat(app.deps)
+  await jobRunner.begin([{ name: 'forget', perform: async () => ({ result: 'FAILED', error: new Error('row of PLANTED@example.com') }) }])
+  await jobRunner.tick('forget')
+  await jobRunner.stop()
   return { orderId: order.id as string, number: order.number as number, shopName: shop.shop.name }
 }
 

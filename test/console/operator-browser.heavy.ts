@@ -24,7 +24,7 @@ const { test } = consoleTests({
     await selling.bought({ quantity: 1 })
     ok(await selling.refund(order.id, { amount: selling.money(1_000) }))
     ok(await selling.patch(`/product-v2/${selling.productId}`, { title: long(255) }))
-    await app.deps.jobBoard.begin([{ name: 'forget', perform: async () => outcome }])
+    await app.deps.jobRunner.begin([{ name: 'forget', perform: async () => outcome }])
     return { selling, operator: await app.superAdmin() }
   },
 })
@@ -202,21 +202,21 @@ test('what a provider answered long ago is shown, and that it is stale; titles o
   app,
   data: { operator },
 }) => {
-  const { boards } = app.deps
-  const before = { ...boards }
+  const { statusCaches } = app.deps
+  const before = { ...statusCaches }
   const asOf = '2026-01-06T12:00:00.000Z'
   const shown = (...items: unknown[]) => ({ show: async () => ({ asOf, stale: true, items }) as never })
-  Object.assign(boards, {
+  Object.assign(statusCaches, {
     services: {
-      ...boards.services,
+      ...statusCaches.services,
       ...shown({ service: evil, desired: 2, running: 1, pending: 0, revision: 'W'.repeat(300), state: 'degraded' }),
     },
     errors: {
-      ...boards.errors,
+      ...statusCaches.errors,
       ...shown({ project: evil, events: 3, unresolved: 1, top: [{ id: 'e1', title: long(3_000), count: 3, lastSeen: asOf }] }),
     },
     deploys: {
-      ...boards.deploys,
+      ...statusCaches.deploys,
       ...shown({
         ...{ service: 'souk', environment: 'production', revision: '1', deployedAt: asOf },
         change: { sha: 'abc', title: evil, author: evil, url: 'javascript:alert(1)' },
@@ -237,7 +237,7 @@ test('what a provider answered long ago is shown, and that it is stale; titles o
     await visitor.scheme('dark')
     expect(await visitor.axe()).toEqual([])
   } finally {
-    Object.assign(boards, before)
+    Object.assign(statusCaches, before)
   }
 })
 

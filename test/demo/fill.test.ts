@@ -18,7 +18,7 @@ import { documentsOf } from '../../src/modules/lending/application/checklist.ts'
 import { lendingStatuses } from '../../src/modules/lending/application/domain.ts'
 import { replay } from '../../src/modules/lending/credit/index.ts'
 import { keySeal } from '../../src/modules/shop/shop/domain.ts'
-import { trustFindings } from '../../src/modules/trust/fabric/index.ts'
+import { checkTrustFabric } from '../../src/modules/trust/fabric/index.ts'
 import type { AppDeps } from '../../src/providers.ts'
 import { type Json, type TestApp, testApp } from '../support/app.ts'
 import { ok } from '../support/selling.ts'
@@ -403,7 +403,7 @@ describe('the filled demo has', () => {
     expect(printed.join('\n')).toBe(tour[2]?.trim() ?? '')
     const made = await app.deps.db.read.select({ isDemo: attestations.isDemo }).from(attestations)
     expect([made.length, made.every(({ isDemo }) => isDemo)]).toEqual([156, true])
-    for await (const { subject, problems } of trustFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
+    for await (const { subject, problems } of checkTrustFabric(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
   })
 
   test('the filled demo has a catalog that was filled in the course of the year, a draft among it, and some of it sold out', async () => {

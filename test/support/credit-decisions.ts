@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { lendingApplications, lendingDecisions } from '../../db/schema/lending.ts'
 import type { Assessment } from '../../src/modules/lending/credit/domain.ts'
-import { assess, keepRules } from '../../src/modules/lending/credit/index.ts'
+import { assess, storeRules } from '../../src/modules/lending/credit/index.ts'
 import type { TestApp } from './app.ts'
 
 type Given = { decision?: 'APPROVED' | 'REJECTED' | 'UNDER_REVIEW'; requestedUsd?: number | null; assessment?: Assessment | null }
@@ -26,7 +26,7 @@ export async function decided({ deps }: TestApp, merchantId: string, given: Give
       updatedAt: now,
       version: 1,
     })
-    if (assessment) await keepRules(tx, deps)
+    if (assessment) await storeRules(tx, deps)
     const assessed = assessment ? assess(assessment) : { assessment: null, envelope: null, ruleVersion: null }
     await tx.insert(lendingDecisions).values({ id: decisionId, applicationId, decision, ...assessed, actor: merchantId, at: now })
   })

@@ -5,7 +5,7 @@ import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { engine } from '../../db/columns.ts'
 import * as schema from '../../db/schema/index.ts'
 import { mailSeal } from '../../src/modules/messaging/mail/domain.ts'
-import { answerSeal, keptOf } from '../../src/modules/operations/idempotency/domain.ts'
+import { answerSeal, decodeAnswer } from '../../src/modules/operations/idempotency/domain.ts'
 import type { TestApp } from './app.ts'
 
 export const planted = {
@@ -50,7 +50,7 @@ export async function everyRow(app: TestApp): Promise<[table: string, rows: stri
       if (name === 'idempotency_keys' && row['sealed_answer'])
         return {
           ...row,
-          sealed_answer: keptOf(unseal(String(row['sealed_answer']), answerSeal(String(row['scope']), String(row['key'])))).body,
+          sealed_answer: decodeAnswer(unseal(String(row['sealed_answer']), answerSeal(String(row['scope']), String(row['key'])))).body,
         }
       return row
     })

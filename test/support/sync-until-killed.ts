@@ -5,5 +5,5 @@ import { openInstance } from '../../src/instance.ts'
 import { syncChains } from '../../src/modules/trust/attestation/index.ts'
 
 const instance = await openInstance({ config: parseConfig(Bun.env as Record<string, string>), as: 'command' })
-await syncChains(instance.deps, { stepped: (step) => void writeSync(1, `${step.kind}\n`) })
+await syncChains(instance.deps, { onStep: (step) => void writeSync(1, `${step.kind}\n`) })
 await instance.close()

@@ -28,7 +28,7 @@ describe('a node', () => {
     const nodes = createNodes(chain, [node], { now: () => 0, random: () => 0 })
     const asked = nodes.next()
     if (asked && error) nodes.refused(asked, error, 100)
-    expect(nodes.reach().blocks).toBe(50)
+    expect(nodes.rangeSize().blocks).toBe(50)
     expect(nodes.next()).toBeUndefined()
   })
 
@@ -50,7 +50,8 @@ describe('a node', () => {
       nodes.refused(first, new NodeError('RANGE', '', { blocks: 10 }), 100)
       nodes.refused(first, new NodeError('FAULT', ''), undefined)
       waits.push(first.notBefore - now)
-      if (nth === 0) expect([nodes.next()?.host, nodes.reach()]).toEqual(['b.example', { blocks: 10, ceiling: 10_000, isSaid: false }])
+      if (nth === 0)
+        expect([nodes.next()?.host, nodes.rangeSize()]).toEqual(['b.example', { blocks: 10, ceiling: 10_000, isStatedByNode: false }])
       now = first.notBefore
     }
     expect(waits).toEqual([1_000, 1_000, 1_000, 1_000])

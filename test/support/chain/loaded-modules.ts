@@ -10,7 +10,7 @@ const counts: number[] = []
 for (const each of settings) {
   await using app = await testApp(each)
   await app.call('GET', '/v2/trust-fabric/stats')
-  await syncChains(app.deps, { forMs: 0 })
+  await syncChains(app.deps, { maxMs: 0 })
   counts.push(count())
 }
 process.stdout.write(JSON.stringify(counts))

@@ -82,7 +82,7 @@ function instanceOf(app: TestApp) {
     async run({ chainId, most = 60 }: { chainId?: number; most?: number } = {}): Promise<Step[]> {
       const steps: Step[] = []
       for (let nth = 0; nth < most; nth++) {
-        const last = await syncChains(deps, { ...(chainId === undefined ? {} : { chainId }), stepped: (step) => void steps.push(step) })
+        const last = await syncChains(deps, { ...(chainId === undefined ? {} : { chainId }), onStep: (step) => void steps.push(step) })
         const waits = [...last.values()].flatMap((step) => (step.kind === 'WAITING' ? [step.until] : []))
         if (waits.length === 0) return steps
         app.clock.advance(Math.max(1, Math.min(...waits) - app.clock.now()))
@@ -91,7 +91,7 @@ function instanceOf(app: TestApp) {
     },
     /** A single step. */
     async step(chainId?: number): Promise<Step> {
-      const last = await syncChains(deps, { forMs: 0, ...(chainId === undefined ? {} : { chainId }) })
+      const last = await syncChains(deps, { maxMs: 0, ...(chainId === undefined ? {} : { chainId }) })
       return [...last.values()][0] as Step
     },
     async counts(chainId: number): Promise<Counts> {

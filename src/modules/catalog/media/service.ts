@@ -8,7 +8,7 @@ import { assertExpected } from '../../../core/versions.ts'
 import { hourMs } from '../../../lib/day.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { beginsAsPicture, type CleanPicture, cleanPicture, headBytes, notAPicture, PictureRefused } from '../../../lib/pictures/index.ts'
-import { assertOwn, watchPictureStore } from '../../lending/lending-document/index.ts'
+import { assertStoreIsOwn, watchPictureStore } from '../../lending/lending-document/index.ts'
 import { audited } from '../../operations/audit/index.ts'
 import {
   fileFor,
@@ -74,7 +74,7 @@ export async function takePicture(deps: MediaDeps, by: By, body: Parameters<type
   if ((body.length ?? 0) > uploadBytesMax) throw new AppError('TOO_LARGE', `The body is larger than ${uploadBytesMax / mb} MB`)
   await assertQuota(deps, by.shop.id, body.length ?? 1)
   await watchPictureStore(deps)
-  assertOwn(deps, deps.documentStores.pictures.kind)
+  assertStoreIsOwn(deps, deps.documentStores.pictures.kind)
   const leave = deps.uploadPlaces.take(by.shop.id)
   try {
     await assertRoom(deps)

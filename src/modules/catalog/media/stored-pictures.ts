@@ -2,7 +2,7 @@
 import { isOfPictures } from '../../../core/documents.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { digestOfAll } from '../../../lib/digest.ts'
-import { isSilent, type PictureDigest } from '../../lending/lending-document/index.ts'
+import { isStoreUnavailable, type PictureDigest } from '../../lending/lending-document/index.ts'
 import type { PictureFile } from './domain.ts'
 import type { MediaDeps } from './providers.ts'
 
@@ -44,7 +44,7 @@ async function faultOf({ documentStores }: KeepingDeps, file: PictureFile): Prom
     if (!found) return store ? 'MISSING' : 'UNREACHABLE'
     return (await digestOfAll(found.chunks())) === file.digest ? undefined : 'ALTERED'
   } catch (error) {
-    return isSilent(error) ? 'UNREACHABLE' : 'ALTERED'
+    return isStoreUnavailable(error) ? 'UNREACHABLE' : 'ALTERED'
   }
 }
 

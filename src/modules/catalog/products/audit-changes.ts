@@ -1,4 +1,4 @@
-import { bounded, type Difference, differenceOf } from '../../operations/audit/domain.ts'
+import { type Difference, differenceOf, limitLength } from '../../operations/audit/domain.ts'
 import type { Product, Variant, Whole } from './domain.ts'
 
 const openOfProduct = ['handle', 'title', 'vendor', 'type', 'tags', 'status', 'currency', 'options', 'publishedAt'] as const
@@ -39,7 +39,7 @@ export function productDifference(before: Whole | undefined, after: Whole): Diff
   if (changed.length === 0) return product
   const told = (side: 'before' | 'after') => ({
     variantsChanged: changed.length,
-    variants: bounded(Object.fromEntries(changed.slice(0, variantsMax).map((variant) => [variant.id, variant[side]]))),
+    variants: limitLength(Object.fromEntries(changed.slice(0, variantsMax).map((variant) => [variant.id, variant[side]]))),
   })
   return { before: { ...product.before, ...told('before') }, after: { ...product.after, ...told('after') } }
 }

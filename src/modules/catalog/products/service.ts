@@ -8,7 +8,7 @@ import { assertExpected, unlessStale } from '../../../core/versions.ts'
 import { etagOf } from '../../../lib/etag.ts'
 import { freeName } from '../../../lib/names.ts'
 import { audited } from '../../operations/audit/index.ts'
-import { noteProduct } from '../../operations/kpi/index.ts'
+import { recordProduct } from '../../operations/kpi/index.ts'
 import { noteShown, type ShownPictures, showPictures, withImageAddresses } from '../media/index.ts'
 import { tellLow } from '../stock/low-stock.ts'
 import { type StockChange, stockHistoryStore } from '../stock/stock-history-store.ts'
@@ -102,7 +102,7 @@ export async function createProduct(
     const rendered = fittingRecord(whole)
     await store.insert(tx, whole)
     await noteShown(tx, deps, id, shown)
-    await noteProduct(tx, whole.product)
+    await recordProduct(tx, whole.product)
     await managedStore.put(tx, whole)
     await list(tx, deps, whole, rendered)
     tell(productDifference(undefined, whole))

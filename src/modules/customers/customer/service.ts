@@ -11,7 +11,7 @@ import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login,
 import { tellOfAccount } from '../../messaging/mail/index.ts'
 import { type Difference, differenceOf, passwordDifference } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
-import { noteSignUp } from '../../operations/kpi/index.ts'
+import { recordSignUp } from '../../operations/kpi/index.ts'
 import { assertCountry } from '../../shop/countries/domain.ts'
 import {
   type AddressFields,
@@ -62,7 +62,7 @@ export async function signUpCustomer(
   const by = { shop: { id: shopId }, actor: { ...from, id: customer.id } }
   return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
     await deps.customerStore.insert(tx, customer)
-    await noteSignUp(tx, { id: customer.id, role: 'CUSTOMER', at: customer.createdAt })
+    await recordSignUp(tx, { id: customer.id, role: 'CUSTOMER', at: customer.createdAt })
     tell(customerDifference(customer))
     return customer
   }).catch(emailTaken)
@@ -320,7 +320,7 @@ export async function setCustomerPassword(tx: Writer, deps: CustomerDeps, id: st
   const before = await deps.customerStore.lock(tx, id)
   await deps.customerStore.setPassword(tx, id, passwordHash, deps.clock.now())
   // From their first password on they are one of those who have an account of their own.
-  if (before?.passwordHash === null && before.erasedAt === null) await noteSignUp(tx, { id, role: 'CUSTOMER', at: before.createdAt })
+  if (before?.passwordHash === null && before.erasedAt === null) await recordSignUp(tx, { id, role: 'CUSTOMER', at: before.createdAt })
   await endSessionsOf(tx, deps, id)
 }
 

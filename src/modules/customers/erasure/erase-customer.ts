@@ -8,7 +8,7 @@ import { mailsAbout } from '../../messaging/mail/index.ts'
 import { enqueueMessage } from '../../messaging/webhook/index.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
 import { eraseAnswers } from '../../operations/idempotency/index.ts'
-import { noteErasure } from '../../operations/kpi/index.ts'
+import { recordErasure } from '../../operations/kpi/index.ts'
 import { reindexOrder } from '../../selling/order/index.ts'
 import { provinces } from '../../shop/countries/domain.ts'
 import { customerWithId, customerWithin, joinAllWithin, reindexCustomer } from '../customer/index.ts'
@@ -134,7 +134,7 @@ async function lookAround(
 async function overwrite(tx: Writer, deps: ErasureDeps, theirs: Theirs): Promise<void> {
   const { customerId } = theirs
   const customer = await customerWithin(tx, deps, customerId)
-  if (customer && customer.passwordHash !== null) await noteErasure(tx, { id: customerId, role: 'CUSTOMER', at: customer.createdAt })
+  if (customer && customer.passwordHash !== null) await recordErasure(tx, { id: customerId, role: 'CUSTOMER', at: customer.createdAt })
   for (const erase of Object.values(erasers)) await erase(tx, theirs)
   for (const { id } of theirs.orders) {
     deps.orderChanged(tx, id)

@@ -1,6 +1,6 @@
 /** The list of erasures where a restored database does not take it away: beside the database, and where backups are kept. */
 import { locking } from '../../../core/command-context.ts'
-import { type BackupPlace, type BackupTarget, chunkOf, targetOf, textOf } from '../../operations/backup/index.ts'
+import { type BackupPlace, type BackupTarget, openedTarget, readText, textChunks } from '../../operations/backup/index.ts'
 import { type Erasure, type Listed, lineOf, listedFolder, listedName, listedOf } from './domain.ts'
 import type { ErasureDeps } from './providers.ts'
 import { erasureStore as store } from './store.ts'
@@ -100,8 +100,8 @@ async function putInto(deps: ErasureDeps, place: BackupPlace, erasures: readonly
   try {
     for (const erasure of erasures) {
       if (placed.has(erasure.customerId)) continue
-      const { store: copies } = await targetOf(deps, place)
-      await copies.put(listedName(erasure.customerId), chunkOf(lineOf(erasure)))
+      const { store: copies } = await openedTarget(deps, place)
+      await copies.put(listedName(erasure.customerId), textChunks(lineOf(erasure)))
       placed.add(erasure.customerId)
     }
     return true
@@ -118,7 +118,7 @@ export async function listedInPlace({ store: copies }: Pick<BackupTarget, 'store
   for await (const { name } of copies.list(listedFolder)) names.push(name)
   const found: Listed[] = []
   for (const name of names) {
-    const one = listedOf((await textOf(copies, name)) ?? '')
+    const one = listedOf((await readText(copies, name)) ?? '')
     if (one) found.push(one)
   }
   return found

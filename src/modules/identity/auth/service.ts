@@ -5,7 +5,7 @@ import { AppError } from '../../../core/errors.ts'
 import { aside } from '../../../core/request-context.ts'
 import type { Issue } from '../../../core/tokens.ts'
 import { hmac, type MasterKey, sha256 } from '../../../lib/seal.ts'
-import { audit, type FailedLogin, noteFailedLogin } from '../../operations/audit/index.ts'
+import { audit, type FailedLogin, recordFailedLogin } from '../../operations/audit/index.ts'
 import {
   type Account,
   byAddress,
@@ -100,7 +100,7 @@ export async function checkPassword(
     // Busy is no answer to whether the password was right: then, too, this was no failure.
     const matches = await deps.passwords.verify(password, hash, { kind, address }).catch((error: unknown) => error)
     if (matches === false) {
-      await noteFailedLogin(deps, { ...record, failures: (before[0] ?? 0) + 1 })
+      await recordFailedLogin(deps, { ...record, failures: (before[0] ?? 0) + 1 })
       throw isOwn ? ownRefused() : refused()
     }
     await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))

@@ -7,7 +7,7 @@ import { AppError } from '../../../core/errors.ts'
 import { tellOfAccount } from '../../messaging/mail/index.ts'
 import { differenceOf, passwordDifference } from '../../operations/audit/domain.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
-import { noteSignUp } from '../../operations/kpi/index.ts'
+import { recordSignUp } from '../../operations/kpi/index.ts'
 import { assertNewShop, type NewShop, openShop, type Shop } from '../../shop/shop/index.ts'
 import { type Account, byAddress, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
 import { assertUncommon, type Beginning, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
@@ -94,7 +94,7 @@ export async function createMerchant(
   return deps.db
     .write(async (tx) => {
       await deps.userStore.insert(tx, user)
-      await noteSignUp(tx, { id, role: 'MERCHANT', at: user.createdAt })
+      await recordSignUp(tx, { id, role: 'MERCHANT', at: user.createdAt })
       const shop = await openShop(tx, deps, { ...newShop, merchantId: id })
       const { after } = differenceOf(undefined, { email: user.email, shop: shop.id, country: shop.country, currency: shop.currency }, [
         'shop',
@@ -114,7 +114,7 @@ export const newMerchant = (deps: MerchantDeps, credentials: Credentials, turn: 
 /** Puts a merchant in who joins somebody else's shop, inside the write by which they do. */
 export async function insertMerchant(tx: Writer, deps: MerchantDeps, user: User, actor: Actor): Promise<void> {
   await deps.userStore.insert(tx, user)
-  await noteSignUp(tx, { id: user.id, role: 'MERCHANT', at: user.createdAt })
+  await recordSignUp(tx, { id: user.id, role: 'MERCHANT', at: user.createdAt })
   const { after } = differenceOf(undefined, { email: user.email }, [])
   await audit(tx, deps, { actor, action: 'merchant.created', subject: user.id, after })
 }

@@ -4,7 +4,7 @@ import { AppError } from '../../../core/errors.ts'
 import { aside } from '../../../core/request-context.ts'
 import { base32, totpSecretBytes, totpUri } from '../../../lib/totp.ts'
 import { tellOfAccount } from '../../messaging/mail/index.ts'
-import { audit, audited, noteFailedLogin } from '../../operations/audit/index.ts'
+import { audit, audited, recordFailedLogin } from '../../operations/audit/index.ts'
 import { endSessionsOf } from '../auth/index.ts'
 import {
   matchOf,
@@ -125,7 +125,7 @@ export async function passFactor(
   if (outcome === 'gone') return false
   if (outcome === 'passed') return true
   if ('shutUntil' in outcome) throw isShut(outcome.shutUntil, now)
-  await noteFailedLogin(deps, { accountId: userId, from: actor, failures: outcome.wrongCodes })
+  await recordFailedLogin(deps, { accountId: userId, from: actor, failures: outcome.wrongCodes })
   throw codeWrong()
 }
 

@@ -3,10 +3,10 @@ import { routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import { queueLimitDefault, queueLimitMax } from './domain.ts'
-import { decide, type LendingDeps, listQueue, readWhole } from './index.ts'
+import { decide, type LendingDeps, listQueue, readAdminApplication } from './index.ts'
 import { AdminLendingApplication, DecideApplication, LendingQueue, ListQueue } from './model.ts'
 
-/** What operators do with applications. There is none of it while the setting is off. */
+/** Routes for operators. They answer 404 while the lending platform is switched off. */
 export const lendingAdminRoutes = (deps: HttpDeps & LendingDeps) => {
   const superAdmin = { by: 'superAdmin', while: () => deps.config.lendingPlatformEnabled } as const
   return routes(deps, 'Lending')
@@ -25,7 +25,7 @@ export const lendingAdminRoutes = (deps: HttpDeps & LendingDeps) => {
         },
       },
     )
-    .get('/admin/lending-application/:id', ({ params }) => readWhole(deps, params.id), {
+    .get('/admin/lending-application/:id', ({ params }) => readAdminApplication(deps, params.id), {
       access: superAdmin,
       versioned: true,
       params: RecordId,
@@ -44,7 +44,7 @@ export const lendingAdminRoutes = (deps: HttpDeps & LendingDeps) => {
               partnerExternalRef: partnerExternalRef ?? null,
               assessment: assessment ?? null,
             }),
-          { sees: () => readWhole(deps, params.id) },
+          { sees: () => readAdminApplication(deps, params.id) },
         ),
       {
         access: superAdmin,

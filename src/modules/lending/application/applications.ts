@@ -5,11 +5,11 @@ import type { ShopContext } from '../../../core/principal.ts'
 import { assertExpected } from '../../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { isMerchant } from '../../identity/merchant/index.ts'
-import { audited, type Tell } from '../../operations/audit/index.ts'
+import { audited, type SetDifference } from '../../operations/audit/index.ts'
 import type { KybCohort } from '../../shop/kyb/domain.ts'
 import { approvedCohortOf } from '../../shop/kyb/index.ts'
 import { type Checklist, checklistOf, missingDocuments } from './checklist.ts'
-import { documentationOf, withUploaded } from './documentation.ts'
+import { markUploaded, parseDocumentation } from './documentation.ts'
 import {
   type ApplicationChange,
   allowedIn,
@@ -26,19 +26,18 @@ import { type ApplicationView, applicationView } from './view.ts'
 
 export const noSuchApplication = () => new AppError('NOT_FOUND', 'No such lending application')
 
-/** A merchant who changes what is theirs. The shop is the one under which they are logged in, for the record. */
-export type ByMerchant = Change<Pick<ShopContext, 'id' | 'merchantId'>>
-/** An operator. */
-export type ByOperator = Pick<Change, 'actor' | 'write' | 'expected'>
+/** A merchant who changes their own application. `shop` is the shop of the session, for the audit trail. */
+export type MerchantContext = Change<Pick<ShopContext, 'id' | 'merchantId'>>
+export type OperatorContext = Pick<Change, 'actor' | 'write' | 'expected'>
 
-/** What the event of a change says besides who and when. */
-type Told = Pick<LendingEvent, 'type'> & Partial<Pick<LendingEvent, 'subject' | 'reason' | 'partnerExternalRef'>>
+/** What the event of a change holds besides its actor and time. */
+type EventDetails = Pick<LendingEvent, 'type'> & Partial<Pick<LendingEvent, 'subject' | 'reason' | 'partnerExternalRef'>>
 
-/** Appends what became of an application, inside the write that did it: one event a version. */
+/** Appends the event of a change in the write of the change: one event per version. */
 export function appendEvent(
   tx: Writer,
   { lendingStore, newId, clock }: LendingDeps,
-  { actor, before, after, ...told }: Told & { actor: string; before: LendingApplication | undefined; after: LendingApplication },
+  { actor, before, after, ...details }: EventDetails & { actor: string; before: LendingApplication | undefined; after: LendingApplication },
 ): Promise<void> {
   return lendingStore.insertEvent(tx, {
     id: newId('event'),
@@ -50,25 +49,25 @@ export function appendEvent(
     subject: null,
     reason: null,
     partnerExternalRef: null,
-    ...told,
+    ...details,
     at: clock.now(),
   })
 }
 
 /**
- * Drafts an application of the merchant's own.
- * @param input a cohort must be that of their KYB record, from which it is taken otherwise
- * @throws AppError FORBIDDEN for another merchant's id, and without an approved KYB record; INVALID for another cohort; CONFLICT for one
- *   draft too many
+ * Creates a draft for the merchant who asks.
+ * @param input `cohort` must match the approved KYB record, which is also the default
+ * @throws AppError FORBIDDEN for another merchant's id or without an approved KYB record; INVALID for another cohort;
+ * CONFLICT above `draftsMax`
  */
 export function createApplication(
   deps: LendingDeps,
-  by: ByMerchant,
+  by: MerchantContext,
   { merchantId, cohort }: { merchantId?: string | undefined; cohort?: KybCohort | undefined },
 ): Promise<ApplicationView> {
-  const own = by.shop.merchantId
-  if (merchantId !== undefined && merchantId !== own) throw new AppError('FORBIDDEN', 'merchantId (body): of another merchant')
-  return draft(deps, by, own, (approved) => {
+  const ownMerchantId = by.shop.merchantId
+  if (merchantId !== undefined && merchantId !== ownMerchantId) throw new AppError('FORBIDDEN', 'merchantId (body): of another merchant')
+  return createDraft(deps, by, ownMerchantId, (approved) => {
     if (cohort !== undefined && cohort !== approved)
       throw new AppError('INVALID', 'cohort (body): it must be that of the approved KYB record; leave it out to have that')
     return approved
@@ -76,22 +75,23 @@ export function createApplication(
 }
 
 /**
- * Drafts an application for a merchant, by an operator.
- * @param input a cohort may be another than that of the KYB record
- * @throws AppError NOT_FOUND for an unknown merchant; FORBIDDEN for one without an approved KYB record; CONFLICT for one draft too many
+ * Creates a draft for a merchant, on behalf of an operator.
+ * @param input `cohort` may differ from the KYB record
+ * @throws AppError NOT_FOUND for an unknown merchant; FORBIDDEN without an approved KYB record; CONFLICT above
+ * `draftsMax`
  */
 export async function createApplicationFor(
   deps: LendingDeps,
-  by: ByOperator,
+  by: OperatorContext,
   { merchantId, cohort }: { merchantId: string; cohort?: KybCohort | undefined },
 ): Promise<ApplicationView> {
   if (!(await isMerchant(deps, merchantId))) throw new AppError('NOT_FOUND', 'No such merchant')
-  return draft(deps, by, merchantId, (approved) => cohort ?? approved)
+  return createDraft(deps, by, merchantId, (approved) => cohort ?? approved)
 }
 
-function draft(
+function createDraft(
   deps: LendingDeps,
-  by: ByOperator & Partial<Pick<ByMerchant, 'shop'>>,
+  by: OperatorContext & Partial<Pick<MerchantContext, 'shop'>>,
   merchantId: string,
   choose: (approved: KybCohort) => KybCohort,
 ): Promise<ApplicationView> {
@@ -133,56 +133,60 @@ function draft(
 }
 
 /**
- * A page of a merchant's applications, newest first.
- * @param asked whose; the merchant's own only
+ * Lists a merchant's applications, newest first.
+ * @param requestedMerchantId must be the merchant's own id if given
  * @throws AppError FORBIDDEN
  */
 export async function listApplications(
   { lendingStore }: LendingDeps,
   merchantId: string,
-  asked: string | undefined,
+  requestedMerchantId: string | undefined,
   slice: Slice,
 ): Promise<Page<ApplicationView>> {
-  if (asked !== undefined && asked !== merchantId) throw new AppError('FORBIDDEN', 'merchantId (query): of another merchant')
+  if (requestedMerchantId !== undefined && requestedMerchantId !== merchantId)
+    throw new AppError('FORBIDDEN', 'merchantId (query): of another merchant')
   const { rows, total } = await lendingStore.list(merchantId, slice)
   return pageOf(rows.map(applicationView), total, slice)
 }
 
-async function found({ lendingStore }: LendingDeps, merchantId: string, id: string): Promise<LendingApplication> {
+async function requireApplication({ lendingStore }: LendingDeps, merchantId: string, id: string): Promise<LendingApplication> {
   const application = await lendingStore.findOf(merchantId, id)
   if (!application) throw noSuchApplication()
   return application
 }
 
 /**
- * An application as it is stored, whosever it is.
- * @param from a transaction, inside a write
+ * Reads an application of any merchant.
+ * @param from the transaction, inside a write
  */
-export const applicationWithId = (
+export const findApplication = (
   { lendingStore }: Pick<LendingDeps, 'lendingStore'>,
   id: string,
   from?: Pick<Reader, 'first' | 'all'>,
 ): Promise<LendingApplication | undefined> => lendingStore.find(id, from)
 
-/** @throws AppError NOT_FOUND, also for another merchant's */
+/** @throws AppError NOT_FOUND, also for another merchant's application */
 export const readApplication = async (deps: LendingDeps, merchantId: string, id: string): Promise<ApplicationView> =>
-  applicationView(await found(deps, merchantId, id))
-
-/** Which documents an application asks for. @throws AppError NOT_FOUND, also for another merchant's */
-export const checklist = async (deps: LendingDeps, merchantId: string, id: string): Promise<Checklist> =>
-  checklistOf(await found(deps, merchantId, id))
+  applicationView(await requireApplication(deps, merchantId, id))
 
 /**
- * The write of whatever a merchant does with one of their applications.
- * @param work gets the application as it is, and says what it is after; undefined: it is in no state that allows this
- * @throws AppError NOT_FOUND, also for another merchant's; PRECONDITION_FAILED; CONFLICT, saying `refusal`
+ * Reads the checklist of an application.
+ * @throws AppError NOT_FOUND, also for another merchant's application
  */
-export function changeOwn(
+export const readChecklist = async (deps: LendingDeps, merchantId: string, id: string): Promise<Checklist> =>
+  checklistOf(await requireApplication(deps, merchantId, id))
+
+/**
+ * Changes an application of the merchant in one audited write.
+ * @param work returns the application after the change, or undefined if its status does not allow the change
+ * @throws AppError NOT_FOUND, also for another merchant's; PRECONDITION_FAILED; CONFLICT with the message `refusal`
+ */
+export function changeAsMerchant(
   deps: LendingDeps,
-  by: ByMerchant,
+  by: MerchantContext,
   id: string,
   { action, refusal }: { action: string; refusal: string },
-  work: (tx: Writer, before: LendingApplication, tell: Tell) => Promise<LendingApplication | undefined>,
+  work: (tx: Writer, before: LendingApplication, tell: SetDifference) => Promise<LendingApplication | undefined>,
 ): Promise<ApplicationView> {
   return audited(deps, by, { action, subject: id }, async (tx, tell) => {
     const before = await deps.lendingStore.findOf(by.shop.merchantId, id, tx)
@@ -195,54 +199,54 @@ export function changeOwn(
   })
 }
 
-/** As the merchant sends it: an amount in dollars, documents as they are said to be. */
+/** A merchant's changes: the amount in dollars, the documentation not yet validated. */
 export type UpdateInput = Partial<Omit<ApplicationChange, 'requestedAmountUsd' | 'documentationCompleted'>> & {
   readonly requestedAmountUsd?: number | null | undefined
   readonly documentationCompleted?: Record<string, unknown> | null | undefined
 }
 
 /**
- * Changes a draft: what is left out stays, null takes back. What it says of its documents is replaced whole; those that there is a file of
- * stay marked as handed in.
- * @throws AppError INVALID for fractions of a cent, and documents of a wrong form; NOT_FOUND, also for another merchant's;
- *   PRECONDITION_FAILED; CONFLICT once it is submitted
+ * Changes a draft. Omitted fields stay, null clears a field, and the documentation is replaced. Documents with a file
+ * stay marked as uploaded.
+ * @throws AppError INVALID for fractions of a cent and malformed documentation; NOT_FOUND, also for another merchant's;
+ * PRECONDITION_FAILED; CONFLICT once submitted
  */
-export function updateApplication(deps: LendingDeps, by: ByMerchant, id: string, input: UpdateInput): Promise<ApplicationView> {
-  const { requestedAmountUsd: dollars, documentationCompleted: said, ...rest } = input
+export function updateApplication(deps: LendingDeps, by: MerchantContext, id: string, input: UpdateInput): Promise<ApplicationView> {
+  const { requestedAmountUsd: dollars, documentationCompleted: documentationInput, ...rest } = input
   const requestedAmountUsd = typeof dollars === 'number' ? requestedCents(dollars) : dollars
-  const documentation = said ? documentationOf(said) : said
+  const documentation = documentationInput ? parseDocumentation(documentationInput) : documentationInput
   const refusal = 'Only a draft can be changed'
-  return changeOwn(deps, by, id, { action: 'lending.changed', refusal }, async (tx, before) => {
+  return changeAsMerchant(deps, by, id, { action: 'lending.changed', refusal }, async (tx, before) => {
     if (before.status !== 'DRAFT') return undefined
     const documentationCompleted =
-      documentation === undefined ? undefined : withUploaded(documentation, await deps.lendingStore.uploadedKeys(id, tx))
+      documentation === undefined ? undefined : markUploaded(documentation, await deps.lendingStore.uploadedKeys(id, tx))
     const changes = changesTo(before, { ...rest, requestedAmountUsd, documentationCompleted } as Partial<ApplicationChange>)
     const subject = Object.keys(changes).join(', ')
     if (subject === '') return before
-    const after = await deps.lendingStore.change(tx, id, allowedIn.update, { ...changes, ...raised(deps, before) })
+    const after = await deps.lendingStore.change(tx, id, allowedIn.update, { ...changes, ...nextVersionOf(deps, before) })
     if (after) await appendEvent(tx, deps, { type: 'UPDATED', subject, actor: by.actor.id, before, after })
     return after
   })
 }
 
-/** What every change of an application sets besides. */
-export const raised = ({ clock }: Pick<LendingDeps, 'clock'>, before: LendingApplication) => ({
+/** Returns the fields that every change of an application sets. */
+export const nextVersionOf = ({ clock }: Pick<LendingDeps, 'clock'>, before: LendingApplication) => ({
   updatedAt: clock.now(),
   version: before.version + 1,
 })
 
 /**
- * Hands a draft in, to be reviewed.
- * @throws AppError NOT_FOUND, also for another merchant's; PRECONDITION_FAILED; CONFLICT when it is no draft any more; INCOMPLETE, naming
- *   the documents that are missing
+ * Submits a draft for review.
+ * @throws AppError NOT_FOUND, also for another merchant's; PRECONDITION_FAILED; CONFLICT unless it is a draft;
+ * INCOMPLETE with the keys of the missing documents
  */
-export function submitApplication(deps: LendingDeps, by: ByMerchant, id: string): Promise<ApplicationView> {
+export function submitApplication(deps: LendingDeps, by: MerchantContext, id: string): Promise<ApplicationView> {
   const refusal = 'The application was submitted before, or withdrawn'
-  return changeOwn(deps, by, id, { action: 'lending.submitted', refusal }, async (tx, before) => {
+  return changeAsMerchant(deps, by, id, { action: 'lending.submitted', refusal }, async (tx, before) => {
     if (before.status !== 'DRAFT') return undefined
     const missing = missingDocuments(before)
     if (missing.length > 0) throw new AppError('INCOMPLETE', `Documents are missing: ${missing.join(', ')}`)
-    const fields = raised(deps, before)
+    const fields = nextVersionOf(deps, before)
     const { updatedAt: submittedAt } = fields
     const after = await deps.lendingStore.move(tx, id, allowedIn.submit, 'SUBMITTED', { ...fields, submittedAt, queuedAt: submittedAt })
     if (after) await appendEvent(tx, deps, { type: 'SUBMITTED', actor: by.actor.id, before, after })
@@ -251,13 +255,13 @@ export function submitApplication(deps: LendingDeps, by: ByMerchant, id: string)
 }
 
 /**
- * Takes an application back, for good.
- * @throws AppError NOT_FOUND, also for another merchant's; PRECONDITION_FAILED; CONFLICT once it is decided, or withdrawn already
+ * Withdraws an application. This is final.
+ * @throws AppError NOT_FOUND, also for another merchant's; PRECONDITION_FAILED; CONFLICT once decided or withdrawn
  */
-export function withdrawApplication(deps: LendingDeps, by: ByMerchant, id: string, reason: string | null): Promise<ApplicationView> {
+export function withdrawApplication(deps: LendingDeps, by: MerchantContext, id: string, reason: string | null): Promise<ApplicationView> {
   const refusal = 'The application is decided, or was withdrawn before'
-  return changeOwn(deps, by, id, { action: 'lending.withdrawn', refusal }, async (tx, before) => {
-    const after = await deps.lendingStore.move(tx, id, allowedIn.withdraw, 'WITHDRAWN', { ...raised(deps, before), reason })
+  return changeAsMerchant(deps, by, id, { action: 'lending.withdrawn', refusal }, async (tx, before) => {
+    const after = await deps.lendingStore.move(tx, id, allowedIn.withdraw, 'WITHDRAWN', { ...nextVersionOf(deps, before), reason })
     if (after) await appendEvent(tx, deps, { type: 'WITHDRAWN', reason, actor: by.actor.id, before, after })
     return after
   })

@@ -1,4 +1,4 @@
-/** Which documents an application asks for: data, and pure functions that merge it (contract, section 6). */
+/** The documents that an application requires: data, and pure functions that merge it (contract, section 6). */
 import type { KybCohort } from '../../shop/kyb/domain.ts'
 import type { LendingApplication, Tier1Partner } from './domain.ts'
 
@@ -8,7 +8,7 @@ const png = 'image/png'
 const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 const csv = 'text/csv'
 
-/** What files are taken of a document, and how large they may be. */
+/** The file types and the size limit of each class of documents. */
 export const documentClasses = {
   identity: { acceptedMimeTypes: [pdf, jpeg, png], maxSizeMb: 5 },
   legal: { acceptedMimeTypes: [pdf, jpeg, png], maxSizeMb: 10 },
@@ -21,7 +21,7 @@ const identity = (label: string, description: string): DocumentKind => ({ class:
 const legal = (label: string, description: string): DocumentKind => ({ class: 'legal', label, description })
 const accounts = (label: string, description: string): DocumentKind => ({ class: 'accounts', label, description })
 
-/** Every document that any application may ask for, each once, in the words of whoever has to find it. */
+/** Every document that an application may require. Merchants read the labels and descriptions. */
 export const documentKinds = {
   bank_statements_12m: accounts(
     'Bank statements, 12 months',
@@ -124,10 +124,9 @@ export const documentKinds = {
 } as const satisfies Record<string, DocumentKind>
 export type DocumentKey = keyof typeof documentKinds
 
-/** A document that is asked for, and whether an application needs it. */
-export type Asked = { readonly key: DocumentKey; readonly required: boolean }
+export type ChecklistEntry = { readonly key: DocumentKey; readonly required: boolean }
 
-const required = (...keys: readonly DocumentKey[]): readonly Asked[] => keys.map((key) => ({ key, required: true }))
+const required = (...keys: readonly DocumentKey[]): readonly ChecklistEntry[] => keys.map((key) => ({ key, required: true }))
 
 export const coreDocuments = required('bank_statements_12m', 'owner_id', 'ubo_declaration', 'proof_of_address')
 
@@ -171,41 +170,41 @@ export const cohortDocuments = {
   EU_COMPANY: required('register_extract_3m', 'ubo_extract', 'annual_accounts_2y'),
   SG_PTE: required('registry_profile_3m', 'constitution', 'tax_assessments_2y'),
   INTL_OTHER: required('incorporation_certificate', 'good_standing_6m', 'certified_translations'),
-} as const satisfies Record<KybCohort, readonly Asked[]>
+} as const satisfies Record<KybCohort, readonly ChecklistEntry[]>
 
-/** Everybody may hand these in, and nobody has to. */
-export const optionalDocuments: readonly Asked[] = (
+/** Documents that every applicant may upload and none has to. */
+export const optionalDocuments: readonly ChecklistEntry[] = (
   ['business_plan', 'lease_agreement', 'special_licence', 'processor_statements_6m'] as const
 ).map((key) => ({ key, required: false }))
 
-/** What a partner asks for besides. */
+/** Documents that a Tier-1 partner requires in addition. */
 export const partnerDocuments = {
   HARBOR_INVENTORY: required('stock_count_report', 'warehouse_receipts'),
   MERIDIAN_REVENUE: required('processor_statements_6m', 'direct_debit_mandate'),
   KEYSTONE_SECURED: required('collateral_valuation', 'title_search', 'insurance_policy'),
   CARAVAN_TRADE: required('supplier_proforma', 'promissory_note', 'agency_agreement'),
-} as const satisfies Record<Tier1Partner, readonly Asked[]>
+} as const satisfies Record<Tier1Partner, readonly ChecklistEntry[]>
 
-/** Lists as one, each key once, where it comes first: required if any of them requires it. */
-export function mergedDocuments(...lists: readonly (readonly Asked[])[]): Asked[] {
-  const merged = new Map<DocumentKey, Asked>()
+/** Merges lists. Each key stays at its first position and is required if any list requires it. */
+export function mergedDocuments(...lists: readonly (readonly ChecklistEntry[])[]): ChecklistEntry[] {
+  const merged = new Map<DocumentKey, ChecklistEntry>()
   for (const { key, required } of lists.flat()) merged.set(key, { key, required: required || merged.get(key)?.required === true })
   return [...merged.values()]
 }
 
-/** What files are taken of a document; undefined where there is none of that key. */
+/** Returns the media types that a document accepts, or undefined for an unknown key. */
 export const acceptedTypes = (key: string): readonly string[] | undefined =>
   Object.hasOwn(documentKinds, key) ? documentClasses[documentKinds[key as DocumentKey].class].acceptedMimeTypes : undefined
 
-/** What decides which documents an application asks for. */
-export type Choice = Pick<LendingApplication, 'cohort' | 'selectedTier1Partner' | 'selectedTier2Partner'>
+/** The fields that decide which documents an application requires. */
+export type ChecklistInput = Pick<LendingApplication, 'cohort' | 'selectedTier1Partner' | 'selectedTier2Partner'>
 
-/** All documents of an application: those that it needs, and those that it may have. */
-export const documentsOf = ({ cohort, selectedTier1Partner: partner }: Omit<Choice, 'selectedTier2Partner'>): Asked[] =>
+/** Returns all documents of an application, required and optional. */
+export const documentsOf = ({ cohort, selectedTier1Partner: partner }: Omit<ChecklistInput, 'selectedTier2Partner'>): ChecklistEntry[] =>
   mergedDocuments(coreDocuments, cohortDocuments[cohort], partner === null ? [] : partnerDocuments[partner], optionalDocuments)
 
-/** The checklist of an application as it is answered. Only Tier-1 partners ask for documents of their own. */
-export const checklistOf = (application: Choice) => ({
+/** Builds the checklist that the API returns. Tier-2 partners have no documents of their own. */
+export const checklistOf = (application: ChecklistInput) => ({
   cohort: application.cohort,
   partner: application.selectedTier1Partner ?? application.selectedTier2Partner ?? '',
   items: documentsOf(application).map(({ key, required }) => {
@@ -216,12 +215,12 @@ export const checklistOf = (application: Choice) => ({
 })
 export type Checklist = ReturnType<typeof checklistOf>
 
-/** Marks a document as handed in. */
-export const uploaded = 'UPLOADED'
+/** The status of a documentation item whose file was uploaded. */
+export const uploadedStatus = 'UPLOADED'
 
-/** The keys that an application needs and does not have, in the order of its checklist. */
-export function missingDocuments(application: Choice & Pick<LendingApplication, 'documentationCompleted'>): DocumentKey[] {
+/** Lists the required documents that are not uploaded, in checklist order. */
+export function missingDocuments(application: ChecklistInput & Pick<LendingApplication, 'documentationCompleted'>): DocumentKey[] {
   const items = application.documentationCompleted?.items ?? []
-  const present = new Set(items.filter(({ status }) => status === uploaded).map(({ key }) => key))
+  const present = new Set(items.filter(({ status }) => status === uploadedStatus).map(({ key }) => key))
   return documentsOf(application).flatMap(({ key, required }) => (required && !present.has(key) ? [key] : []))
 }

@@ -5,14 +5,14 @@ import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { businessesOf } from '../../shop/kyb/index.ts'
 import type { Assessment } from '../credit/domain.ts'
-import { assess, keepRules } from '../credit/index.ts'
-import { appendEvent, type ByOperator, noSuchApplication, raised } from './applications.ts'
+import { assess, storeRules } from '../credit/index.ts'
+import { appendEvent, nextVersionOf, noSuchApplication, type OperatorContext } from './applications.ts'
 import { allowedIn, applicationDifference, type Decision, type LendingApplication, queueTotalMax } from './domain.ts'
 import type { LendingDeps } from './providers.ts'
 import type { QueueFilter } from './queue-store.ts'
 import { type AdminApplicationView, adminApplicationView, type QueuedView, queuedView } from './view.ts'
 
-/** A page of the queue: those that were submitted first, first; drafts have no such time and stand by their making. */
+/** Lists the review queue, earliest submission first. Drafts have no submission time and come before all others. */
 export async function listQueue(deps: LendingDeps, filter: QueueFilter, slice: Slice): Promise<Page<QueuedView> & { totalCapped?: true }> {
   const { rows, total } = await deps.queueStore.list(filter, slice)
   const businesses = await businessesOf(
@@ -26,21 +26,24 @@ export async function listQueue(deps: LendingDeps, filter: QueueFilter, slice: S
   }
 }
 
-/** An application with its documents, decisions and events. @throws AppError NOT_FOUND */
-export async function readWhole(deps: LendingDeps, id: string): Promise<AdminApplicationView> {
+/**
+ * Reads an application with its documents, decisions and events.
+ * @throws AppError NOT_FOUND
+ */
+export async function readAdminApplication(deps: LendingDeps, id: string): Promise<AdminApplicationView> {
   const application = await deps.lendingStore.find(id)
   if (!application) throw noSuchApplication()
-  return wholeView(deps, application)
+  return loadAdminView(deps, application)
 }
 
-async function wholeView(
+async function loadAdminView(
   deps: LendingDeps,
   application: LendingApplication,
   from?: Pick<Reader, 'first' | 'all' | 'select'>,
 ): Promise<AdminApplicationView> {
   const { merchantId } = application
   const businesses = await businessesOf(deps, [merchantId], from)
-  return adminApplicationView(await deps.lendingStore.whole(application, from), businesses.get(merchantId))
+  return adminApplicationView(await deps.lendingStore.readDetails(application, from), businesses.get(merchantId))
 }
 
 export type DecisionInput = {
@@ -51,24 +54,24 @@ export type DecisionInput = {
 }
 
 /**
- * An operator's decision. Under review already, an application stays so, and a new reason or reference is recorded. Figures that are
- * given are judged by the rules as they are, and kept with what these say beside the decision, which is the operator's all the same.
- * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID for figures of another cohort, and as `judge` does; CONFLICT for a draft, and
- *   once it is decided or withdrawn
+ * Records an operator's decision. Deciding UNDER_REVIEW again keeps the status and stores the new reason or reference.
+ * An assessment is computed with the current rules and stored beside the decision. It does not bind the operator.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID for an assessment of another cohort, and as
+ * `computeEnvelope` does; CONFLICT for a draft and once decided or withdrawn
  */
-export function decide(deps: LendingDeps, by: ByOperator, id: string, input: DecisionInput): Promise<AdminApplicationView> {
+export function decide(deps: LendingDeps, by: OperatorContext, id: string, input: DecisionInput): Promise<AdminApplicationView> {
   const { decision, reason, partnerExternalRef, assessment } = input
   const { lendingStore, newId } = deps
   const actor = by.actor.id
-  // Figures that cannot be judged are refused as any other field is: before it is asked what they are of.
-  const judged = assessment ? assess(assessment) : unjudged
+  // Runs before the write, so that an invalid assessment is refused like any other invalid field.
+  const assessed = assessment ? assess(assessment) : noAssessment
   return audited(deps, by, { action: actions[decision], subject: id }, async (tx, tell) => {
     const before = await lendingStore.find(id, tx)
     if (!before) throw noSuchApplication()
     assertExpected(by.expected, before.version)
     if (assessment && assessment.cohort !== before.cohort)
       throw new AppError('INVALID', 'assessment.cohort (body): it must be that of the application')
-    const fields = { ...raised(deps, before), partnerExternalRef: partnerExternalRef ?? before.partnerExternalRef }
+    const fields = { ...nextVersionOf(deps, before), partnerExternalRef: partnerExternalRef ?? before.partnerExternalRef }
     const after =
       decision !== 'UNDER_REVIEW'
         ? await lendingStore.move(tx, id, allowedIn[decision], decision, { ...fields, reason, decidedAt: fields.updatedAt })
@@ -77,16 +80,15 @@ export function decide(deps: LendingDeps, by: ByOperator, id: string, input: Dec
           : await lendingStore.move(tx, id, allowedIn[decision], decision, { ...fields, reason })
     if (!after) throw new AppError('CONFLICT', refusalOf(before))
     await appendEvent(tx, deps, { type: 'DECIDED', reason, partnerExternalRef, actor, before, after })
-    if (assessment) await keepRules(tx, deps)
+    if (assessment) await storeRules(tx, deps)
     const decided = { id: newId('lendingDecision'), applicationId: id, decision, actor, at: fields.updatedAt }
-    await lendingStore.insertDecision(tx, { ...decided, ...judged })
+    await lendingStore.insertDecision(tx, { ...decided, ...assessed })
     tell(applicationDifference(before, after))
-    return wholeView(deps, after, tx)
+    return loadAdminView(deps, after, tx)
   })
 }
 
-/** Of a decision that no figures were given to. */
-const unjudged = { assessment: null, envelope: null, ruleVersion: null }
+const noAssessment = { assessment: null, envelope: null, ruleVersion: null }
 
 const actions = {
   APPROVED: 'lending.approved',

@@ -20,7 +20,7 @@ export type LendingStatus = LendingApplication['status']
 export type LendingTier = LendingApplication['tier']
 export type { Documentation }
 
-/** What may become of an application (contract, section 6). */
+/** Contract, section 6. */
 export const lendingTransitions = reachable('DRAFT', {
   DRAFT: ['SUBMITTED', 'WITHDRAWN'],
   SUBMITTED: ['UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAWN'],
@@ -31,11 +31,11 @@ export const lendingTransitions = reachable('DRAFT', {
 } as const satisfies Transitions<LendingStatus>)
 export const lendingStatuses = statesOf(lendingTransitions)
 
-/** What an operator may decide: each is the state that it leads to. */
+/** What an operator may decide. Each decision is the status that it leads to. */
 export const decisions = ['APPROVED', 'REJECTED', 'UNDER_REVIEW'] as const satisfies readonly LendingStatus[]
 export type Decision = (typeof decisions)[number]
 
-/** The states in which something may be asked for; in every other one it is 409. */
+/** The statuses in which an action is allowed. In any other status it answers 409. */
 export const allowedIn = {
   update: ['DRAFT'],
   submit: sourcesOf(lendingTransitions, 'SUBMITTED'),
@@ -43,9 +43,9 @@ export const allowedIn = {
   APPROVED: sourcesOf(lendingTransitions, 'APPROVED'),
   REJECTED: sourcesOf(lendingTransitions, 'REJECTED'),
   UNDER_REVIEW: sourcesOf(lendingTransitions, 'UNDER_REVIEW'),
-  handIn: ['DRAFT', 'SUBMITTED', 'UNDER_REVIEW'],
-  /** Of a document that was handed in, also by another one that takes its place. */
-  takeBack: ['DRAFT'],
+  upload: ['DRAFT', 'SUBMITTED', 'UNDER_REVIEW'],
+  /** Also applies to a file that replaces an uploaded document. */
+  removeDocument: ['DRAFT'],
 } as const satisfies Record<string, readonly LendingStatus[]>
 
 export const lendingTiers = ['TIER_1_REFERRAL', 'TIER_2_PARTNER'] as const satisfies readonly LendingTier[]
@@ -59,39 +59,36 @@ export const tier1Partners = [
   'CARAVAN_TRADE',
 ] as const satisfies readonly NonNullable<LendingApplication['selectedTier1Partner']>[]
 export type Tier1Partner = (typeof tier1Partners)[number]
-export const isTier1Partner = (name: string): name is Tier1Partner => tier1Partners.some((one) => one === name)
+export const isTier1Partner = (name: string): name is Tier1Partner => tier1Partners.some((partner) => partner === name)
 
-/** Which lenders a cohort is for: those of the Gulf, Mongolia and the US are referred to Tier-1 partners. */
+/** Cohorts of the Gulf, Mongolia and the US are referred to Tier-1 partners. */
 export const tierOf = (cohort: KybCohort): LendingTier => (cohortRegions[cohort] === null ? 'TIER_2_PARTNER' : 'TIER_1_REFERRAL')
 
-/** Specification, Limits. */
+/** Bounds from the specification (limits). */
 export const requestedAmountUsdMin = 1_000
 export const requestedAmountUsdMax = 10_000_000
 export const requestedTermMonthsMax = 60
 
-/** Of the decisions and the events of an application, the newest that are shown: nothing else bounds how often one is changed. */
-export const shownMax = 1_000
+/** The newest decisions and events that the API returns, since their number is not bounded. */
+export const historyMax = 1_000
 
-/**
- * So many drafts a merchant may have at a time: more than anybody works at, and a bound of the files, up to 15 of up to 25 MB each, that
- * stand for nothing yet.
- */
+/** Limits the files of unsubmitted applications: each draft may hold up to 15 files of up to 25 MB. */
 export const draftsMax = 50
 
-/** Of the queue. */
+/** Limits of the review queue. */
 export const queueLimitDefault = 100
 export const queueLimitMax = 500
 export const queueTotalMax = 1_000
 
-/** What a merchant may change of a draft, as it is stored. */
+/** The fields of a draft that a merchant may change, as stored. */
 export type ApplicationChange = Pick<
   LendingApplication,
   'requestedAmountUsd' | 'requestedTermMonths' | 'purposeCode' | 'selectedTier1Partner' | 'selectedTier2Partner' | 'documentationCompleted'
 >
 
 /**
- * A requested amount in cents.
- * @param dollars within its bounds
+ * Converts a requested amount to cents.
+ * @param dollars within the bounds of the schema
  * @throws AppError INVALID for fractions of a cent
  */
 export function requestedCents(dollars: number): number {
@@ -100,16 +97,16 @@ export function requestedCents(dollars: number): number {
   return cents
 }
 
-/** Of what is to be set, that which is another than it is. */
+/** Returns only the fields whose value changes. */
 export function changesTo(before: LendingApplication, change: Partial<ApplicationChange>): Defined<ApplicationChange> {
   const names = Object.keys(change) as (keyof ApplicationChange)[]
   const changed = names.filter((name) => change[name] !== undefined && JSON.stringify(change[name]) !== JSON.stringify(before[name]))
   return Object.fromEntries(changed.map((name) => [name, change[name]])) as Defined<ApplicationChange>
 }
 
-/** What of an application is on record when it changes: not what documents it has, nor what operators write of it. */
+/** Returns the difference for the audit trail. It leaves out the documentation and the operators' notes. */
 export const applicationDifference = (before: LendingApplication | undefined, after: LendingApplication): Difference =>
-  differenceOf(before && untold(before), untold(after), [
+  differenceOf(before && auditedFields(before), auditedFields(after), [
     'merchantId',
     'cohort',
     'tier',
@@ -123,5 +120,5 @@ export const applicationDifference = (before: LendingApplication | undefined, af
     'createdBy',
   ])
 
-/** `queuedAt` says no more than `submittedAt` does. */
-const untold = ({ queuedAt: _, ...application }: LendingApplication) => application
+/** `queuedAt` repeats `submittedAt`. */
+const auditedFields = ({ queuedAt: _, ...application }: LendingApplication) => application

@@ -6,6 +6,7 @@ import { AssessmentBody, EnvelopeRecord } from '../credit/model.ts'
 import { documentationBytesMax, documentationDepthMax } from './documentation.ts'
 import {
   decisions,
+  historyMax,
   lendingStatuses,
   lendingTiers,
   purposeCodes,
@@ -15,7 +16,6 @@ import {
   requestedAmountUsdMax,
   requestedAmountUsdMin,
   requestedTermMonthsMax,
-  shownMax,
   tier1Partners,
 } from './domain.ts'
 
@@ -149,7 +149,7 @@ export const AdminLendingApplication = t.Object(
       { description: 'What was done, in its order' },
     ),
     historyCapped: t.Optional(
-      t.Literal(true, { description: `There are older decisions or events than the newest ${shownMax} that are shown of each` }),
+      t.Literal(true, { description: `There are older decisions or events than the newest ${historyMax} that are shown of each` }),
     ),
   },
   { title: 'AdminLendingApplication' },

@@ -7,7 +7,7 @@ import type { KybCohort } from '../../shop/kyb/domain.ts'
 import { isTier1Partner, type LendingStatus, type LendingTier, queueTotalMax, tierOf } from './domain.ts'
 import type { QueuedApplication } from './view.ts'
 
-/** What the queue is narrowed by; a partner of either tier. */
+/** The filter of the queue. `partner` matches a partner of either tier. */
 export type QueueFilter = {
   readonly status: LendingStatus
   readonly tier?: LendingTier | undefined
@@ -18,8 +18,8 @@ export type QueueFilter = {
 const { documentationCompleted: _, ...columns } = getTableColumns(lendingApplications)
 type QueuedRow = QueuedApplication & { queuedAt: number }
 
-/** Reads of those that have the values of these columns: by the index that has just these, in its order. */
-function readsBy(names: readonly (keyof QueuedRow)[]) {
+/** Prepares the statements for a set of columns, so that each set uses its own index and the index order. */
+function prepareStatements(names: readonly (keyof QueuedRow)[]) {
   const where = and(...names.map((name) => eq(lendingApplications[name], sql.placeholder(name))))
   const order: [SQL, SQL] = [asc(lendingApplications.queuedAt), asc(lendingApplications.id)]
   return {
@@ -46,7 +46,7 @@ function readsBy(names: readonly (keyof QueuedRow)[]) {
           .select({ one: sql<number>`1`.as('one') })
           .from(lendingApplications)
           .where(where)
-          // In the order of the index: without it Postgres reads the table from its beginning, in the hope of soon having so many.
+          // PostgreSQL scans the table from its start without this order.
           .orderBy(...order)
           .limit(queueTotalMax + 1)
           .as('some'),
@@ -54,12 +54,13 @@ function readsBy(names: readonly (keyof QueuedRow)[]) {
     ),
   }
 }
-type Reads = ReturnType<typeof readsBy>
+type QueueStatements = ReturnType<typeof prepareStatements>
 
-const built = new Map<string, Reads>()
-const readsOf = (names: readonly (keyof QueuedRow)[]): Reads => built.getOrInsertComputed(names.join(), () => readsBy(names))
+const statementCache = new Map<string, QueueStatements>()
+const statementsFor = (names: readonly (keyof QueuedRow)[]): QueueStatements =>
+  statementCache.getOrInsertComputed(names.join(), () => prepareStatements(names))
 
-/** Where a partner is looked for: only those of Tier 1 have a column of their own, and anybody may write their name into the other. */
+/** Tier-1 partners have their own column, but a merchant may also enter their name as the Tier-2 partner. */
 const partnerColumns = (partner: string | undefined) =>
   partner === undefined
     ? [undefined]
@@ -68,17 +69,17 @@ const partnerColumns = (partner: string | undefined) =>
       : (['selectedTier2Partner'] as const)
 
 export const createQueueStore = ({ read }: Pick<Database, 'read'>) => ({
-  /** A page of what a filter lets through, submitted first at its head; and how many there are, up to one more than are counted. */
+  /** Lists applications in order of submission, with the total up to `queueTotalMax + 1`. */
   async list(
     { status, tier, cohort, partner }: QueueFilter,
     { limit, offset }: Slice,
   ): Promise<{ rows: QueuedApplication[]; total: number }> {
-    // A cohort has one tier.
+    // Each cohort belongs to one tier.
     if (tier && cohort && tierOf(cohort) !== tier) return { rows: [], total: 0 }
     const kind = cohort ? { cohort } : tier ? { tier } : {}
     const branches = partnerColumns(partner).map((column) => {
       const values = { status, ...kind, ...(column && { [column]: partner }) }
-      return { reads: readsOf(Object.keys(values) as (keyof QueuedRow)[]), values }
+      return { reads: statementsFor(Object.keys(values) as (keyof QueuedRow)[]), values }
     })
     const [first, second] = branches
     if (!first) return { rows: [], total: 0 }
@@ -87,27 +88,27 @@ export const createQueueStore = ({ read }: Pick<Database, 'read'>) => ({
       if (offset >= Math.min(total, queueTotalMax)) return { rows: [], total }
       return { rows: await read.all(first.reads.rows, { ...first.values, limit, offset }), total }
     }
-    // Of two indexes the heads of both, merged; an application may be in either.
-    const total = await countOfBoth(read, first, second)
+    // Merges the first rows of two indexes, since an application may match in either column.
+    const total = await countUnion(read, first, second)
     if (offset >= Math.min(total, queueTotalMax)) return { rows: [], total }
     const heads = await Promise.all(
       [first, second].map(({ reads, values }) => read.all(reads.rows, { ...values, limit: offset + limit, offset: 0 })),
     )
     const merged = new Map(heads.flat().map((row) => [row.id, row]))
-    return { rows: [...merged.values()].sort(earlier).slice(offset, offset + limit), total }
+    return { rows: [...merged.values()].sort(compareQueuedAt).slice(offset, offset + limit), total }
   },
 })
 
-type Branch = { readonly reads: Reads; readonly values: Readonly<Record<string, unknown>> }
+type Branch = { readonly reads: QueueStatements; readonly values: Readonly<Record<string, unknown>> }
 
-const earlier = (a: QueuedRow, b: QueuedRow): number => a.queuedAt - b.queuedAt || (a.id < b.id ? -1 : 1)
+const compareQueuedAt = (a: QueuedRow, b: QueuedRow): number => a.queuedAt - b.queuedAt || (a.id < b.id ? -1 : 1)
 
 const countOf = async (read: Reader, { reads, values }: Branch): Promise<number> =>
   Number((await read.first(reads.counted, values))?.rows ?? 0)
 
-async function countOfBoth(read: Reader, one: Branch, other: Branch): Promise<number> {
-  const [ofOne, ofOther] = await Promise.all([countOf(read, one), countOf(read, other)])
+async function countUnion(read: Reader, first: Branch, second: Branch): Promise<number> {
+  const [ofOne, ofOther] = await Promise.all([countOf(read, first), countOf(read, second)])
   if (ofOne === 0 || ofOther === 0 || Math.max(ofOne, ofOther) > queueTotalMax) return Math.max(ofOne, ofOther)
-  const ids = await Promise.all([one, other].map(({ reads, values }) => read.all(reads.ids, values)))
+  const ids = await Promise.all([first, second].map(({ reads, values }) => read.all(reads.ids, values)))
   return new Set(ids.flat().map(({ id }) => id)).size
 }

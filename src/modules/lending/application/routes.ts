@@ -6,12 +6,12 @@ import { routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import {
-  checklist,
   createApplication,
   createApplicationFor,
   type LendingDeps,
   listApplications,
   readApplication,
+  readChecklist,
   submitApplication,
   updateApplication,
   withdrawApplication,
@@ -26,7 +26,7 @@ import {
   WithdrawApplication,
 } from './model.ts'
 
-/** What merchants do with their applications. There is none of it while the setting is off. */
+/** Routes for merchants. They answer 404 while the lending platform is switched off. */
 export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
   const isOn = () => deps.config.lendingPlatformEnabled
   const owner = { by: 'owner', while: isOn } as const
@@ -137,7 +137,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
         },
       },
     )
-    .get('/lending-application/:id/checklist', ({ params, shop }) => checklist(deps, shop.merchantId, params.id), {
+    .get('/lending-application/:id/checklist', ({ params, shop }) => readChecklist(deps, shop.merchantId, params.id), {
       access: owner,
       params: RecordId,
       response: { 200: LendingChecklist, ...errorResponses(401, 403, 404) },

@@ -5,20 +5,20 @@ import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { lendingApplications, lendingDecisions, lendingDocuments, lendingEvents } from '../../../../db/schema/lending.ts'
 import { movesOf } from '../../../core/state-machine.ts'
 import type { Slice } from '../../../lib/page.ts'
-import { draftsMax, type LendingApplication, type LendingDecision, type LendingEvent, lendingTransitions, shownMax } from './domain.ts'
-import type { WholeApplication } from './view.ts'
+import { draftsMax, historyMax, type LendingApplication, type LendingDecision, type LendingEvent, lendingTransitions } from './domain.ts'
+import type { ApplicationDetails } from './view.ts'
 
 const byId = rowsOf(lendingApplications, ['id'])
 const ofMerchant = rowsOf(lendingApplications, ['id', 'merchantId'])
 const documentsOf = rowsOf(lendingDocuments, ['applicationId'], asc(lendingDocuments.key))
-/** The newest, first, and one more where there are more than are shown. */
+/** Newest first, with one row more than the API returns, to detect that there are more. */
 const decisionsOf = prepare((queries) =>
   queries
     .select()
     .from(lendingDecisions)
     .where(valuesOf(lendingDecisions, ['applicationId']))
     .orderBy(desc(lendingDecisions.id))
-    .limit(shownMax + 1),
+    .limit(historyMax + 1),
 )
 const eventsOf = prepare((queries) =>
   queries
@@ -26,9 +26,9 @@ const eventsOf = prepare((queries) =>
     .from(lendingEvents)
     .where(valuesOf(lendingEvents, ['applicationId']))
     .orderBy(desc(lendingEvents.position))
-    .limit(shownMax + 1),
+    .limit(historyMax + 1),
 )
-/** The state stands there as it is, so that the index of drafts alone is looked at. */
+/** A literal status, so that the partial index of drafts is used. */
 const drafts = prepare((queries) =>
   queries
     .select({ id: lendingApplications.id })
@@ -40,26 +40,26 @@ const insert = insertOf(lendingApplications)
 const insertEvent = insertOf(lendingEvents)
 const insertDecision = insertOf(lendingDecisions)
 
-type From = Pick<Reader, 'first' | 'all'>
+type Source = Pick<Reader, 'first' | 'all'>
 
 export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
-  /** Moves an application on, and changes it where it is; each raises its version, which the caller gives. */
+  /** The caller raises the version in each move and change. */
   ...movesOf(lendingApplications, lendingTransitions),
-  async find(id: string, from: From = read): Promise<LendingApplication | undefined> {
+  async find(id: string, from: Source = read): Promise<LendingApplication | undefined> {
     return from.first(byId, { id })
   },
-  /** Undefined also for another merchant's. */
-  async findOf(merchantId: string, id: string, from: From = read): Promise<LendingApplication | undefined> {
+  /** Returns undefined also for another merchant's application. */
+  async findOf(merchantId: string, id: string, from: Source = read): Promise<LendingApplication | undefined> {
     return from.first(ofMerchant, { id, merchantId })
   },
-  /** A merchant's, newest first. */
+  /** Newest first. */
   list: (merchantId: string, slice: Slice) =>
     selectSlice(read, lendingApplications, {
       where: eq(lendingApplications.merchantId, merchantId),
       order: [desc(lendingApplications.id)],
       ...slice,
     }),
-  /** How many drafts a merchant has, up to as many as they may. */
+  /** Counts a merchant's drafts, up to `draftsMax`. */
   async countDrafts(tx: Writer, merchantId: string): Promise<number> {
     return (await tx.all(drafts, { merchantId })).length
   },
@@ -72,12 +72,12 @@ export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
   async insertDecision(tx: Writer, decision: LendingDecision): Promise<void> {
     await insertDecision(tx, decision)
   },
-  /** The keys of the documents that there is a file of. */
-  async uploadedKeys(applicationId: string, from: From): Promise<string[]> {
+  /** Returns the keys of the documents that have a file. */
+  async uploadedKeys(applicationId: string, from: Source): Promise<string[]> {
     return (await from.all(documentsOf, { applicationId })).map(({ key }) => key)
   },
-  /** All that operators are shown of an application, without what the KYB record says. */
-  async whole(application: LendingApplication, from: From = read): Promise<WholeApplication> {
+  /** Reads everything that operators see except the KYB record. */
+  async readDetails(application: LendingApplication, from: Source = read): Promise<ApplicationDetails> {
     const applicationId = application.id
     const [documents, decisions, events] = await Promise.all([
       from.all(documentsOf, { applicationId }),
@@ -87,9 +87,9 @@ export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
     return {
       application,
       documents,
-      decisions: decisions.slice(0, shownMax).reverse(),
-      events: events.slice(0, shownMax).reverse(),
-      isCapped: decisions.length > shownMax || events.length > shownMax,
+      decisions: decisions.slice(0, historyMax).reverse(),
+      events: events.slice(0, historyMax).reverse(),
+      isCapped: decisions.length > historyMax || events.length > historyMax,
     }
   },
 })

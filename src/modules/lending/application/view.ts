@@ -3,7 +3,7 @@ import { usdOf } from '../../../lib/usd.ts'
 import type { Business } from '../../shop/kyb/domain.ts'
 import type { LendingApplication, LendingDecision, LendingDocument, LendingEvent } from './domain.ts'
 
-/** An application without what it says of its documents, which may be long: what the queue reads of it. */
+/** An application as the queue reads it, without the documentation, which may be long. */
 export type QueuedApplication = Omit<LendingApplication, 'documentationCompleted' | 'queuedAt'>
 
 const fields = (application: QueuedApplication) => ({
@@ -25,7 +25,7 @@ export const applicationView = (application: LendingApplication) => ({
 })
 export type ApplicationView = ReturnType<typeof applicationView>
 
-/** The same in the queue of operators. */
+/** An application in the operators' queue. */
 export const queuedView = (application: QueuedApplication, business: Business | undefined) => ({
   ...fields(application),
   business: business ?? null,
@@ -34,19 +34,19 @@ export const queuedView = (application: QueuedApplication, business: Business | 
 })
 export type QueuedView = ReturnType<typeof queuedView>
 
-/** What an application is shown with to operators, each in its order. */
-export type WholeApplication = {
+/** An application with its records, each list in its order. */
+export type ApplicationDetails = {
   readonly application: LendingApplication
   readonly documents: readonly LendingDocument[]
   readonly decisions: readonly LendingDecision[]
   readonly events: readonly LendingEvent[]
-  /** There are older decisions or events than these. */
+  /** Older decisions or events exist than those listed. */
   readonly isCapped: boolean
 }
 
-/** A whole application as operators see it: with its files, what the rules said at each decision, and who did what, when and why. */
+/** An application as operators see it. */
 export const adminApplicationView = (
-  { application, documents, decisions, events, isCapped }: WholeApplication,
+  { application, documents, decisions, events, isCapped }: ApplicationDetails,
   business: Business | undefined,
 ) => ({
   ...applicationView(application),

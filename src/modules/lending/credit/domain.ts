@@ -1,95 +1,95 @@
 import { digestOf } from '../../../lib/digest.ts'
 import type { KybCohort } from '../../shop/kyb/domain.ts'
 
-/** What a merchant's credit is worth, from nothing to the most. */
+/** Credit tiers, lowest first. */
 export const creditTiers = ['T0', 'T1', 'T2', 'T3'] as const
 export type CreditTier = (typeof creditTiers)[number]
-/** Those that are given by rules; `T0` is what a refusal gives. */
+/** Tiers that can be earned. `T0` is the result of a refusal. */
 export const rungs = ['T1', 'T2', 'T3'] as const
 export type Rung = (typeof rungs)[number]
 
-/** From the least to the most. */
+/** Lowest first. */
 export const operationalRisks = ['LOW', 'MEDIUM', 'HIGH'] as const
 export type OperationalRisk = (typeof operationalRisks)[number]
 
-/** What may decide an envelope, in the order in which it is asked. */
+/** What may decide an envelope, in the order of the checks. */
 export const envelopeReasons = ['HARD_COMPLIANCE_FLAG', 'BELOW_COHORT_FLOOR', 'COHORT_CAP', 'TIER_CAP', 'FORMULA'] as const
 export type EnvelopeReason = (typeof envelopeReasons)[number]
 
 export const flagsMax = 50
 export const flagLengthMax = 200
 
-/** What an envelope is computed from: dollars with at most two decimals. */
+/** The input of an envelope. Amounts are dollars with at most two decimals. */
 export type Assessment = {
   readonly cohort: KybCohort
   readonly monthlyAvgRevenueUsd: number
   readonly verifiedCollateralUsd: number
   readonly operationalRisk: OperationalRisk
-  /** Any of them forces `T0`. */
+  /** Any flag forces `T0`. */
   readonly hardComplianceFlags?: readonly string[] | null | undefined
 }
 
 export type Envelope = { readonly tier: CreditTier; readonly ceilingUsd: number; readonly reason: EnvelopeReason }
 
-/** What the ladder judges by. */
+/** The repayment record that the ladder uses. */
 export type Signals = {
   readonly totalSettledOnTime: number
   readonly totalLate: number
-  /** Of a lifetime. */
+  /** Over the merchant's lifetime. */
   readonly totalDefaults: number
   readonly trailingTwelveMonthDefaults: number
   readonly lenderCount: number
-  /** Milliseconds; null before anything was settled. */
+  /** Milliseconds; null before the first settlement. */
   readonly mostRecentSettlementAt: number | null
 }
 
 type CohortRule = {
-  /** Whoever is under both has no credit. */
+  /** A merchant below both minimums gets no credit. */
   readonly minRevenueUsd: number
   readonly minCollateralUsd: number
   readonly capUsd: number
 }
 
 type TierRule = {
-  /** So many times the cohort's minimum is what the tier asks for; both are asked for. */
+  /** Factors of the cohort's minimums. The tier requires both. */
   readonly minRevenueTimes: number
   readonly minCollateralTimes: number
-  /** So many months' revenue may be lent, before the risk is looked at. */
+  /** How many months of revenue may be lent, before the risk factor. */
   readonly revenueMonths: number
   readonly capUsd: number
 }
 
 type RiskRule = {
   readonly highestTier: Rung
-  /** The part of the revenue, and of the collateral, that counts. */
+  /** The share of revenue and of collateral that counts. */
   readonly revenueFactor: number
   readonly collateralRate: number
 }
 
 type RungRule = {
   readonly onTimeSettlements: number
-  /** Defaults that close the rung are those of so many months before now; null: all that ever were. */
+  /** Counts defaults of the last N months; null counts all defaults. */
   readonly defaultsOfMonths: number | null
-  /** What the merchant is told: `{needed}` on-time settlements are missing; `{blocking}` defaults are in the way. */
+  /** Guidance for the merchant. `{needed}` and `{blocking}` are replaced by counts. */
   readonly guidanceNeeded: string
   readonly guidanceBlocked: string
 }
 
-/** All that decides about credit, in figures. Amounts are US dollars, factors have at most four decimals. */
+/** All figures that decide about credit. Amounts are US dollars; factors have at most four decimals. */
 export type LendingRules = {
-  /** How the figures are applied. Raised when `judge` comes to another answer by the same figures. */
+  /** The version of the algorithm. Raise it when `computeEnvelope` gives another result for the same figures. */
   readonly method: 1
   readonly cohorts: Readonly<Record<KybCohort, CohortRule>>
   readonly tiers: Readonly<Record<Rung, TierRule>>
   readonly risks: Readonly<Record<OperationalRisk, RiskRule>>
   readonly roundDownToUsd: number
-  /** By repayment alone. `T1` is everybody's. */
+  /** Tiers earned by repayment. Every merchant has `T1`. */
   readonly ladder: Readonly<Record<'T2' | 'T3', RungRule>>
 }
 
 const gulf: CohortRule = { minRevenueUsd: 10_000, minCollateralUsd: 20_000, capUsd: 5_000_000 }
 
-/** The rules as they are. To change them, change this table: its version follows from what it says. */
+/** The current rules. Their version is derived from their content, so changing this table changes it. */
 export const currentRules: LendingRules = {
   method: 1,
   cohorts: {
@@ -134,9 +134,9 @@ export const currentRules: LendingRules = {
   },
 }
 
-/** Rules as the text that they are kept as, and that their version is of. */
-export const textOfRules = (rules: LendingRules): string => JSON.stringify(rules)
+/** The text of the rules that is stored and that their version is derived from. */
+export const rulesText = (rules: LendingRules): string => JSON.stringify(rules)
 
-/** The version of rules follows from what they say, so that nobody has to remember to raise it. */
+/** Derives the version from the text of the rules. */
 export const versionOfRules = (text: string): string => `rules-${digestOf(text).slice(0, 16)}`
-export const ruleVersion = versionOfRules(textOfRules(currentRules))
+export const ruleVersion = versionOfRules(rulesText(currentRules))

@@ -8,7 +8,7 @@ import { creditTiers, envelopeReasons, flagLengthMax, flagsMax, operationalRisks
 const usd = (description: string) =>
   Type.Number({ minimum: 0, exclusiveMaximum: usdEnd, description: `${description}, in US dollars with at most two decimals` })
 
-/** Of the preview, and of a decision. */
+/** The body of the preview and the `assessment` of a decision. */
 export const AssessmentBody = t.Object(
   {
     cohort: oneOf(kybCohorts, { description: 'Says what the least is that is lent on' }),

@@ -2,49 +2,49 @@ import { AppError } from '../../../core/errors.ts'
 import { isoTimes } from '../../../lib/objects.ts'
 import { type RepaymentDeps, repaymentSignalsOf } from '../repayment/index.ts'
 import type { CreditTier, Signals } from './domain.ts'
-import { effectiveTierOf, standingOf, windowStart } from './ladder.ts'
+import { effectiveTierOf, ladderPositionOf, windowStart } from './ladder.ts'
 
 type PreviewDeps = Pick<RepaymentDeps, 'repaymentStore' | 'clock'>
 
-/** @throws AppError NOT_FOUND for whoever is no merchant */
+/** @throws AppError NOT_FOUND for an id that is not a merchant's */
 async function signalsOf(deps: PreviewDeps, merchantId: string): Promise<Signals> {
   const now = deps.clock.now()
-  const kept = await repaymentSignalsOf(deps, merchantId, { after: windowStart(now), upTo: now })
-  if (!kept) throw new AppError('NOT_FOUND', 'No such merchant')
+  const totals = await repaymentSignalsOf(deps, merchantId, { after: windowStart(now), upTo: now })
+  if (!totals) throw new AppError('NOT_FOUND', 'No such merchant')
   return {
-    totalSettledOnTime: kept.totalOnTime,
-    totalLate: kept.totalLate,
-    totalDefaults: kept.totalDefaults,
-    trailingTwelveMonthDefaults: kept.defaultsOfWindow,
-    lenderCount: kept.lenderCount,
-    mostRecentSettlementAt: kept.mostRecentSettlementAt,
+    totalSettledOnTime: totals.totalOnTime,
+    totalLate: totals.totalLate,
+    totalDefaults: totals.totalDefaults,
+    trailingTwelveMonthDefaults: totals.defaultsOfWindow,
+    lenderCount: totals.lenderCount,
+    mostRecentSettlementAt: totals.mostRecentSettlementAt,
   }
 }
 
-const told = ({ mostRecentSettlementAt, ...signals }: Signals) => ({ ...signals, ...isoTimes({ mostRecentSettlementAt }) })
+const signalsView = ({ mostRecentSettlementAt, ...signals }: Signals) => ({ ...signals, ...isoTimes({ mostRecentSettlementAt }) })
 
 /**
- * Where a merchant stands by repayment alone, for anybody.
- * @throws AppError NOT_FOUND for whoever is no merchant
+ * Returns a merchant's tier by repayment alone. This is public.
+ * @throws AppError NOT_FOUND for an id that is not a merchant's
  */
 export async function previewUpgrade(deps: PreviewDeps, merchantId: string) {
   const signals = await signalsOf(deps, merchantId)
-  return { merchantId, signals: told(signals), ...standingOf(signals) }
+  return { merchantId, signals: signalsView(signals), ...ladderPositionOf(signals) }
 }
 
 /**
- * The tier that a merchant would have with a lender who gives them a base tier.
- * @throws AppError NOT_FOUND for whoever is no merchant
+ * Returns the tier that a merchant has with a lender who gives them `baseTier`.
+ * @throws AppError NOT_FOUND for an id that is not a merchant's
  */
 export async function upgradeEligibility(deps: PreviewDeps, merchantId: string, baseTier: CreditTier) {
   const signals = await signalsOf(deps, merchantId)
-  const { observedTier, ...gaps } = standingOf(signals)
+  const { observedTier, ...gaps } = ladderPositionOf(signals)
   return {
     merchantId,
     baseTier,
     earnedTier: observedTier,
     effectiveTier: effectiveTierOf(baseTier, observedTier),
-    signals: told(signals),
+    signals: signalsView(signals),
     ...gaps,
   }
 }

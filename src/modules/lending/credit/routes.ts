@@ -1,14 +1,14 @@
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified } from '../../../http/schema.ts'
-import { type CreditDeps, judge, previewUpgrade, upgradeEligibility } from './index.ts'
+import { type CreditDeps, computeEnvelope, previewUpgrade, upgradeEligibility } from './index.ts'
 import { AssessmentBody, EligibilityQuery, EnvelopeRecord, MerchantParam, UpgradeEligibility, UpgradePreview } from './model.ts'
 
-/** Like all of `/admin/lending-application`, there only while the lending platform is switched on. */
+/** Answer 404 while the lending platform is switched off. */
 export const creditAdminRoutes = (deps: HttpDeps & CreditDeps) => {
   const access = { by: 'superAdmin', while: () => deps.config.lendingPlatformEnabled } as const
   return routes(deps, 'Credit')
-    .post('/admin/lending-application/credit-tier/preview', ({ body }) => judge(body), {
+    .post('/admin/lending-application/credit-tier/preview', ({ body }) => computeEnvelope(body), {
       access,
       exactNumbers: true,
       body: AssessmentBody,

@@ -3,29 +3,30 @@ import { unitsOf } from '../../../lib/usd.ts'
 import { currentRules, type LendingRules, operationalRisks, rungs } from './domain.ts'
 import { factorDecimals } from './envelope.ts'
 
-/** Amounts and multiples of rules are below it. */
+/** The limit of amounts and multiples. */
 const figureEnd = 1e10
 
 /**
- * Reads a file of rules, which says all of them: a copy of those that are printed by `souk lending rules`, with other figures.
- * @returns the rules in the order of ours, so that the version of equal rules is the same; or what is wrong with the file, in words
+ * Parses a complete file of rules, in the form that `souk lending rules` prints.
+ * @returns the rules with their fields in the order of `currentRules`, so that equal rules have one version; or the
+ * problems of the file
  */
-export function rulesOf(text: string): { rules: LendingRules } | { problems: string[] } {
+export function parseRules(text: string): { rules: LendingRules } | { problems: string[] } {
   let value: unknown
   try {
-    // Some programs put a mark of UTF-8 before the text.
+    // Some editors write a byte order mark.
     value = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch {
     return { problems: ['not valid JSON'] }
   }
-  const problems = unclearIn(text)
-  const rules = like(currentRules, value, [], problems) as LendingRules
-  if (problems.length === 0) problems.push(...unevenIn(rules))
+  const problems = ambiguitiesIn(text)
+  const rules = matchShape(currentRules, value, [], problems) as LendingRules
+  if (problems.length === 0) problems.push(...nonMonotonicIn(rules))
   return problems.length > 0 ? { problems } : { rules }
 }
 
-/** What the figures that were parsed do not show: which of two was meant, and digits that no number of the program holds. */
-function unclearIn(json: string): string[] {
+/** Finds what JSON.parse hides: repeated fields and numbers with too many digits. */
+function ambiguitiesIn(json: string): string[] {
   const [twice, rounded] = [givenTwice(json), roundedIn(json.replace(/^\ufeff/, ''))]
   return [
     ...(twice ? [`${twice.join('.')}: given twice`] : []),
@@ -33,25 +34,25 @@ function unclearIn(json: string): string[] {
   ]
 }
 
-/** The value in the order of ours, with what of it is not as ours noted by its path. */
-function like(ours: unknown, value: unknown, path: readonly string[], problems: string[]): unknown {
+/** Rebuilds `value` in the field order of `template` and collects what does not match, by path. */
+function matchShape(template: unknown, value: unknown, path: readonly string[], problems: string[]): unknown {
   const say = (what: string) => void problems.push(`${path.join('.') || 'the file'}: ${what}`)
-  if (typeof ours === 'object' && ours !== null) {
+  if (typeof template === 'object' && template !== null) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return say('must be an object')
-    for (const name of Object.keys(value)) if (!Object.hasOwn(ours, name)) problems.push(`unknown field: ${[...path, name].join('.')}`)
+    for (const name of Object.keys(value)) if (!Object.hasOwn(template, name)) problems.push(`unknown field: ${[...path, name].join('.')}`)
     return Object.fromEntries(
-      Object.entries(ours).map(([name, one]) => [
+      Object.entries(template).map(([name, field]) => [
         name,
-        like(one, Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined, [...path, name], problems),
+        matchShape(field, Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined, [...path, name], problems),
       ]),
     )
   }
   const name = path.at(-1) ?? ''
   if (value === undefined) return say('is missing')
-  if (name === 'method') return value === ours ? value : say(`must be ${ours}: souk knows no other way to apply the figures`)
-  if (name === 'defaultsOfMonths') return value === ours ? value : say(`must be ${ours}: that is what is counted of each merchant`)
+  if (name === 'method') return value === template ? value : say(`must be ${template}: souk knows no other way to apply the figures`)
+  if (name === 'defaultsOfMonths') return value === template ? value : say(`must be ${template}: that is what is counted of each merchant`)
   if (name === 'highestTier') return rungs.some((rung) => rung === value) ? value : say(`must be one of ${rungs.join(', ')}`)
-  if (typeof ours === 'string') return typeof value === 'string' && value.trim() !== '' ? value : say('must be a text')
+  if (typeof template === 'string') return typeof value === 'string' && value.trim() !== '' ? value : say('must be a text')
   return isFigure(name, value) ? value : say(`must be ${figureRule(name)}`)
 }
 
@@ -62,8 +63,11 @@ const isFigure = (name: string, value: unknown): boolean =>
 const figureRule = (name: string) =>
   isCount(name) ? 'a whole number from 0' : `a number from 0, below 10,000,000,000, with at most ${decimalsOf(name)} decimals`
 
-/** What keeps rules from being monotone: more revenue or collateral must never lower a ceiling, and more risk never raise one. */
-function unevenIn({ tiers, risks, roundDownToUsd }: LendingRules): string[] {
+/**
+ * Checks that the rules are monotone: more revenue or collateral must not lower a ceiling, more risk must not raise
+ * one.
+ */
+function nonMonotonicIn({ tiers, risks, roundDownToUsd }: LendingRules): string[] {
   const problems: string[] = []
   const rising = (name: string, ...values: number[]) => {
     if (values.some((value, nth) => value < (values[nth - 1] ?? 0))) problems.push(`${name}: must not fall from one to the next`)

@@ -6,8 +6,8 @@ import { lendingRuleVersions } from '../../../../db/schema/lending.ts'
 const byVersion = rowsOf(lendingRuleVersions, ['version'])
 const insert = insertOf(lendingRuleVersions, 'leave')
 
-/** A decision with what it was judged by, as it was kept to the byte. */
-export type JudgedDecision = {
+/** A decision with its assessment, byte for byte as stored. */
+export type AssessedDecision = {
   readonly id: string
   readonly applicationId: string
   readonly decision: string
@@ -15,24 +15,23 @@ export type JudgedDecision = {
   readonly assessment: string
   readonly envelope: string
   readonly ruleVersion: string
-  /** Cents; null where nothing was asked for. */
+  /** Cents; null if the application requested no amount. */
   readonly requested: number | null
-  /** 1: the last of its application that was judged; else 0. */
+  /** 1 for the last assessed decision of its application, else 0. */
   readonly isLast: number
 }
 
 export const createCreditStore = ({ read }: Pick<Database, 'read'>) => ({
-  /** Keeps rules under their version, unless they are kept. */
-  async keepRules(tx: Writer, version: string, rules: string, firstUsedAt: number): Promise<void> {
+  /** Stores rules unless their version is stored already. */
+  async insertRules(tx: Writer, version: string, rules: string, firstUsedAt: number): Promise<void> {
     await insert(tx, { version, rules, firstUsedAt })
   },
-  /** The text of the rules of a version. */
   async rulesOf(version: string, from: Pick<Reader, 'first'> = read): Promise<string | undefined> {
     return (await from.first(byVersion, { version }))?.rules
   },
-  /** Decisions that were judged, in the order of their making, from after an id on. */
-  async judged(afterId: string, atOnce: number): Promise<JudgedDecision[]> {
-    return read.rows<JudgedDecision>(sql`
+  /** Lists decisions with an assessment, oldest first, after an id. */
+  async listAssessed(afterId: string, atOnce: number): Promise<AssessedDecision[]> {
+    return read.rows<AssessedDecision>(sql`
       select d.id as "id", d.application_id as "applicationId", d.decision as "decision", d.at as "at", d.assessment as "assessment",
         d.envelope as "envelope", d.rule_version as "ruleVersion", a.requested_amount_usd as "requested",
         case when exists (select 1 from lending_decisions l where l.application_id = d.application_id and l.id > d.id and l.rule_version is not null)

@@ -8,7 +8,6 @@ export type Lender = typeof lenders.$inferSelect
 export type LenderStatus = Lender['status']
 export type LenderStatusEntry = typeof lenderStatusHistory.$inferSelect
 
-/** What may become of a lender. One that is archived stays so. */
 export const lenderTransitions = reachable('PENDING_KYB', {
   PENDING_KYB: ['ACTIVE', 'ARCHIVED'],
   ACTIVE: ['SUSPENDED'],
@@ -19,7 +18,7 @@ export const lenderStatuses = statesOf(lenderTransitions)
 
 export const displayNameMax = 200
 
-/** What of a lender is on record when it changes: all of it is shown to the public, or stands on a public chain. */
+/** Returns the difference for the audit trail. All of it is public. */
 export const lenderDifference = (
   before: (Lender & { wallets: readonly Wallet[] }) | undefined,
   after: Lender & { wallets: readonly Wallet[] },
@@ -29,7 +28,7 @@ const withWallets = ({ wallets, ...lender }: Lender & { wallets: readonly Wallet
   ...(wallets.length > 0 ? { wallets: wallets.map(walletView) } : {}),
 })
 
-/** A lender as operators see it: with what it was from when on, in its order, and its wallets. */
+/** A lender as operators see it. The history is in order. */
 export const lenderView = (lender: Lender, history: readonly LenderStatusEntry[], wallets: readonly Wallet[]) => ({
   ...pick(lender, 'id', 'displayName', 'status'),
   wallets: wallets.map(walletView),

@@ -12,20 +12,20 @@ const lockedById = lockedRowsOf(lenders, ['id'])
 const historyOf = rowsOf(lenderStatusHistory, ['lenderId'], asc(lenderStatusHistory.position))
 const insert = insertOf(lenders)
 const insertEntry = insertOf(lenderStatusHistory)
-const moves = movesOf(lenders, lenderTransitions)
-/** How each status is entered: from another one it does not compile. */
-const entries = {
-  ACTIVE: (tx: Writer, lender: Lender, fields: Partial<Lender>) => moves.move(tx, lender, ['PENDING_KYB', 'SUSPENDED'], 'ACTIVE', fields),
-  SUSPENDED: (tx: Writer, lender: Lender, fields: Partial<Lender>) => moves.move(tx, lender, ['ACTIVE'], 'SUSPENDED', fields),
+const transitions = movesOf(lenders, lenderTransitions)
+/** One entry per target status. A transition that the table does not allow does not compile. */
+const moveTo = {
+  ACTIVE: (tx: Writer, lender: Lender, fields: Partial<Lender>) =>
+    transitions.move(tx, lender, ['PENDING_KYB', 'SUSPENDED'], 'ACTIVE', fields),
+  SUSPENDED: (tx: Writer, lender: Lender, fields: Partial<Lender>) => transitions.move(tx, lender, ['ACTIVE'], 'SUSPENDED', fields),
   ARCHIVED: (tx: Writer, lender: Lender, fields: Partial<Lender>) =>
-    moves.move(tx, lender, ['PENDING_KYB', 'SUSPENDED'], 'ARCHIVED', fields),
+    transitions.move(tx, lender, ['PENDING_KYB', 'SUSPENDED'], 'ARCHIVED', fields),
 }
 
 export const createLenderStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(id: string): Promise<Lender | undefined> {
     return read.first(byId, { id })
   },
-  /** Locked, for a write that decides by it. */
   async locked(tx: Writer, id: string): Promise<Lender | undefined> {
     return tx.first(lockedById, { id })
   },
@@ -35,19 +35,18 @@ export const createLenderStore = ({ read }: Pick<Database, 'read'>) => ({
   async insert(tx: Writer, lender: Lender): Promise<void> {
     await insert(tx, lender)
   },
-  /** Moves a lender that is locked; undefined where its table of transitions does not let it. */
+  /** Moves a locked lender. Returns undefined if the transition is not allowed. */
   move: (tx: Writer, lender: Lender, to: LenderStatus, fields: Partial<Lender>): Promise<Lender | undefined> =>
-    to === 'PENDING_KYB' ? Promise.resolve(undefined) : entries[to](tx, lender, fields),
-  /** Changes what is no status. */
-  change: (tx: Writer, lender: Lender, fields: Partial<Lender>) => moves.change(tx, lender, lenderStatuses, fields),
+    to === 'PENDING_KYB' ? Promise.resolve(undefined) : moveTo[to](tx, lender, fields),
+  /** Changes fields other than the status. */
+  change: (tx: Writer, lender: Lender, fields: Partial<Lender>) => transitions.change(tx, lender, lenderStatuses, fields),
   async insertEntry(tx: Writer, entry: LenderStatusEntry): Promise<void> {
     await insertEntry(tx, entry)
   },
-  /** What a lender was, in its order. */
+  /** Oldest first. */
   async historyOf(lenderId: string, from: Pick<Reader, 'all'> = read): Promise<LenderStatusEntry[]> {
     return from.all(historyOf, { lenderId })
   },
-  /** The same of each of these. */
   async historiesOf(lenderIds: readonly string[]): Promise<Map<string, LenderStatusEntry[]>> {
     if (lenderIds.length === 0) return new Map()
     const rows = await read

@@ -1,18 +1,18 @@
 import { AppError } from '../../../core/errors.ts'
 
 const csv = 'text/csv'
-/** What a file begins with says what it is: of an xlsx that takes its first entries, and of those not more than their names and one small text. */
+/** Detecting an xlsx needs its first entries: their names and one small text. */
 const headBytes = 64 * 1024
 
-const disagrees = (rule: string) => new AppError('UNSUPPORTED_MEDIA', rule)
+const typeMismatch = (rule: string) => new AppError('UNSUPPORTED_MEDIA', rule)
 
 /**
- * A file as it comes, once its first bytes are known to be of the type that it was declared as. A CSV is text: UTF-8 to its end, without
- * a NUL. Nothing is unpacked but the list of what is in an xlsx.
- * @param accepted the types that this document may have
- * @throws AppError UNSUPPORTED_MEDIA; INVALID when there is no byte
+ * Passes a file through once its first bytes match the declared type. A CSV must be UTF-8 without NUL to its end.
+ * Nothing is unpacked except the entry list of an xlsx.
+ * @param accepted the media types that this document accepts
+ * @throws AppError UNSUPPORTED_MEDIA; INVALID for an empty file
  */
-export async function* checkedFile(
+export async function* checkFileType(
   { type, accepted }: { type: string; accepted: readonly string[] },
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
@@ -28,10 +28,10 @@ export async function* checkedFile(
     head.push(Buffer.from(chunk))
     length += chunk.length
     if (length < headBytes) continue
-    const begun = head
+    const buffered = head
     head = undefined
-    await assertType(Buffer.concat(begun), type, accepted)
-    yield* begun
+    await assertType(Buffer.concat(buffered), type, accepted)
+    yield* buffered
   }
   if (text) assertText(text, undefined)
   if (head === undefined) return
@@ -41,24 +41,24 @@ export async function* checkedFile(
 }
 
 async function assertType(head: Buffer, type: string, accepted: readonly string[]): Promise<void> {
-  const found = await typeOf(head.subarray(0, headBytes))
-  const isAccepted = found !== undefined && accepted.includes(found)
-  // A text may begin with what is the sign of some other format; with that of one that is taken here it is that one in disguise.
-  if (type === csv ? !isAccepted : found === type) return
-  throw disagrees(
+  const detected = await detectType(head.subarray(0, headBytes))
+  const isAccepted = detected !== undefined && accepted.includes(detected)
+  // A CSV may start with the signature of an unrelated format, but not with that of an accepted one.
+  if (type === csv ? !isAccepted : detected === type) return
+  throw typeMismatch(
     isAccepted
-      ? `content-type (header): the file is ${found}, so declare it as that`
+      ? `content-type (header): the file is ${detected}, so declare it as that`
       : `The file is not what its content-type says: send it as ${accepted.join(', ')}`,
   )
 }
 
-async function typeOf(head: Uint8Array): Promise<string | undefined> {
-  // Loaded with the first document: a start needs none of it.
+async function detectType(head: Uint8Array): Promise<string | undefined> {
+  // Loaded with the first document, so that the start stays fast.
   const { fileTypeFromBuffer } = await import('file-type')
   try {
     return (await fileTypeFromBuffer(head))?.mime
   } catch {
-    // What breaks off while it is looked at is no file that we know.
+    // A file that the detector fails on has no known type.
     return undefined
   }
 }
@@ -68,7 +68,7 @@ function assertText(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array
     if (chunk === undefined) decoder.decode()
     else decoder.decode(chunk, { stream: true })
   } catch {
-    throw disagrees('The file is not a CSV in UTF-8: save it as that')
+    throw typeMismatch('The file is not a CSV in UTF-8: save it as that')
   }
-  if (chunk?.includes(0)) throw disagrees('The file is not a CSV: it holds a NUL character')
+  if (chunk?.includes(0)) throw typeMismatch('The file is not a CSV: it holds a NUL character')
 }

@@ -4,11 +4,14 @@ import { hashing, openStream, SealBroken, streamKeys } from '../../../lib/sealed
 import type { LendingDocument } from '../application/domain.ts'
 import { fileSeal, secretSeal } from './domain.ts'
 
-/** What it takes to open the file of a document, and to know that it is what was handed in. */
+/** The fields that are needed to open and verify the file of a document. */
 export type SealedDocument = Pick<LendingDocument, 'id' | 'applicationId' | 'key' | 'hash' | 'sealedKey'>
 
-/** @throws SealBroken where it does not open, or is not what was handed in */
-export async function* contentOf(
+/**
+ * Decrypts a file and verifies its hash at the end.
+ * @throws SealBroken if it does not open or its content differs
+ */
+export async function* openContent(
   { keyring }: { readonly keyring: Pick<Keyring, 'unseal'> },
   document: SealedDocument,
   file: KeptDocument,
@@ -16,8 +19,8 @@ export async function* contentOf(
   const keys = streamKeys(Buffer.from(keyring.unseal(document.sealedKey, secretSeal(document)), 'base64'))
   let hash = ''
   const plain = openStream(keys.seal, fileSeal(document), file.chunks())
-  yield* hashing(keys.hash, plain, (told) => {
-    hash = told
+  yield* hashing(keys.hash, plain, (computed) => {
+    hash = computed
   })
   if (hash !== document.hash) throw new SealBroken('a document is not what was handed in')
 }

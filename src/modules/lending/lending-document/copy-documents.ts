@@ -4,114 +4,115 @@ import type { Keyring } from '../../../core/keyring.ts'
 import { digesting, digestOfAll } from '../../../lib/digest.ts'
 import { SealBroken, sealedLength } from '../../../lib/sealed-stream.ts'
 import type { LendingDocument } from '../application/domain.ts'
-import { contentOf, type SealedDocument } from './content.ts'
+import { openContent, type SealedDocument } from './content.ts'
 
 type Kind = DocumentStore['kind']
-/** A file that a database names: of a document, which is sealed, or of a picture, which lies as it is. */
+/** A file that the database names. Documents are sealed; pictures are stored as they are. */
 export type NamedFile = { readonly store: Kind } & Pick<LendingDocument, 'storageName' | 'size'>
-/** What it takes to know that the file of a picture is what was put there: SHA-256 in hex. */
+/** SHA-256 of a picture, in hex. */
 export type PictureDigest = { readonly digest: string }
 type Source = { of(kind: Kind): Pick<DocumentStore, 'get'> | undefined }
 type Target = { of(kind: Kind): Pick<DocumentStore, 'get' | 'put' | 'delete'> | undefined }
 
-/** What came of a copy: how much the files hold that are there now, and the names of those that are not. */
-export type Copied = { readonly files: number; readonly bytes: number; readonly missing: readonly string[] } & Looked
+/** `bytes` counts the files that are present after the copy; `missing` names the others. */
+export type CopyResult = { readonly files: number; readonly bytes: number; readonly missing: readonly string[] } & VerificationResult
 
-/** What came of a look at those that were there already, by their names. */
-export type Looked = {
-  /** What was there was not what had been put there: now it is. */
-  readonly mended: readonly string[]
-  /** The file that is to be copied does not open, or is gone: what was there is as it was. */
+/** The names of existing files by the result of their verification. */
+export type VerificationResult = {
+  /** The existing file differed and was replaced. */
+  readonly repaired: readonly string[]
+  /** The source file does not open or is missing. The existing file was left unchanged. */
   readonly damaged: readonly string[]
-  /** The key that they are sealed under is not at hand, or their store does not answer: nobody can tell. */
-  readonly untold: readonly string[]
+  /** The key is not available or a store did not respond. */
+  readonly unverifiable: readonly string[]
 }
-export const nothingCopied: Copied = { files: 0, bytes: 0, missing: [], mended: [], damaged: [], untold: [] }
+export const emptyCopyResult: CopyResult = { files: 0, bytes: 0, missing: [], repaired: [], damaged: [], unverifiable: [] }
 
-/** How a backup looks again at what is there in its whole length: a disk may have altered it. */
-export type Looking = {
-  readonly looksAt: (name: string) => boolean
-  /** The document, or the picture, that has a file of this name now. */
+/** Verifies files that exist in full length, since a disk may have changed them. */
+export type Verification = {
+  readonly isSelected: (name: string) => boolean
+  /** Returns the document or picture that has a file of this name now. */
   readonly documentOf: (name: string) => Promise<SealedDocument | PictureDigest | undefined> | SealedDocument | PictureDigest | undefined
   readonly keyring: Pick<Keyring, 'unseal'>
-  /** Reads a file no faster than others can bear. */
+  /** Slows down reading, so that requests stay fast. */
   readonly pace?: (chunks: AsyncGenerator<Uint8Array>) => AsyncGenerator<Uint8Array>
 }
 
 export type CopyPlan = {
-  /** The store of a file, by what its row says; undefined where there is none. */
+  /** Returns undefined for a kind of store that is not configured. */
   readonly from: Source
   readonly to: Target
   /**
-   * Also what is there in its whole length is looked at, and replaced where it is not the same: a disk may have altered it. What is
-   * replaced is put here first.
+   * Also compares files that exist in full length and replaces those that differ. The replaced file is stored here
+   * first.
    */
   readonly replacedTo?: DocumentStore
-  /** What is there in its whole length is replaced where it is not the same, and the file that is to be copied opens to its end. */
-  readonly looking?: Looking | undefined
+  /** Replaces an existing file that differs, if the source file opens to its end. */
+  readonly verification?: Verification | undefined
 }
 
 /**
- * Copies files as they are, sealed. A name is given once and never to other bytes, so that one which is there in its whole length is not
- * copied again, unless it is to be compared. What cannot be read is missing, and no reason to end: neither a file that the disk does not
- * give back, nor a store that does not answer, which is asked no more.
- * @param onBytes told how many bytes are done
- * @throws what the store throws that is copied to
+ * Copies files in sealed form. A name always has the same content, so an existing file of the right length is skipped
+ * unless it is to be compared.
+ * A file that cannot be read counts as missing and does not end the copy. A source store that does not respond is not
+ * asked again.
+ * @param onBytes called with the bytes that are done
+ * @throws errors of the target store
  */
 export async function copyFiles(
   files: AsyncIterable<NamedFile> | Iterable<NamedFile>,
-  { from, to, replacedTo, looking }: CopyPlan,
+  { from, to, replacedTo, verification: looking }: CopyPlan,
   onBytes: (bytes: number) => void = () => undefined,
-): Promise<Copied> {
+): Promise<CopyResult> {
   const missing: string[] = []
-  const looked = { mended: [] as string[], damaged: [] as string[], untold: [] as string[] }
-  const silent = new Set<Kind>()
+  const verified = { repaired: [] as string[], damaged: [] as string[], unverifiable: [] as string[] }
+  const silentStores = new Set<Kind>()
   let [count, bytes] = [0, 0]
   for await (const { store, storageName: name, size } of files) {
     const length = isOfPictures(store) ? size : sealedLength(size)
     const target = to.of(store)
-    const there = wholeOf(await target?.get(name), length)
-    let isThere = there !== undefined
-    const isLookedAt = there !== undefined && looking?.looksAt(name) === true
-    if (target && !silent.has(store) && (!there || replacedTo || isLookedAt))
+    const existing = ofLength(await target?.get(name), length)
+    let isPresent = existing !== undefined
+    const isVerified = existing !== undefined && looking?.isSelected(name) === true
+    if (target && !silentStores.has(store) && (!existing || replacedTo || isVerified))
       try {
         const source = from.of(store)
-        const file = wholeOf(await read(() => source?.get(name)), length)
-        const verdict = isLookedAt ? (source ? await verdictOn(looking, name, file, there) : 'untold') : undefined
-        if (verdict === 'damaged' || verdict === 'untold') looked[verdict].push(name)
-        if (file && (isLookedAt ? verdict === 'differs' : !(there && (await isSame(file, there))))) {
-          if (there && replacedTo) await keep(replacedTo, name, there)
-          // What an earlier copy left of it half-way is in the way of another one.
+        const file = ofLength(await readSource(() => source?.get(name)), length)
+        const verdict = isVerified ? (source ? await compareFiles(looking, name, file, existing) : 'unverifiable') : undefined
+        if (verdict === 'damaged' || verdict === 'unverifiable') verified[verdict].push(name)
+        if (file && (isVerified ? verdict === 'differs' : !(existing && (await hasSameBytes(file, existing))))) {
+          if (existing && replacedTo) await saveReplaced(replacedTo, name, existing)
+          // Removes a partial file of an earlier copy.
           await target.delete(name)
-          isThere = false
+          isPresent = false
           await target.put(name, chunksOf(file))
-          isThere = true
-          if (isLookedAt) looked.mended.push(name)
+          isPresent = true
+          if (isVerified) verified.repaired.push(name)
         }
       } catch (error) {
-        if (!(error instanceof Unread)) throw error
-        if (isSilent(error.cause)) silent.add(store)
+        if (!(error instanceof UnreadableSource)) throw error
+        if (isStoreUnavailable(error.cause)) silentStores.add(store)
       }
-    if (isLookedAt && silent.has(store)) looked.untold.push(name)
-    if (isThere) {
+    if (isVerified && silentStores.has(store)) verified.unverifiable.push(name)
+    if (isPresent) {
       count++
       bytes += length
       onBytes(bytes)
     } else missing.push(name)
   }
-  return { files: count, bytes, missing, ...looked }
+  return { files: count, bytes, missing, ...verified }
 }
 
-const wholeOf = (file: KeptDocument | undefined, length: number): KeptDocument | undefined => (file?.bytes === length ? file : undefined)
+const ofLength = (file: KeptDocument | undefined, length: number): KeptDocument | undefined => (file?.bytes === length ? file : undefined)
 
-/** What is to be copied cannot be read: removed meanwhile by a server that goes on, or its disk or its store fails. */
-class Unread extends Error {}
+/** The source file cannot be read: it was removed by a running server, or its disk or store fails. */
+class UnreadableSource extends Error {}
 
-async function read<T>(work: () => Promise<T> | undefined): Promise<T | undefined> {
+async function readSource<T>(work: () => Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await work()
   } catch (cause) {
-    throw new Unread('not read', { cause })
+    throw new UnreadableSource('not read', { cause })
   }
 }
 
@@ -119,68 +120,68 @@ async function* chunksOf(file: KeptDocument): AsyncGenerator<Uint8Array> {
   try {
     yield* file.chunks()
   } catch (cause) {
-    throw new Unread('not read', { cause })
+    throw new UnreadableSource('not read', { cause })
   }
 }
 
-/** Whether what is there has the same bytes; not where it cannot be read any more. */
-async function isSame(file: KeptDocument, there: KeptDocument): Promise<boolean> {
-  const wanted = await digestOfAll(chunksOf(file))
-  return wanted === (await digestOfAll(there.chunks()).catch(() => undefined))
+/** Returns false if the existing file cannot be read. */
+async function hasSameBytes(file: KeptDocument, existing: KeptDocument): Promise<boolean> {
+  const digest = await digestOfAll(chunksOf(file))
+  return digest === (await digestOfAll(existing.chunks()).catch(() => undefined))
 }
 
 /**
- * What a look at both files tells, each read once. Undefined: they are the same, or the document is gone meanwhile.
- * @throws Unread when the store of what is to be copied does not answer; what the other one throws when it does not
+ * Reads both files once and compares them. Returns undefined if they are equal or the document no longer exists.
+ * @throws UnreadableSource if the source store does not respond; errors of the target store if that does not respond
  */
-async function verdictOn(
-  { documentOf, keyring, pace = (chunks) => chunks }: Looking,
+async function compareFiles(
+  { documentOf, keyring, pace = (chunks) => chunks }: Verification,
   name: string,
   file: KeptDocument | undefined,
-  there: KeptDocument,
-): Promise<'differs' | 'damaged' | 'untold' | undefined> {
-  // After the file was looked for: it goes later than its row.
+  existing: KeptDocument,
+): Promise<'differs' | 'damaged' | 'unverifiable' | undefined> {
+  // Read after the file: a server removes the row first.
   const document = await documentOf(name)
   if (!document) return undefined
   if (!file) return 'damaged'
-  let wanted: string | undefined
+  let sourceDigest: string | undefined
   const chunks = () =>
     digesting(pace(chunksOf(file)), (sha256) => {
-      wanted = sha256
+      sourceDigest = sha256
     })
   try {
     if ('digest' in document) for await (const _ of chunks());
-    else for await (const _ of contentOf({ keyring }, document, { bytes: file.bytes, chunks }));
-    if ('digest' in document && wanted !== document.digest) return 'damaged'
+    else for await (const _ of openContent({ keyring }, document, { bytes: file.bytes, chunks }));
+    if ('digest' in document && sourceDigest !== document.digest) return 'damaged'
   } catch (error) {
     if (error instanceof SealBroken) return 'damaged'
-    if (!(error instanceof Unread)) return 'untold'
+    if (!(error instanceof UnreadableSource)) return 'unverifiable'
     if (error.cause instanceof AppError) throw error
     return 'damaged'
   }
-  const found = await digestOfAll(there.chunks()).catch((error: unknown) => {
-    if (isSilent(error)) throw error
+  const existingDigest = await digestOfAll(existing.chunks()).catch((error: unknown) => {
+    if (isStoreUnavailable(error)) throw error
     return undefined
   })
-  return found === wanted ? undefined : 'differs'
+  return existingDigest === sourceDigest ? undefined : 'differs'
 }
 
-/** Puts a file that is to be replaced where it is kept, as far as it can be read. */
-async function keep(store: DocumentStore, name: string, file: KeptDocument): Promise<void> {
+/** Stores the file that will be replaced, as far as it can be read. */
+async function saveReplaced(store: DocumentStore, name: string, file: KeptDocument): Promise<void> {
   if (await store.get(name)) return
   try {
     await store.put(name, chunksOf(file))
   } catch (error) {
-    if (!(error instanceof Unread)) throw error
+    if (!(error instanceof UnreadableSource)) throw error
   }
 }
 
-/** Whether a store did not answer, and so nothing is known of what is in it. */
-export const isSilent = (error: unknown): boolean => error instanceof AppError && error.code === 'UNAVAILABLE'
+/** Returns whether the store did not respond, so that its content is unknown. */
+export const isStoreUnavailable = (error: unknown): boolean => error instanceof AppError && error.code === 'UNAVAILABLE'
 
-/** Removes what is there under names that nobody has. */
-export async function dropOthers(store: DocumentStore, names: ReadonlySet<string>): Promise<void> {
-  const others: string[] = []
-  for await (const { name } of store.list()) if (!names.has(name)) others.push(name)
-  for (const name of others) await store.delete(name)
+/** Removes the files whose names are not in `names`. */
+export async function removeOtherFiles(store: DocumentStore, names: ReadonlySet<string>): Promise<void> {
+  const otherNames: string[] = []
+  for await (const { name } of store.list()) if (!names.has(name)) otherNames.push(name)
+  for (const name of otherNames) await store.delete(name)
 }

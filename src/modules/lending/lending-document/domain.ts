@@ -2,33 +2,31 @@ import { isoTimes, pick } from '../../../lib/objects.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import type { LendingDocument } from '../application/domain.ts'
 
-/** Whose and what a document is. */
 export type DocumentName = Pick<LendingDocument, 'id' | 'applicationId' | 'key'>
 
-/** What a file is bound to, and the secret that it is sealed under. */
+/** The contexts that the file and its secret are sealed with. */
 export const fileSeal = ({ id, applicationId, key }: DocumentName): string => `lending-document/${applicationId}/${key}/${id}/file`
 export const secretSeal = ({ id, applicationId, key }: DocumentName): string => `lending-document/${applicationId}/${key}/${id}/secret`
 
-/** The names of files that a media type has; the first is given to one that has none of them. */
-const endings: Readonly<Record<string, readonly [string, ...string[]]>> = {
+/** The file extensions of each media type. The first is the default. */
+const extensions: Readonly<Record<string, readonly [string, ...string[]]>> = {
   'application/pdf': ['pdf'],
   'image/jpeg': ['jpg', 'jpeg'],
   'image/png': ['png'],
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': ['xlsx'],
   'text/csv': ['csv'],
 }
-/** Every media type that some document may have. */
-export const documentTypes = Object.keys(endings)
+export const documentTypes = Object.keys(extensions)
 
-/** Of a page; more than any checklist has keys, so that one has them all. */
+/** More than the keys of any checklist, so that one page holds all documents. */
 export const documentsLimit = 100
 
-/** What of a document is on record: not what its owner calls it. */
+/** Returns the difference for the audit trail. It leaves out the file name that the owner chose. */
 export const documentDifference = (before: LendingDocument | undefined, after: LendingDocument | undefined): Difference =>
-  differenceOf(before && told(before), after && told(after), ['key', 'mimeType', 'size', 'store'])
+  differenceOf(before && auditedFields(before), after && auditedFields(after), ['key', 'mimeType', 'size', 'store'])
 
-/** Which file it is, and what it is sealed under, is nobody's business. */
-const told = ({
+/** Leaves out where the file is stored and how it is sealed. */
+const auditedFields = ({
   applicationId: _,
   storageName: __,
   hash: ___,
@@ -48,17 +46,17 @@ export type DocumentView = ReturnType<typeof documentView>
 const nameLengthMax = 150
 
 /**
- * What a sender calls a file (`Content-Disposition`, RFC 6266), as a name and nothing else: no path, no control or invisible characters.
- * @returns null where there is none, or none that can be read
+ * Reads the file name of `Content-Disposition` (RFC 6266) without a path and without control or invisible characters.
+ * @returns null if there is no readable name
  */
 export function fileNameOf(header: string | null): string | null {
   if (header === null) return null
   const [, extended] = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(header) ?? []
   const [, quoted, bare] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i.exec(header) ?? []
-  return cleaned(decoded(extended) ?? asUtf8(quoted?.replace(/\\(.)/g, '$1') ?? bare ?? ''))
+  return cleanFileName(decodePercent(extended) ?? decodeUtf8(quoted?.replace(/\\(.)/g, '$1') ?? bare ?? ''))
 }
 
-function decoded(text: string | undefined): string | undefined {
+function decodePercent(text: string | undefined): string | undefined {
   try {
     return text === undefined ? undefined : decodeURIComponent(text)
   } catch {
@@ -66,13 +64,13 @@ function decoded(text: string | undefined): string | undefined {
   }
 }
 
-/** Headers are bytes: many senders write UTF-8. */
-function asUtf8(text: string): string {
+/** Header values are bytes, and many clients send UTF-8. */
+function decodeUtf8(text: string): string {
   const read = Buffer.from(text, 'latin1').toString('utf8')
   return read.includes('\ufffd') || [...text].some((sign) => sign > '\u00ff') ? text : read
 }
 
-function cleaned(text: string): string | null {
+function cleanFileName(text: string): string | null {
   const name = text
     .normalize('NFC')
     .split(/[/\\]/)
@@ -85,13 +83,13 @@ function cleaned(text: string): string | null {
   return `${[...stem].slice(0, nameLengthMax - ending.length).join('')}${ending}`.trim() || null
 }
 
-/** `Content-Disposition` of a document that is sent: always saved and never shown, under a name that ends as its type does. */
+/** Builds the `Content-Disposition` of a download: always an attachment, with the extension of its media type. */
 export function attachmentOf({ originalName, key, mimeType }: Pick<LendingDocument, 'originalName' | 'key' | 'mimeType'>): string {
-  const [ending, ...others] = endings[mimeType] ?? ['bin']
+  const [ending, ...alternatives] = extensions[mimeType] ?? ['bin']
   const name = originalName ?? key
-  const has = [ending, ...others].some((one) => name.toLowerCase().endsWith(`.${one}`))
-  const whole = has ? name : `${name}.${ending}`
-  const plain = whole.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')
-  const encoded = encodeURIComponent(whole).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+  const has = [ending, ...alternatives].some((extension) => name.toLowerCase().endsWith(`.${extension}`))
+  const fileName = has ? name : `${name}.${ending}`
+  const plain = fileName.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')
+  const encoded = encodeURIComponent(fileName).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
 }

@@ -1,14 +1,14 @@
 export type { SealedDocument } from './content.ts'
 export {
-  type Copied,
+  type CopyResult,
   copyFiles,
-  dropOthers,
-  isSilent,
-  type Looked,
-  type Looking,
+  emptyCopyResult,
+  isStoreUnavailable,
   type NamedFile,
-  nothingCopied,
   type PictureDigest,
+  removeOtherFiles,
+  type Verification,
+  type VerificationResult,
 } from './copy-documents.ts'
 export {
   createFileStore,
@@ -19,6 +19,13 @@ export {
   lendingDocumentProviders,
   picturesDirectory,
 } from './providers.ts'
-export { assertOwn, confirmDocumentStores, otherStoreText, otherThan, watchDocumentStores, watchPictureStore } from './register-document.ts'
-export { countDocuments, type DocumentFault, documentFaults, documentWithFile, orphanedFiles, sweepDocuments } from './retention.ts'
+export { countDocuments, type DocumentFault, documentFaults, findDocumentByFile, orphanedFiles, sweepDocuments } from './retention.ts'
 export { listDocuments, putDocument, readDocument, readDocumentAsOperator, removeDocument } from './service.ts'
+export {
+  assertStoreIsOwn,
+  confirmDocumentStores,
+  foreignMarkOf,
+  otherStoreText,
+  watchDocumentStores,
+  watchPictureStore,
+} from './store-registry.ts'

@@ -10,10 +10,10 @@ export const lendingDocumentProviders = ({ db, config, log, sleep }: Pick<Deps, 
   lendingDocumentStore: createLendingDocumentStore(db),
   documentStores: documentStores(config, { log, sleep }),
   uploadSlots: createUploadSlots(),
-  /** What was found of the stores in use, when they were looked at last. */
+  /** The last result of checking each store in use. */
   storeVerdicts: new Map<DocumentStore['kind'], StoreVerdict>(),
 })
 export type LendingDocumentDeps = LendingDeps & ReturnType<typeof lendingDocumentProviders>
 
-/** For commands, which copy files from and to wherever the settings say. */
+/** For commands, which copy files between any configured stores. */
 export { createFileStore, type DocumentStores, documentStores, documentsDirectory, picturesDirectory }

@@ -1,48 +1,51 @@
 import { type DocumentStore, documentSettlesMs, type ListedDocument, storeKinds } from '../../../core/documents.ts'
 import type { LendingDocument } from '../application/domain.ts'
-import { contentOf } from './content.ts'
-import { isSilent } from './copy-documents.ts'
+import { openContent } from './content.ts'
+import { isStoreUnavailable } from './copy-documents.ts'
 import type { LendingDocumentDeps } from './providers.ts'
-import { otherThan } from './register-document.ts'
-import { fileOf } from './service.ts'
+import { requireFile } from './service.ts'
+import { foreignMarkOf } from './store-registry.ts'
 
 const pageRows = 200
-const lookUpAtOnce = 200
+const lookupBatch = 200
 
-type KeepingDeps = Pick<LendingDocumentDeps, 'lendingDocumentStore' | 'documentStores' | 'clock'>
+type RetentionDeps = Pick<LendingDocumentDeps, 'lendingDocumentStore' | 'documentStores' | 'clock'>
 
-/** Every store that the settings know. */
-const storesOf = ({ documentStores }: KeepingDeps): DocumentStore[] => storeKinds.flatMap((kind) => documentStores.of(kind) ?? [])
+/** Returns every configured store. */
+const storesOf = ({ documentStores }: RetentionDeps): DocumentStore[] => storeKinds.flatMap((kind) => documentStores.of(kind) ?? [])
 
 /**
- * Files that belong to no document and no picture: of an upload that ended with its process, or of a document that was replaced or removed just before it did.
- * None that is younger than a day, which may belong to an upload that is under way.
+ * Finds files without a document or picture: uploads whose process ended, and replaced or removed documents.
+ * Skips files younger than a day, since they may belong to a running upload.
  */
-export async function* orphanedFiles(deps: KeepingDeps): AsyncGenerator<{ store: DocumentStore; file: ListedDocument }> {
+export async function* orphanedFiles(deps: RetentionDeps): AsyncGenerator<{ store: DocumentStore; file: ListedDocument }> {
   const before = deps.clock.now() - documentSettlesMs
   for (const store of storesOf(deps)) {
-    // What is in a store that is not this database's may belong to another one.
-    if ((await otherThan(deps, store)) !== undefined) continue
+    // A store that is not of this database holds files of another one.
+    if ((await foreignMarkOf(deps, store)) !== undefined) continue
     let batch: ListedDocument[] = []
     for await (const file of store.list()) {
       if (!(file.at <= before)) continue
       batch.push(file)
-      if (batch.length < lookUpAtOnce) continue
-      yield* withoutRow(deps, store, batch)
+      if (batch.length < lookupBatch) continue
+      yield* filesWithoutRow(deps, store, batch)
       batch = []
     }
-    yield* withoutRow(deps, store, batch)
+    yield* filesWithoutRow(deps, store, batch)
   }
 }
 
-async function* withoutRow({ lendingDocumentStore }: KeepingDeps, store: DocumentStore, files: readonly ListedDocument[]) {
+async function* filesWithoutRow({ lendingDocumentStore }: RetentionDeps, store: DocumentStore, files: readonly ListedDocument[]) {
   if (files.length === 0) return
-  const known = await lendingDocumentStore.known(files.map(({ name }) => name))
-  for (const file of files) if (!known.has(file.name)) yield { store, file }
+  const names = await lendingDocumentStore.knownFiles(files.map(({ name }) => name))
+  for (const file of files) if (!names.has(file.name)) yield { store, file }
 }
 
-/** Removes files that belong to no document and no picture. @returns how many */
-export async function sweepDocuments(deps: KeepingDeps & Pick<LendingDocumentDeps, 'log'>): Promise<number> {
+/**
+ * Removes files without a document or picture.
+ * @returns how many
+ */
+export async function sweepDocuments(deps: RetentionDeps & Pick<LendingDocumentDeps, 'log'>): Promise<number> {
   let removed = 0
   for await (const { store, file } of orphanedFiles(deps)) {
     await store.delete(file.name)
@@ -52,54 +55,55 @@ export async function sweepDocuments(deps: KeepingDeps & Pick<LendingDocumentDep
   return removed
 }
 
-/** How many documents there are. */
-export const countDocuments = ({ lendingDocumentStore }: Pick<KeepingDeps, 'lendingDocumentStore'>): Promise<number> =>
+export const countDocuments = ({ lendingDocumentStore }: Pick<RetentionDeps, 'lendingDocumentStore'>): Promise<number> =>
   lendingDocumentStore.count()
 
-/** The document that has a file of this name now. */
-export const documentWithFile = (
-  { lendingDocumentStore }: Pick<KeepingDeps, 'lendingDocumentStore'>,
+/** Finds the document that has a file of this name now. */
+export const findDocumentByFile = (
+  { lendingDocumentStore }: Pick<RetentionDeps, 'lendingDocumentStore'>,
   storageName: string,
-): Promise<LendingDocument | undefined> => lendingDocumentStore.withFile(storageName)
+): Promise<LendingDocument | undefined> => lendingDocumentStore.findByFile(storageName)
 
-/** A document whose file is not as it was handed in. */
+/** A document whose file is missing or does not match. */
 export type DocumentFault = { readonly document: LendingDocument; readonly fault: 'MISSING' | 'ALTERED' | 'UNREACHABLE' }
 
 /**
- * Opens every document to its end.
- * @param onSeen told how many were looked at
+ * Reads every document to its end and verifies it.
+ * @param onSeen called with the number of checked documents
  */
 export async function* documentFaults(
-  deps: KeepingDeps & Pick<LendingDocumentDeps, 'keyring'>,
+  deps: RetentionDeps & Pick<LendingDocumentDeps, 'keyring'>,
   onSeen: (documents: number) => void = () => undefined,
 ): AsyncGenerator<DocumentFault> {
-  let seen = 0
+  let checked = 0
   for await (const document of allDocuments(deps)) {
     const fault = await faultOf(deps, document)
-    // One that was replaced meanwhile has gone with its row.
+    // A document that was replaced meanwhile has no fault.
     const now = fault && (await deps.lendingDocumentStore.find(document.applicationId, document.key))
     if (fault && now?.id === document.id) yield { document, fault }
-    onSeen(++seen)
+    onSeen(++checked)
   }
 }
 
 async function faultOf(
-  deps: KeepingDeps & Pick<LendingDocumentDeps, 'keyring'>,
+  deps: RetentionDeps & Pick<LendingDocumentDeps, 'keyring'>,
   document: LendingDocument,
 ): Promise<DocumentFault['fault'] | undefined> {
   try {
     const store = deps.documentStores.of(document.store)
     if (!store) return 'UNREACHABLE'
     if (!(await store.get(document.storageName))) return 'MISSING'
-    for await (const _ of contentOf(deps, document, await fileOf(deps, document)));
+    for await (const _ of openContent(deps, document, await requireFile(deps, document)));
     return undefined
   } catch (error) {
-    return isSilent(error) ? 'UNREACHABLE' : 'ALTERED'
+    return isStoreUnavailable(error) ? 'UNREACHABLE' : 'ALTERED'
   }
 }
 
-/** Every document, a page at a time. */
-export async function* allDocuments({ lendingDocumentStore }: Pick<KeepingDeps, 'lendingDocumentStore'>): AsyncGenerator<LendingDocument> {
+/** Reads all documents page by page. */
+export async function* allDocuments({
+  lendingDocumentStore,
+}: Pick<RetentionDeps, 'lendingDocumentStore'>): AsyncGenerator<LendingDocument> {
   let page: LendingDocument[] = []
   do {
     page = await lendingDocumentStore.page(page.at(-1)?.id ?? '', pageRows)

@@ -12,8 +12,8 @@ import { attachmentOf, documentsLimit, documentTypes, fileNameOf } from './domai
 import { type LendingDocumentDeps, listDocuments, putDocument, readDocument, readDocumentAsOperator, removeDocument } from './index.ts'
 import { DocumentFile, DocumentPath, LendingDocument, LendingDocuments, ListDocuments } from './model.ts'
 
-/** As large as the largest class may be; the others are looked at once it is known of which one it is. */
-const document: UploadRule = { types: documentTypes, bytesMax: 25 * 1024 * 1024, typesOf: ({ key = '' }) => acceptedTypes(key) }
+/** The largest limit of all classes. The limit of the class is applied once the document is known. */
+const uploadRule: UploadRule = { types: documentTypes, bytesMax: 25 * 1024 * 1024, typesOf: ({ key = '' }) => acceptedTypes(key) }
 
 const path = '/lending-application/:id/documents/:key'
 const whileOn =
@@ -27,7 +27,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
     .put(
       path,
       ({ params, shop, actor, expected, upload, request }) =>
-        putDocument(deps, { shop, actor, expected }, whichOf(params), {
+        putDocument(deps, { shop, actor, expected }, documentRefOf(params), {
           type: upload.type,
           length: upload.length,
           fileName: fileNameOf(request.headers.get('content-disposition')),
@@ -36,7 +36,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
       {
         access: { by: 'approvedMerchant', while: whileOn(deps) },
         versioned: true,
-        upload: document,
+        upload: uploadRule,
         params: DocumentPath,
         response: { 200: LendingDocument, ...errorResponses(401, 403, 404, 408, 409, 413, 415, 429) },
         detail: {
@@ -67,7 +67,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
         },
       },
     )
-    .get(path, async ({ params, shop }) => fileAnswer(await readDocument(deps, { merchantId: shop.merchantId }, whichOf(params))), {
+    .get(path, async ({ params, shop }) => fileResponse(await readDocument(deps, { merchantId: shop.merchantId }, documentRefOf(params))), {
       access: { by: 'owner', while: whileOn(deps) },
       params: DocumentPath,
       response: { 200: DocumentFile, ...errorResponses(401, 403, 404) },
@@ -79,7 +79,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
     .delete(
       path,
       async ({ params, shop, actor, expected, set }) => {
-        await removeDocument(deps, { shop, actor, expected }, whichOf(params))
+        await removeDocument(deps, { shop, actor, expected }, documentRefOf(params))
         set.status = 204
       },
       {
@@ -97,7 +97,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
 export const lendingDocumentAdminRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
   routes(deps, 'Administration').get(
     `/admin${path}`,
-    async ({ params, actor }) => fileAnswer(await readDocumentAsOperator(deps, { actor }, whichOf(params))),
+    async ({ params, actor }) => fileResponse(await readDocumentAsOperator(deps, { actor }, documentRefOf(params))),
     {
       access: { by: 'superAdmin', while: whileOn(deps) },
       params: DocumentPath,
@@ -109,10 +109,10 @@ export const lendingDocumentAdminRoutes = (deps: HttpDeps & LendingDocumentDeps)
     },
   )
 
-const whichOf = ({ id, key }: { id: string; key: string }) => ({ applicationId: id, key })
+const documentRefOf = ({ id, key }: { id: string; key: string }) => ({ applicationId: id, key })
 
-/** A file that is saved and never shown, read as it is sent: whoever leaves ends the reading. */
-function fileAnswer({ document, content }: Awaited<ReturnType<typeof readDocument>>): Response {
+/** Builds a download that is always saved. The file is read as it is sent; a client that leaves ends the reading. */
+function fileResponse({ document, content }: Awaited<ReturnType<typeof readDocument>>): Response {
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -121,7 +121,8 @@ function fileAnswer({ document, content }: Awaited<ReturnType<typeof readDocumen
           if (done) controller.close()
           else controller.enqueue(value)
         } catch {
-          // It is in the log. An answer that has begun can only break off; Bun would print any error with the source around it.
+          // The error is in the log, and a started response can only break off. Bun would print any error with its
+          // source.
           controller.error(undefined)
         }
       },

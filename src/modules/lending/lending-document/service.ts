@@ -8,27 +8,26 @@ import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { hashing, SealBroken, sealedLength, sealStream, streamKeys } from '../../../lib/sealed-stream.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { allowedIn, type LendingApplication, type LendingDocument, type LendingStatus } from '../application/domain.ts'
-import { appendEvent, applicationWithId, checklistOf, noSuchApplication, withoutUploaded, withUploaded } from '../application/index.ts'
-import { contentOf } from './content.ts'
-import { checkedFile } from './content-type.ts'
+import { appendEvent, checklistOf, findApplication, markRemoved, markUploaded, noSuchApplication } from '../application/index.ts'
+import { openContent } from './content.ts'
+import { checkFileType } from './content-type.ts'
 import { type DocumentView, documentDifference, documentView, fileSeal, secretSeal } from './domain.ts'
 import type { LendingDocumentDeps } from './providers.ts'
-import { assertOwn } from './register-document.ts'
+import { assertStoreIsOwn } from './store-registry.ts'
 
-/** A document of an application, by its place in the checklist. */
-export type Which = { readonly applicationId: string; readonly key: string }
-/** Whose application it is: the merchant's; or an operator reads it, who may read all. */
-export type Reads = { readonly merchantId: string } | { readonly operator: true }
+/** A document of an application, by its checklist key. */
+export type DocumentRef = { readonly applicationId: string; readonly key: string }
+/** A merchant reads only their own applications, an operator reads all. */
+export type DocumentReader = { readonly merchantId: string } | { readonly operator: true }
 
-/** What comes with a file. */
-export type Incoming = {
-  /** The media type that it is declared as. */
+export type UploadedFile = {
+  /** The declared media type. */
   readonly type: string
-  /** As its sender calls it. */
+  /** The file name that the client sent. */
   readonly fileName: string | null
-  /** In bytes, as far as that was said. */
+  /** In bytes, if the client declared it. */
   readonly length: number | undefined
-  /** @throws AppError TOO_LARGE at the chunk that is too much */
+  /** @throws AppError TOO_LARGE at the chunk that exceeds the limit */
   chunks(bytesMax: number): AsyncIterable<Uint8Array>
 }
 
@@ -37,87 +36,93 @@ const mb = 1024 * 1024
 const retryAfterSeconds = 5
 const noSuchDocument = () => new AppError('NOT_FOUND', 'No such document')
 
-/** @throws AppError NOT_FOUND, for another merchant's too */
-async function applicationOf(deps: LendingDocumentDeps, reads: Reads, id: string, tx?: Writer): Promise<LendingApplication> {
-  const application = await applicationWithId(deps, id, tx)
-  if (!application || ('merchantId' in reads && application.merchantId !== reads.merchantId)) throw noSuchApplication()
+/** @throws AppError NOT_FOUND, also for another merchant's application */
+async function requireApplication(deps: LendingDocumentDeps, reader: DocumentReader, id: string, tx?: Writer): Promise<LendingApplication> {
+  const application = await findApplication(deps, id, tx)
+  if (!application || ('merchantId' in reader && application.merchantId !== reader.merchantId)) throw noSuchApplication()
   return application
 }
 
-/** What an application asks for under a key. @throws AppError NOT_FOUND */
-function askedOf(application: LendingApplication, key: string) {
-  const item = checklistOf(application).items.find((one) => one.key === key)
+/**
+ * Returns the checklist item of a key.
+ * @throws AppError NOT_FOUND
+ */
+function requireChecklistItem(application: LendingApplication, key: string) {
+  const item = checklistOf(application).items.find((entry) => entry.key === key)
   if (!item) throw new AppError('NOT_FOUND', 'The checklist of this application has no such document')
   return item
 }
 
 const isIn = (states: readonly LendingStatus[], { status }: LendingApplication): boolean => states.includes(status)
 
-/** @throws AppError CONFLICT. What was handed in stays once it was submitted: another one may come beside it, and none in its place. */
-function assertMayTake(application: LendingApplication, before: LendingDocument | undefined): void {
-  if (!isIn(allowedIn.handIn, application)) throw new AppError('CONFLICT', 'The application is closed: it takes no more documents')
-  if (before && !isIn(allowedIn.takeBack, application))
+/**
+ * Refuses changes of submitted documents: after the submission, documents can be added but not replaced.
+ * @throws AppError CONFLICT
+ */
+function assertAcceptsDocument(application: LendingApplication, before: LendingDocument | undefined): void {
+  if (!isIn(allowedIn.upload, application)) throw new AppError('CONFLICT', 'The application is closed: it takes no more documents')
+  if (before && !isIn(allowedIn.removeDocument, application))
     throw new AppError('CONFLICT', 'The application is no draft any more: a document that is there stays, and others may be added')
 }
 
-/** So many watermarks stay free: the other half is what all shops go on with, who would be unready below the first. */
-const watermarksKept = 2
+/** Uploads leave two watermarks of disk space free. Below one watermark the whole instance is not ready. */
+const watermarksFree = 2
 
-/** @throws AppError UNAVAILABLE where the disk would come near its watermark with all that is under way */
+/** @throws AppError UNAVAILABLE if the running uploads would bring the disk near its watermark */
 async function assertRoom({ documentStores, config, uploadSlots }: LendingDocumentDeps): Promise<void> {
   const free = await documentStores.current.free()
-  if (free !== undefined && free - uploadSlots.bytes() < watermarksKept * config.diskFreeMinBytes)
+  if (free !== undefined && free - uploadSlots.bytes() < watermarksFree * config.diskFreeMinBytes)
     throw new AppError('UNAVAILABLE', 'There is no room for documents: nothing was changed, try again later', { retryAfterSeconds })
 }
 
 /**
- * Takes a file as a document of an application, in the place of the one that was there, and marks it as handed in: in one write, once the
- * file is kept. Nothing of it is read before it is known that it may come.
- * @throws AppError NOT_FOUND for an application that is none of the merchant's, and for a key that
- *   its checklist does not have; PRECONDITION_FAILED; CONFLICT by its status; UNSUPPORTED_MEDIA, TOO_LARGE by the class of the document;
- *   RATE_LIMITED; UNAVAILABLE when the disk is nearly full; what the chunks throw
+ * Stores a document and marks it as uploaded in one write, replacing an earlier file. All checks come before the first
+ * byte is read.
+ * @throws AppError NOT_FOUND for another merchant's application and for a key that its checklist does not have;
+ * PRECONDITION_FAILED; CONFLICT by its status; UNSUPPORTED_MEDIA, TOO_LARGE by the class of the document; RATE_LIMITED;
+ * UNAVAILABLE if the disk is nearly full; errors of the chunks
  */
 export async function putDocument(
   deps: LendingDocumentDeps,
   by: Change<ShopContext>,
-  which: Which,
-  file: Incoming,
+  ref: DocumentRef,
+  file: UploadedFile,
 ): Promise<DocumentView & { version: number }> {
-  const application = await applicationOf(deps, by.shop, which.applicationId)
-  const asked = askedOf(application, which.key)
-  const accepted: readonly string[] = asked.acceptedMimeTypes
-  const bytesMax = asked.maxSizeMb * mb
+  const application = await requireApplication(deps, by.shop, ref.applicationId)
+  const item = requireChecklistItem(application, ref.key)
+  const accepted: readonly string[] = item.acceptedMimeTypes
+  const bytesMax = item.maxSizeMb * mb
   if (!accepted.includes(file.type)) throw new AppError('UNSUPPORTED_MEDIA', `Send this document as ${accepted.join(', ')}`)
-  if ((file.length ?? 0) > bytesMax) throw new AppError('TOO_LARGE', `The body is larger than ${asked.maxSizeMb} MB`)
+  if ((file.length ?? 0) > bytesMax) throw new AppError('TOO_LARGE', `The body is larger than ${item.maxSizeMb} MB`)
   assertExpected(by.expected, application.version)
-  assertMayTake(application, await deps.lendingDocumentStore.find(which.applicationId, which.key))
-  assertOwn(deps, deps.documentStores.current.kind)
-  const leave = deps.uploadSlots.take(by.shop.merchantId, sealedLength(file.length ?? bytesMax))
+  assertAcceptsDocument(application, await deps.lendingDocumentStore.find(ref.applicationId, ref.key))
+  assertStoreIsOwn(deps, deps.documentStores.current.kind)
+  const release = deps.uploadSlots.take(by.shop.merchantId, sealedLength(file.length ?? bytesMax))
   try {
     await assertRoom(deps)
-    const document = await kept(deps, by, which, checkedFile({ type: file.type, accepted }, file.chunks(bytesMax)), file)
-    return await unlessLost(deps, document, () => handIn(deps, by, document))
+    const document = await sealAndStore(deps, by, ref, checkFileType({ type: file.type, accepted }, file.chunks(bytesMax)), file)
+    return await removeFileOnFailure(deps, document, () => insertDocument(deps, by, document))
   } finally {
-    leave()
+    release()
   }
 }
 
-/** Seals and keeps a file; the row is not there yet. */
-async function kept(
+/** Seals and stores the file before its row exists. */
+async function sealAndStore(
   { documentStores, keyring, randomBytes, newId, clock }: LendingDocumentDeps,
   { actor }: Pick<Change, 'actor'>,
-  which: Which,
+  ref: DocumentRef,
   plain: AsyncIterable<Uint8Array>,
-  { type, fileName }: Incoming,
+  { type, fileName }: UploadedFile,
 ): Promise<LendingDocument> {
-  const name = { ...which, id: newId('lendingDocument') }
+  const name = { ...ref, id: newId('lendingDocument') }
   const secret = randomBytes(secretBytes)
   const keys = streamKeys(secret)
   const store = documentStores.current
   const storageName = documentName(randomBytes)
   let [hash, size] = ['', 0]
-  const hashed = hashing(keys.hash, plain, (...told) => {
-    ;[hash, size] = told
+  const hashed = hashing(keys.hash, plain, (...result) => {
+    ;[hash, size] = result
   })
   await store.put(storageName, sealStream(keys.seal, fileSeal(name), hashed))
   return {
@@ -134,18 +139,18 @@ async function kept(
   }
 }
 
-/** Removes the file again where its row was not written; where nobody knows, the sweep will. */
-async function unlessLost<T>(deps: LendingDocumentDeps, document: LendingDocument, write: () => Promise<T>): Promise<T> {
+/** Removes the file if its row was not written. If the outcome is unknown, the sweep decides later. */
+async function removeFileOnFailure<T>(deps: LendingDocumentDeps, document: LendingDocument, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
-    const isUnknown = [error, (error as Error).cause].some((one) => one instanceof DatabaseOutcomeUnknown)
+    const isUnknown = [error, (error as Error).cause].some((cause) => cause instanceof DatabaseOutcomeUnknown)
     if (!isUnknown) await removeFile(deps, document)
     throw error
   }
 }
 
-/** A file whose row is gone goes too; if it cannot now, the sweep finds it. */
+/** Removes the file of a deleted row. If that fails, the sweep removes it later. */
 async function removeFile({ documentStores, log }: LendingDocumentDeps, { store, storageName }: LendingDocument): Promise<void> {
   try {
     await documentStores.of(store)?.delete(storageName)
@@ -154,7 +159,7 @@ async function removeFile({ documentStores, log }: LendingDocumentDeps, { store,
   }
 }
 
-async function handIn(
+async function insertDocument(
   deps: LendingDocumentDeps,
   by: Change<ShopContext>,
   document: LendingDocument,
@@ -162,15 +167,15 @@ async function handIn(
   const { applicationId, key } = document
   const entry = { action: 'lending_document.uploaded', subject: applicationId }
   const { before, version } = await audited(deps, by, entry, async (tx, tell) => {
-    const application = await applicationOf(deps, by.shop, applicationId, tx)
-    askedOf(application, key)
+    const application = await requireApplication(deps, by.shop, applicationId, tx)
+    requireChecklistItem(application, key)
     assertExpected(by.expected, application.version)
     const before = await deps.lendingDocumentStore.find(applicationId, key, tx)
-    assertMayTake(application, before)
+    assertAcceptsDocument(application, before)
     if (before) await deps.lendingDocumentStore.remove(tx, before)
     await deps.lendingDocumentStore.insert(tx, document)
-    const said = withUploaded(application.documentationCompleted, [key])
-    const version = await note(tx, deps, by, application, { type: 'DOCUMENT_UPLOADED', key, said })
+    const documentation = markUploaded(application.documentationCompleted, [key])
+    const version = await updateDocumentation(tx, deps, by, application, { type: 'DOCUMENT_UPLOADED', key, said: documentation })
     tell(documentDifference(before, document))
     return { before, version }
   })
@@ -178,8 +183,8 @@ async function handIn(
   return { ...documentView(document), version }
 }
 
-/** What an application says of its documents is changed together with them. Returns its new version. */
-async function note(
+/** Changes the documentation of the application together with its documents. Returns the new version. */
+async function updateDocumentation(
   tx: Writer,
   deps: LendingDocumentDeps,
   { actor }: Pick<Change, 'actor'>,
@@ -187,87 +192,99 @@ async function note(
   { type, key, said }: { type: 'DOCUMENT_UPLOADED' | 'DOCUMENT_REMOVED'; key: string; said: LendingApplication['documentationCompleted'] },
 ): Promise<number> {
   const fields = { documentationCompleted: said, updatedAt: deps.clock.now(), version: before.version + 1 }
-  unlessStale((await deps.lendingDocumentStore.noteOn(tx, before, fields)) || undefined)
+  unlessStale((await deps.lendingDocumentStore.setDocumentation(tx, before, fields)) || undefined)
   await appendEvent(tx, deps, { type, subject: key, actor: actor.id, before, after: { ...before, ...fields } })
   return fields.version
 }
 
 /**
- * Takes a document back, while the application is a draft.
- * @throws AppError NOT_FOUND; PRECONDITION_FAILED; CONFLICT once it was submitted
+ * Removes a document while the application is a draft.
+ * @throws AppError NOT_FOUND; PRECONDITION_FAILED; CONFLICT once submitted
  */
-export async function removeDocument(deps: LendingDocumentDeps, by: Change<ShopContext>, { applicationId, key }: Which): Promise<void> {
+export async function removeDocument(
+  deps: LendingDocumentDeps,
+  by: Change<ShopContext>,
+  { applicationId, key }: DocumentRef,
+): Promise<void> {
   const entry = { action: 'lending_document.removed', subject: applicationId }
   const removed = await audited(deps, by, entry, async (tx, tell) => {
-    const application = await applicationOf(deps, by.shop, applicationId, tx)
+    const application = await requireApplication(deps, by.shop, applicationId, tx)
     const document = await deps.lendingDocumentStore.find(applicationId, key, tx)
     if (!document) throw noSuchDocument()
     assertExpected(by.expected, application.version)
-    assertOwn(deps, document.store)
-    if (!isIn(allowedIn.takeBack, application))
+    assertStoreIsOwn(deps, document.store)
+    if (!isIn(allowedIn.removeDocument, application))
       throw new AppError('CONFLICT', 'The application is no draft any more: a document that is there stays')
     await deps.lendingDocumentStore.remove(tx, document)
-    const said = withoutUploaded(application.documentationCompleted, key)
-    await note(tx, deps, by, application, { type: 'DOCUMENT_REMOVED', key, said })
+    const documentation = markRemoved(application.documentationCompleted, key)
+    await updateDocumentation(tx, deps, by, application, { type: 'DOCUMENT_REMOVED', key, said: documentation })
     tell(documentDifference(document, undefined))
     return document
   })
   await removeFile(deps, removed)
 }
 
-/** A document and its content, of which the first chunk has been read: whoever does not read it to its end ends it. */
-export type Opened = { readonly document: LendingDocument; readonly content: AsyncGenerator<Uint8Array> }
+/** A document and its content, whose first chunk was read. A caller that stops early must end the generator. */
+export type OpenedDocument = { readonly document: LendingDocument; readonly content: AsyncGenerator<Uint8Array> }
 
 /**
- * A document of a merchant's own application.
- * @throws AppError NOT_FOUND; an error when its file is missing or was changed
+ * Opens a document.
+ * @throws AppError NOT_FOUND; an error if its file is missing or was changed
  */
-export async function readDocument(deps: LendingDocumentDeps, reads: Reads, { applicationId, key }: Which): Promise<Opened> {
-  await applicationOf(deps, reads, applicationId)
+export async function readDocument(
+  deps: LendingDocumentDeps,
+  reader: DocumentReader,
+  { applicationId, key }: DocumentRef,
+): Promise<OpenedDocument> {
+  await requireApplication(deps, reader, applicationId)
   const document = await deps.lendingDocumentStore.find(applicationId, key)
   if (!document) throw noSuchDocument()
   try {
-    return await opened(deps, document)
+    return await openDocument(deps, document)
   } catch (error) {
-    // It may have been replaced since its row was read: then there is another row.
+    // The document may have been replaced after its row was read.
     const now = await deps.lendingDocumentStore.find(applicationId, key)
     if (!now) throw noSuchDocument()
-    if (now.id !== document.id) return await opened(deps, now)
-    noteDamage(deps, document, error)
+    if (now.id !== document.id) return await openDocument(deps, now)
+    logReadFailure(deps, document, error)
     throw error
   }
 }
 
 /**
- * The same for an operator, who may read all: that they did is on record before they are told anything.
+ * Opens a document for an operator. The audit row is written before any content is returned.
  * @throws AppError as `readDocument` does
  */
-export async function readDocumentAsOperator(deps: LendingDocumentDeps, { actor }: Pick<Change, 'actor'>, which: Which): Promise<Opened> {
-  const found = await readDocument(deps, { operator: true }, which)
-  const entry = { action: 'lending_document.read', subject: which.applicationId }
+export async function readDocumentAsOperator(
+  deps: LendingDocumentDeps,
+  { actor }: Pick<Change, 'actor'>,
+  ref: DocumentRef,
+): Promise<OpenedDocument> {
+  const opened = await readDocument(deps, { operator: true }, ref)
+  const entry = { action: 'lending_document.read', subject: ref.applicationId }
   try {
-    await audited(deps, { actor }, entry, async (_tx, tell) => tell({ before: null, after: { key: which.key } }))
-    return found
+    await audited(deps, { actor }, entry, async (_tx, tell) => tell({ before: null, after: { key: ref.key } }))
+    return opened
   } catch (error) {
-    await found.content.return(undefined)
+    await opened.content.return(undefined)
     throw error
   }
 }
 
 /**
- * What is kept of a document, opened as far as its first chunk: what is missing or does not open is told before anything is sent. What is
- * open stays so, though the document is replaced meanwhile.
+ * Opens the file and reads its first chunk, so that a missing or broken file fails before the response starts.
+ * An open file stays readable while the document is replaced.
  */
-async function opened(deps: LendingDocumentDeps, document: LendingDocument): Promise<Opened> {
-  const chunks = contentOf(deps, document, await fileOf(deps, document))
-  const content = goingOn(deps, document, chunks, await chunks.next())
-  // As far as what follows the first chunk: a generator that has not begun would end without ending what it reads.
+async function openDocument(deps: LendingDocumentDeps, document: LendingDocument): Promise<OpenedDocument> {
+  const chunks = openContent(deps, document, await requireFile(deps, document))
+  const content = remainingChunks(deps, document, chunks, await chunks.next())
+  // Starts the generator: one that has not started would not end its source.
   await content.next()
   return { document, content }
 }
 
-/** What is found to be damaged while it is sent cannot be said to whom it is sent: their answer breaks off. The first piece is empty. */
-async function* goingOn(
+/** Reads the rest of the content. Damage found here breaks off the response. The first chunk is empty. */
+async function* remainingChunks(
   deps: LendingDocumentDeps,
   document: LendingDocument,
   chunks: AsyncGenerator<Uint8Array>,
@@ -278,42 +295,42 @@ async function* goingOn(
     if (!first.done) yield first.value
     yield* chunks
   } catch (error) {
-    noteDamage(deps, document, error)
+    logReadFailure(deps, document, error)
     throw error
   } finally {
     await chunks.return(undefined)
   }
 }
 
-function noteDamage({ log }: LendingDocumentDeps, { id, store }: LendingDocument, error: unknown): void {
-  if (error instanceof Missing) log.error('documents.missing', { id, store })
+function logReadFailure({ log }: LendingDocumentDeps, { id, store }: LendingDocument, error: unknown): void {
+  if (error instanceof FileMissing) log.error('documents.missing', { id, store })
   else if (error instanceof AppError) log.warn('documents.store_silent', { id, store, error })
   else log.error('documents.damaged', { id, store, error })
 }
 
-/** It is not lost for that: another store may be at hand, or a disk not mounted. */
-class Missing extends AppError {
+/** The file may be in another store or on a disk that is not mounted. */
+class FileMissing extends AppError {
   constructor() {
     super('UNAVAILABLE', 'The file of this document is not in the store at hand: try again later', { retryAfterSeconds })
   }
 }
 
-/** @throws AppError UNAVAILABLE when it is not there, or the store does not answer; SealBroken when it is of another length */
-export async function fileOf(
+/** @throws AppError UNAVAILABLE if the file is missing or the store does not respond; SealBroken for a wrong length */
+export async function requireFile(
   { documentStores }: Pick<LendingDocumentDeps, 'documentStores'>,
   document: LendingDocument,
 ): Promise<KeptDocument> {
   const store = documentStores.of(document.store)
   if (!store) throw new AppError('UNAVAILABLE', 'The store that holds this document is not configured', { retryAfterSeconds })
   const file = await store.get(document.storageName)
-  if (!file) throw new Missing()
+  if (!file) throw new FileMissing()
   if (file.bytes !== sealedLength(document.size)) throw new SealBroken('the file of a document is of another length')
   return file
 }
 
 /**
- * What is kept of each document of an application, by its key, without the file. There are few: they are all read for any part of them.
- * @throws AppError NOT_FOUND for an application that is not the merchant's
+ * Lists the documents of an application by key. All are read for any page, since there are few.
+ * @throws AppError NOT_FOUND for another merchant's application
  */
 export async function listDocuments(
   deps: LendingDocumentDeps,
@@ -321,9 +338,9 @@ export async function listDocuments(
   applicationId: string,
   slice: Slice,
 ): Promise<Page<DocumentView>> {
-  await applicationOf(deps, { merchantId }, applicationId)
-  const all = (await deps.lendingDocumentStore.allOf(applicationId)).map(documentView).sort((a, b) => (a.key < b.key ? -1 : 1))
+  await requireApplication(deps, { merchantId }, applicationId)
+  const documents = (await deps.lendingDocumentStore.allOf(applicationId)).map(documentView).sort((a, b) => (a.key < b.key ? -1 : 1))
   const { after, limit, offset } = slice
-  const rest = after == null ? all : all.filter(({ key }) => key > after)
-  return pageOf(rest.slice(offset, offset + limit), all.length, slice)
+  const remaining = after == null ? documents : documents.filter(({ key }) => key > after)
+  return pageOf(remaining.slice(offset, offset + limit), documents.length, slice)
 }

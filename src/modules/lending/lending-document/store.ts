@@ -6,26 +6,25 @@ import { pictureFiles } from '../../../../db/schema/media.ts'
 import { type DocumentStore, isOfPictures } from '../../../core/documents.ts'
 import type { LendingApplication, LendingDocument } from '../application/domain.ts'
 
-const one = rowsOf(lendingDocuments, ['applicationId', 'key'])
+const byKey = rowsOf(lendingDocuments, ['applicationId', 'key'])
 const byStorageName = rowsOf(lendingDocuments, ['storageName'])
 const insert = insertOf(lendingDocuments)
 const registered = rowsOf(registeredStores, ['kind'])
 const register = insertOf(registeredStores, 'leave')
 
 type Kind = DocumentStore['kind']
-/** What a store was found to be. `OTHER`: the database knows another one of its kind. */
+/** The result of checking a store. `OTHER`: the database expects another store of this kind. */
 export type StoreVerdict = 'OWN' | 'OTHER' | 'SILENT'
 
 export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(applicationId: string, key: string, from: Pick<Reader, 'first'> = read): Promise<LendingDocument | undefined> {
-    return from.first(one, { applicationId, key })
+    return from.first(byKey, { applicationId, key })
   },
-  /** All of an application: at most one of each key. */
+  /** At most one document per key. */
   async allOf(applicationId: string): Promise<LendingDocument[]> {
     return read.select().from(lendingDocuments).where(eq(lendingDocuments.applicationId, applicationId))
   },
-  /** The document that has this file. */
-  async withFile(storageName: string): Promise<LendingDocument | undefined> {
+  async findByFile(storageName: string): Promise<LendingDocument | undefined> {
     return read.first(byStorageName, { storageName })
   },
   async insert(tx: Writer, document: LendingDocument): Promise<void> {
@@ -34,8 +33,8 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
   async remove(tx: Writer, { id }: Pick<LendingDocument, 'id'>): Promise<void> {
     await tx.delete(lendingDocuments).where(eq(lendingDocuments.id, id))
   },
-  /** Whether the application was still of the version that was read. */
-  async noteOn(
+  /** Returns false if the application's version has changed. */
+  async setDocumentation(
     tx: Writer,
     { id, version }: Pick<LendingApplication, 'id' | 'version'>,
     fields: Pick<LendingApplication, 'documentationCompleted' | 'updatedAt' | 'version'>,
@@ -44,8 +43,8 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
     const rows = await tx.update(lendingApplications).set(fields).where(isThis).returning({ id: lendingApplications.id })
     return rows.length === 1
   },
-  /** Of these names of files, those that a document or a picture has, or that mark a store. */
-  async known(storageNames: readonly string[]): Promise<Set<string>> {
+  /** Returns those of the names that belong to a document, a picture or the mark of a store. */
+  async knownFiles(storageNames: readonly string[]): Promise<Set<string>> {
     const names = [...storageNames]
     const [documents, ofPictures, marks] = await Promise.all([
       read.select({ name: lendingDocuments.storageName }).from(lendingDocuments).where(inArray(lendingDocuments.storageName, names)),
@@ -54,15 +53,15 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
     ])
     return new Set([...documents, ...ofPictures, ...marks].map(({ name }) => name))
   },
-  /** The mark of the store that documents of this kind lie in; undefined while none was used. */
+  /** Returns the mark of the registered store; undefined if none was used. */
   async markOf(kind: Kind): Promise<string | undefined> {
     return (await read.first(registered, { kind }))?.mark
   },
-  /** Leaves it as it is where one is registered already. */
+  /** Does nothing if a store of this kind is registered. */
   async register(tx: Writer, store: typeof registeredStores.$inferSelect): Promise<void> {
     await register(tx, store)
   },
-  /** Whether some document, or picture, is in a store of this kind. */
+  /** Returns whether a document or picture is in a store of this kind. */
   async hasAny(kind: Kind): Promise<boolean> {
     const rows = isOfPictures(kind)
       ? await read.select({ id: pictureFiles.hash }).from(pictureFiles).where(eq(pictureFiles.store, kind)).limit(1)
@@ -73,7 +72,7 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
     const [row] = await read.select({ n: count() }).from(lendingDocuments)
     return Number(row?.n ?? 0)
   },
-  /** The next ones by their id. */
+  /** Next page by id. */
   async page(after: string, limit: number): Promise<LendingDocument[]> {
     return read.select().from(lendingDocuments).where(gt(lendingDocuments.id, after)).orderBy(asc(lendingDocuments.id)).limit(limit)
   },

@@ -1,37 +1,37 @@
 import { AppError } from '../../../core/errors.ts'
 
-/** Who hands in documents at the moment, in this process. */
+/** The document uploads that run in this process. */
 export type UploadSlots = {
   /**
-   * Takes a place for one file, before a byte of it is read.
-   * @param bytes that it will have at most
-   * @returns what gives it back
-   * @throws AppError RATE_LIMITED while the merchant sends as many as they may, or all together do
+   * Takes a slot for one file, before its first byte is read.
+   * @param bytes the most that the file may have
+   * @returns a function that releases the slot
+   * @throws AppError RATE_LIMITED at the limit of the merchant or of the process
    */
   take(merchantId: string, bytes: number): () => void
-  /** How many bytes all that are under way will have at most. */
+  /** Returns the most bytes that all running uploads may write. */
   bytes(): number
 }
 
-const most = { ofMerchant: 4, ofAll: 32 }
+const limits = { ofMerchant: 4, ofAll: 32 }
 const retryAfterSeconds = 5
 
 export function createUploadSlots(): UploadSlots {
-  const taken = new Map<string, number>()
-  let [all, bytesOfAll] = [0, 0]
+  const inUse = new Map<string, number>()
+  let [total, bytesOfAll] = [0, 0]
   return {
     take(merchantId, bytes) {
-      const own = taken.get(merchantId) ?? 0
-      if (own >= most.ofMerchant || all >= most.ofAll)
+      const current = inUse.get(merchantId) ?? 0
+      if (current >= limits.ofMerchant || total >= limits.ofAll)
         throw new AppError('RATE_LIMITED', 'Too many documents are on their way: try again later', { retryAfterSeconds })
-      taken.set(merchantId, own + 1)
-      all++
+      inUse.set(merchantId, current + 1)
+      total++
       bytesOfAll += bytes
       return () => {
-        const left = (taken.get(merchantId) ?? 1) - 1
-        if (left === 0) taken.delete(merchantId)
-        else taken.set(merchantId, left)
-        all--
+        const remaining = (inUse.get(merchantId) ?? 1) - 1
+        if (remaining === 0) inUse.delete(merchantId)
+        else inUse.set(merchantId, remaining)
+        total--
         bytesOfAll -= bytes
       }
     },

@@ -3,7 +3,7 @@ import { type Checked, type Finding, findingsOf, type Rule } from '../../../core
 import { dayMs } from '../../../lib/day.ts'
 import { daysOfBlock } from './domain.ts'
 
-// Asked for by `souk check` alone, and so made by it.
+// Built on demand, since only `souk check` uses it.
 const rules = (): readonly Rule[] => [
   {
     subject: 'signals of repayments',
@@ -65,5 +65,5 @@ const rules = (): readonly Rule[] => [
   },
 ]
 
-/** Whether what is kept of merchants is what their repayments come to. */
-export const repaymentFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules())
+/** Checks that the stored totals of merchants match their repayments. */
+export const checkRepayments = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules())

@@ -6,47 +6,50 @@ import { usdOf } from '../../../lib/usd.ts'
 
 export type Repayment = typeof repayments.$inferSelect
 export type Reversal = typeof repaymentReversals.$inferSelect
-export type KeptSignals = typeof merchantRepaymentSignals.$inferSelect
+export type StoredSignals = typeof merchantRepaymentSignals.$inferSelect
 export type Outcome = Repayment['outcome']
 
 export const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const satisfies readonly Outcome[]
 export const loanRefMax = 128
-/** Of a loan's name: in one line, without blanks at its ends. */
+/** One line without blanks at its ends. */
 export const loanRefPattern = '^\\S(?:.*\\S)?$'
 export const reasonMax = 2_000
 
-/** What a merchant's repayments come to: those that count, and how many defaults are within a window. */
+/** The totals of a merchant's repayments, and the defaults within a window. */
 export type RepaymentSignals = Pick<
-  KeptSignals,
+  StoredSignals,
   'totalOnTime' | 'totalLate' | 'totalDefaults' | 'lenderCount' | 'mostRecentSettlementAt'
 > & {
   readonly defaultsOfWindow: number
 }
 
-/** What is recorded of an instalment: whole cents, times in milliseconds. */
-export type Draft = Pick<Repayment, 'merchantId' | 'lenderId' | 'loanRef' | 'outcome' | 'amountUsd' | 'dueAt' | 'settledAt'>
+/** An instalment to record. Amounts are cents, times are milliseconds. */
+export type RepaymentDraft = Pick<Repayment, 'merchantId' | 'lenderId' | 'loanRef' | 'outcome' | 'amountUsd' | 'dueAt' | 'settledAt'>
 
-/** The days since the epoch by which defaults are counted, UTC. */
+/** Returns the day since the epoch, in UTC. Defaults are counted per day. */
 export const dayNumberOf = (ms: number): number => Math.floor(ms / dayMs)
 
 export const daysOfBlock = 16
 export const blockOf = (day: number): number => Math.floor(day / daysOfBlock)
 
-/** Counts that a window is summed up from: whole blocks, whole days before and behind them, and the rest by its moments. Ends are excluded. */
-export type Cuts = {
+/**
+ * The parts of a window: whole days, whole blocks of days, whole days again, and the partial days at both ends. Ends
+ * are excluded.
+ */
+export type WindowParts = {
   readonly daysBefore: readonly [from: number, end: number]
   readonly blocks: readonly [from: number, end: number]
   readonly daysBehind: readonly [from: number, end: number]
-  /** Milliseconds, after the first and not after the second. */
+  /** Milliseconds, from after the first value up to and including the second. */
   readonly firstDay: readonly [after: number, upTo: number]
   readonly lastDay: readonly [after: number, upTo: number]
 }
 
 /**
- * Cuts a window into what is counted already and what is not.
- * @param window milliseconds: what is after `after` and not after `upTo`, which is on a later day
+ * Splits a window into parts that have stored counts and the partial days at its ends.
+ * @param window milliseconds; includes `upTo`, excludes `after`; `upTo` is on a later day
  */
-export function cutsOf({ after, upTo }: { readonly after: number; readonly upTo: number }): Cuts {
+export function splitWindow({ after, upTo }: { readonly after: number; readonly upTo: number }): WindowParts {
   const [first, last] = [dayNumberOf(after), dayNumberOf(upTo)]
   const endOf = (day: number) => (day + 1) * dayMs - 1
   const [fromBlock, endBlock] = [blockOf(first + daysOfBlock), blockOf(last)]
@@ -60,14 +63,14 @@ export function cutsOf({ after, upTo }: { readonly after: number; readonly upTo:
   }
 }
 
-/** A rule that what is to be recorded breaks, by the field that does. */
-export type Breach = { readonly field: keyof Draft; readonly rule: string }
+/** A broken rule and its field. */
+export type RuleViolation = { readonly field: keyof RepaymentDraft; readonly rule: string }
 
 /**
- * What keeps an instalment from being recorded, by itself.
+ * Returns the rule that an instalment breaks on its own.
  * @param now milliseconds
  */
-export function breachOf({ outcome, amountUsd, dueAt, settledAt }: Draft, now: number): Breach | undefined {
+export function violationOf({ outcome, amountUsd, dueAt, settledAt }: RepaymentDraft, now: number): RuleViolation | undefined {
   if (amountUsd <= 0) return { field: 'amountUsd', rule: 'must be more than 0' }
   for (const [field, at] of [
     ['dueAt', dueAt],
@@ -81,30 +84,29 @@ export function breachOf({ outcome, amountUsd, dueAt, settledAt }: Draft, now: n
   return undefined
 }
 
-/** @throws AppError INVALID, naming the field */
-export function assertSound(draft: Draft, now: number): void {
-  const breach = breachOf(draft, now)
+/** @throws AppError INVALID, with the field */
+export function assertValid(draft: RepaymentDraft, now: number): void {
+  const breach = violationOf(draft, now)
   if (breach) throw new AppError('INVALID', `${breach.field} (body): ${breach.rule}`)
 }
 
-/** By which an instalment is known again. */
-export const keyOf = ({ lenderId, loanRef, dueAt }: Pick<Draft, 'lenderId' | 'loanRef' | 'dueAt'>): string =>
+/** Returns the key that identifies an instalment. */
+export const keyOf = ({ lenderId, loanRef, dueAt }: Pick<RepaymentDraft, 'lenderId' | 'loanRef' | 'dueAt'>): string =>
   `${lenderId} ${dueAt} ${loanRef}`
 
-const said = ['merchantId', 'outcome', 'amountUsd', 'settledAt'] as const
-/** Whether two of the same key say the same. */
-export const isSame = (one: Draft, other: Draft): boolean => said.every((name) => one[name] === other[name])
+const comparedFields = ['merchantId', 'outcome', 'amountUsd', 'settledAt'] as const
+/** Returns whether two instalments of the same key are equal. */
+export const isSameRepayment = (a: RepaymentDraft, b: RepaymentDraft): boolean => comparedFields.every((name) => a[name] === b[name])
 
-/** The row of an instalment. */
-export const repaymentOf = (draft: Draft, more: Pick<Repayment, 'id' | 'source' | 'recordedBy' | 'recordedAt'>): Repayment => ({
+export const repaymentOf = (draft: RepaymentDraft, fields: Pick<Repayment, 'id' | 'source' | 'recordedBy' | 'recordedAt'>): Repayment => ({
   ...pick(draft, 'merchantId', 'lenderId', 'loanRef', 'outcome', 'amountUsd', 'dueAt', 'settledAt'),
-  ...more,
+  ...fields,
   datedAt: draft.settledAt ?? draft.dueAt,
   reversedAt: null,
 })
 
-/** What a merchant's repayments come to before any was recorded. */
-export const noSignals = (merchantId: string, now: number): KeptSignals => ({
+/** The totals before the first repayment. */
+export const noSignals = (merchantId: string, now: number): StoredSignals => ({
   merchantId,
   totalOnTime: 0,
   totalLate: 0,
@@ -114,19 +116,21 @@ export const noSignals = (merchantId: string, now: number): KeptSignals => ({
   updatedAt: now,
 })
 
-const totals = { ON_TIME: 'totalOnTime', LATE: 'totalLate', DEFAULT: 'totalDefaults' } as const satisfies Record<Outcome, keyof KeptSignals>
+const totals = { ON_TIME: 'totalOnTime', LATE: 'totalLate', DEFAULT: 'totalDefaults' } as const satisfies Record<
+  Outcome,
+  keyof StoredSignals
+>
 
-/** The signals with one repayment more, or one fewer; of lenders and the last settlement the caller knows. */
-export const counted = (signals: KeptSignals, { outcome }: Pick<Repayment, 'outcome'>, by: 1 | -1): KeptSignals => {
+/** Adds or removes one repayment. The caller sets the lenders and the last settlement. */
+export const addToSignals = (signals: StoredSignals, { outcome }: Pick<Repayment, 'outcome'>, change: 1 | -1): StoredSignals => {
   const total = totals[outcome]
-  return { ...signals, [total]: signals[total] + by }
+  return { ...signals, [total]: signals[total] + change }
 }
 
-/** The later of two times, where there are any. */
-export const later = (one: number | null, other: number | null): number | null =>
-  one === null || other === null ? (one ?? other) : Math.max(one, other)
+/** Returns the later of two times; null if both are. */
+export const laterTime = (a: number | null, b: number | null): number | null => (a === null || b === null ? (a ?? b) : Math.max(a, b))
 
-/** A repayment as operators see it, with what undid it. */
+/** A repayment as operators see it, with its reversal. */
 export const repaymentView = (repayment: Repayment, reversal: Reversal | undefined) => ({
   ...pick(repayment, 'id', 'merchantId', 'lenderId', 'loanRef', 'outcome'),
   amountUsd: usdOf(repayment.amountUsd),

@@ -2,12 +2,15 @@ import { isUniqueViolation } from '../../../../db/engine.ts'
 import { type Actor, locking } from '../../../core/command-context.ts'
 import { type CsvSource, type Rest, readRecords } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
-import { type RowError, type Tape, type TapeRow, tapeOf, tapeRowOf } from './csv.ts'
-import type { Draft } from './domain.ts'
+import { type RowError, readTapeHeader, readTapeRow, type Tape, type TapeRow } from './csv.ts'
+import type { RepaymentDraft } from './domain.ts'
 import type { RepaymentDeps } from './providers.ts'
-import { type Recorded, recordAll } from './service.ts'
+import { type RecordResult, recordRepayments } from './service.ts'
 
-/** What came of a loan tape. `known` rows were there already and say the same. `complete` is false when it was stopped before its end. */
+/**
+ * The result of a loan tape import. `known` counts equal rows that were recorded before. `complete` is false if the
+ * import was stopped.
+ */
 export type TapeReport = {
   complete: boolean
   rows: number
@@ -19,18 +22,18 @@ export type TapeReport = {
 }
 
 export type TapeOptions = {
-  /** Ends the import after the rows that are at work. */
+  /** Ends the import after the current batch. */
   readonly signal?: AbortSignal
   readonly rowsMax?: number
-  /** Between two pieces: lets others have the thread. */
+  /** Yields the main thread between batches. */
   readonly rest?: Rest
 }
 
-/** So many rows share a write; more would hold up other writers. */
+/** Rows per write. More would delay other writers. */
 const rowsAtOnce = 64
 const errorsMax = 1_000
 const triesMax = 5
-const turn: Rest = () => new Promise((resume) => setImmediate(resume))
+const yieldToEventLoop: Rest = () => new Promise((resume) => setImmediate(resume))
 
 const messages = {
   OTHER: {
@@ -46,31 +49,31 @@ const messages = {
 } as const
 
 /**
- * Records the rows of a lender's loan tape. What is recorded already is known again, so that a file can be imported any number of times,
- * and again after a crash. A bad row is left out and named; the others are recorded.
- * @throws AppError INVALID for a file that is none; TOO_LARGE for one of more than `rowsMax` rows; either says how much of what came before
- *   was recorded
+ * Imports a lender's loan tape. Recorded rows are recognized, so that a file can be imported again, also after a crash.
+ * Invalid rows are skipped and reported.
+ * @throws AppError INVALID for a file that is not a loan tape; TOO_LARGE above `rowsMax` rows; both messages say how
+ * many rows were recorded
  */
 export async function importTape(
   deps: RepaymentDeps,
   { actor }: { actor: Actor },
   source: CsvSource,
-  { signal, rowsMax = Number.POSITIVE_INFINITY, rest = turn }: TapeOptions = {},
+  { signal, rowsMax = Number.POSITIVE_INFINITY, rest = yieldToEventLoop }: TapeOptions = {},
 ): Promise<TapeReport> {
   const report: TapeReport = { complete: true, rows: 0, recorded: 0, known: 0, failed: 0, errors: [], errorsTruncated: false }
   let tape: Tape | undefined
   let batch: TapeRow[] = []
   const flush = async () => {
-    await record(deps, actor, batch, report)
+    await recordBatch(deps, actor, batch, report)
     batch = []
     await rest()
     signal?.throwIfAborted()
   }
   try {
     for await (const records of readRecords(source, { rest })) {
-      for (const one of records) {
+      for (const csvRecord of records) {
         if (!tape) {
-          tape = tapeOf(one)
+          tape = readTapeHeader(csvRecord)
           continue
         }
         if (report.rows + batch.length >= rowsMax)
@@ -78,28 +81,28 @@ export async function importTape(
             'TOO_LARGE',
             `The file has more than ${rowsMax} rows: ${report.recorded} before them were recorded. Send it in parts`,
           )
-        batch.push(tapeRowOf(tape, one, deps.clock.now()))
+        batch.push(readTapeRow(tape, csvRecord, deps.clock.now()))
         if (batch.length >= rowsAtOnce) await flush()
       }
     }
     if (!tape) throw new AppError('INVALID', 'The file is empty')
     await flush()
   } catch (error) {
-    if (!signal?.aborted || error !== signal.reason) throw withRecorded(error, report)
+    if (!signal?.aborted || error !== signal.reason) throw addRecordedCount(error, report)
     report.complete = false
   }
   return report
 }
 
-/** A file that turns out to be none in its middle: what was recorded of it by then stays, and is told of. */
-const withRecorded = (error: unknown, { recorded }: TapeReport): unknown =>
+/** Adds the number of recorded rows to an error in the middle of a file. */
+const addRecordedCount = (error: unknown, { recorded }: TapeReport): unknown =>
   error instanceof AppError && error.code === 'INVALID' && recorded > 0
     ? new AppError('INVALID', `${error.message} ${recorded} of the rows before it were recorded: mend the file and send it again`)
     : error
 
-async function record(deps: RepaymentDeps, actor: Actor, batch: readonly TapeRow[], report: TapeReport): Promise<void> {
+async function recordBatch(deps: RepaymentDeps, actor: Actor, batch: readonly TapeRow[], report: TapeReport): Promise<void> {
   const drafts = batch.flatMap((row) => ('draft' in row ? [row.draft] : []))
-  const results = drafts.length === 0 ? [] : await recorded(deps, actor, drafts)
+  const results = drafts.length === 0 ? [] : await recordWithRetries(deps, actor, drafts)
   let nth = 0
   for (const row of batch) {
     report.rows++
@@ -114,11 +117,11 @@ async function record(deps: RepaymentDeps, actor: Actor, batch: readonly TapeRow
   }
 }
 
-/** Another process may have recorded one of them at the same time: then it is there when they are looked for again. */
-async function recorded(deps: RepaymentDeps, actor: Actor, drafts: readonly Draft[]): Promise<Recorded[]> {
+/** Retries if another process recorded one of the rows at the same time. The retry then finds it. */
+async function recordWithRetries(deps: RepaymentDeps, actor: Actor, drafts: readonly RepaymentDraft[]): Promise<RecordResult[]> {
   for (let tries = 1; ; tries++) {
     try {
-      return await deps.db.write((tx) => recordAll(tx, deps, { actor, source: 'IMPORT', drafts }), locking)
+      return await deps.db.write((tx) => recordRepayments(tx, deps, { actor, source: 'IMPORT', drafts }), locking)
     } catch (error) {
       if (!isUniqueViolation(error) || tries === triesMax) throw error
     }
@@ -131,8 +134,8 @@ function fail(report: TapeReport, error: RowError): void {
   else report.errorsTruncated = true
 }
 
-/** What is said of an import over HTTP that was stopped before the end of its file. */
-export const tapeStopped = ({ rows, recorded, known }: TapeReport): AppError =>
+/** The error of an import over HTTP that was stopped at its time limit. */
+export const tapeStoppedError = ({ rows, recorded, known }: TapeReport): AppError =>
   new AppError(
     'UNAVAILABLE',
     `The import took too long and was stopped after ${rows} rows. ${recorded} were recorded and ${known} were known, and that stays: send the file again, or the rest of it`,

@@ -1,10 +1,10 @@
-export { repaymentFindings } from './check-store.ts'
-export { importTape, type TapeReport, tapeStopped } from './import.ts'
+export { checkRepayments } from './check-store.ts'
+export { importTape, type TapeReport, tapeStoppedError } from './import.ts'
 export type { RepaymentDeps } from './providers.ts'
 export {
   listRepayments,
-  recordAll,
   recordRepayment,
+  recordRepayments,
   repaymentSignalsOf,
   reverseRepayment,
 } from './service.ts'

@@ -7,7 +7,7 @@ import { uploads } from '../../../http/upload.ts'
 import { parseInstant } from '../../../lib/instant.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import { centsOf } from '../../../lib/usd.ts'
-import { importTape, listRepayments, type RepaymentDeps, recordRepayment, reverseRepayment, tapeStopped } from './index.ts'
+import { importTape, listRepayments, type RepaymentDeps, recordRepayment, reverseRepayment, tapeStoppedError } from './index.ts'
 import { ListRepayments, RecordRepayment, RepaymentRecord, Repayments, ReverseRepayment, TapeReport } from './model.ts'
 
 export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
@@ -17,8 +17,8 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
       '/admin/repayments',
       ({ body: { amountUsd, dueAt, settledAt, ...draft }, actor, once }) => {
         const times = { dueAt: instantIn('dueAt', dueAt), settledAt: settledAt ? instantIn('settledAt', settledAt) : null }
-        const asked = { ...draft, amountUsd: amountIn(amountUsd), ...times }
-        return once(201, (write) => recordRepayment(deps, { actor, write }, asked))
+        const repayment = { ...draft, amountUsd: amountIn(amountUsd), ...times }
+        return once(201, (write) => recordRepayment(deps, { actor, write }, repayment))
       },
       {
         access: 'superAdmin',
@@ -43,7 +43,7 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
       '/admin/repayments/:id/reverse',
       ({ params, body, actor, once }) =>
         once(200, (write) => reverseRepayment(deps, { actor, write }, params.id, body.reason), {
-          // An operator sees every repayment.
+          // An operator may read every repayment.
           sees: () => Promise.resolve(),
         }),
       {
@@ -64,7 +64,7 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
       ({ actor, upload, request }) =>
         importing(deps, { slot: ['repayments', 'of repayments'], request, upload }, async ({ file, signal, rest }) => {
           const report = await importTape(deps, { actor }, file, { signal, rowsMax, rest })
-          if (!report.complete) throw tapeStopped(report)
+          if (!report.complete) throw tapeStoppedError(report)
           return report
         }),
       {

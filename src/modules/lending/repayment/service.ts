@@ -6,34 +6,34 @@ import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
 import {
-  assertSound,
-  counted,
-  type Draft,
+  addToSignals,
+  assertValid,
   dayNumberOf,
-  isSame,
-  type KeptSignals,
+  isSameRepayment,
   keyOf,
-  later,
+  laterTime,
   type Repayment,
+  type RepaymentDraft,
   type RepaymentSignals,
   type RepaymentView,
   repaymentOf,
   repaymentView,
+  type StoredSignals,
 } from './domain.ts'
 import type { RepaymentDeps } from './providers.ts'
 import type { RepaymentFilter } from './store.ts'
 
-type By = Pick<Change, 'actor' | 'write'>
+type WriteContext = Pick<Change, 'actor' | 'write'>
 
 /**
- * What became of an instalment that was to be recorded. `KNOWN` is there already and says the same, `OTHER` is there and does not;
- * `REVERSED` says what an operator has reversed.
+ * The result per instalment. `KNOWN`: an equal one is recorded. `OTHER`: a different one is recorded. `REVERSED`: an
+ * operator reversed an equal one.
  */
-export type Recorded =
+export type RecordResult =
   | { readonly kind: 'RECORDED'; readonly repayment: Repayment }
   | { readonly kind: 'KNOWN' | 'OTHER' | 'REVERSED' | 'NO_MERCHANT' | 'NO_LENDER' }
 
-export const taken = 'loanRef (body): a repayment of this lender, loan and due date is recorded already: reverse that one first'
+export const duplicateMessage = 'loanRef (body): a repayment of this lender, loan and due date is recorded already: reverse that one first'
 
 const noSuchRepayment = () => new AppError('NOT_FOUND', 'No such repayment')
 const differenceIn = (before: Repayment | undefined, after: Repayment) =>
@@ -53,51 +53,55 @@ const differenceIn = (before: Repayment | undefined, after: Repayment) =>
   ])
 
 /**
- * Records instalments, inside a locking write, and what they add to their merchants' signals. Each leaves a row of the audit trail.
- * Tapes are cumulative, so that what was reversed comes again: of them it is not taken once more.
- * @param drafts sound ones; of two with one key the first counts
- * @returns what became of each, in their order
+ * Records instalments and updates their merchants' totals, inside a locking write. Each adds a row to the audit trail.
+ * Tapes are cumulative, so reversed instalments appear again. They are not recorded a second time.
+ * @param drafts valid ones; of several with one key the first counts
+ * @returns the results in the same order
  */
-export async function recordAll(
+export async function recordRepayments(
   tx: Writer,
   deps: RepaymentDeps,
-  { actor, source, drafts }: { actor: Actor; source: Repayment['source']; drafts: readonly Draft[] },
-): Promise<Recorded[]> {
+  { actor, source, drafts }: { actor: Actor; source: Repayment['source']; drafts: readonly RepaymentDraft[] },
+): Promise<RecordResult[]> {
   const { repaymentStore: store, clock, newId } = deps
   const ids = (name: 'merchantId' | 'lenderId') => new Set(drafts.map((draft) => draft[name]))
-  const named = await store.known(tx, ids('merchantId'), ids('lenderId'))
-  const sound = drafts.filter(({ merchantId, lenderId }) => named.has(merchantId) && named.has(lenderId))
+  const existingIds = await store.existingIds(tx, ids('merchantId'), ids('lenderId'))
+  const valid = drafts.filter(({ merchantId, lenderId }) => existingIds.has(merchantId) && existingIds.has(lenderId))
   const now = clock.now()
-  const signals = await store.lockSignals(tx, new Set(sound.map(({ merchantId }) => merchantId)), now)
-  const [there, reversed] = await Promise.all([store.liveByKeys(tx, sound), source === 'IMPORT' ? store.reversedByKeys(tx, sound) : []])
-  const live = new Map<string, Draft>(there)
-  const wasReversed = (draft: Draft) => reversed.some((one) => keyOf(one) === keyOf(draft) && isSame(one, draft))
+  const signals = await store.lockSignals(tx, new Set(valid.map(({ merchantId }) => merchantId)), now)
+  const [liveRepayments, reversed] = await Promise.all([
+    store.liveByKeys(tx, valid),
+    source === 'IMPORT' ? store.reversedByKeys(tx, valid) : [],
+  ])
+  const live = new Map<string, RepaymentDraft>(liveRepayments)
+  const wasReversed = (draft: RepaymentDraft) =>
+    reversed.some((repayment) => keyOf(repayment) === keyOf(draft) && isSameRepayment(repayment, draft))
   const fresh: Repayment[] = []
-  const results = drafts.map((draft): Recorded => {
-    if (!named.has(draft.merchantId)) return { kind: 'NO_MERCHANT' }
-    if (!named.has(draft.lenderId)) return { kind: 'NO_LENDER' }
-    const known = live.get(keyOf(draft))
-    if (known && isSame(known, draft)) return { kind: 'KNOWN' }
+  const results = drafts.map((draft): RecordResult => {
+    if (!existingIds.has(draft.merchantId)) return { kind: 'NO_MERCHANT' }
+    if (!existingIds.has(draft.lenderId)) return { kind: 'NO_LENDER' }
+    const existing = live.get(keyOf(draft))
+    if (existing && isSameRepayment(existing, draft)) return { kind: 'KNOWN' }
     if (wasReversed(draft)) return { kind: 'REVERSED' }
-    if (known) return { kind: 'OTHER' }
+    if (existing) return { kind: 'OTHER' }
     const repayment = repaymentOf(draft, { id: newId('repayment'), source, recordedBy: actor.id, recordedAt: now })
     live.set(keyOf(draft), draft)
     fresh.push(repayment)
     return { kind: 'RECORDED', repayment }
   })
-  await count(tx, deps, fresh, signals)
+  await addToStoredSignals(tx, deps, fresh, signals)
   await store.insertAll(tx, fresh)
   for (const repayment of fresh)
     await audit(tx, deps, { actor, action: 'repayment.recorded', subject: repayment.id, ...differenceIn(undefined, repayment) })
   return results
 }
 
-/** Adds repayments to what is kept of their merchants, before they are there themselves. */
-async function count(
+/** Adds repayments to the stored totals. Runs before the repayments are inserted. */
+async function addToStoredSignals(
   tx: Writer,
   { repaymentStore: store, clock }: RepaymentDeps,
   fresh: readonly Repayment[],
-  signals: Map<string, KeptSignals>,
+  signals: Map<string, StoredSignals>,
 ): Promise<void> {
   const lendersSeen = new Set<string>()
   const defaults = new Map<string, number>()
@@ -109,9 +113,9 @@ async function count(
     const isNew = !lendersSeen.has(pair) && !(await store.hasLender(tx, merchantId, lenderId))
     lendersSeen.add(pair)
     signals.set(merchantId, {
-      ...counted(before, repayment, 1),
+      ...addToSignals(before, repayment, 1),
       lenderCount: before.lenderCount + (isNew ? 1 : 0),
-      mostRecentSettlementAt: later(before.mostRecentSettlementAt, settledAt),
+      mostRecentSettlementAt: laterTime(before.mostRecentSettlementAt, settledAt),
       updatedAt: clock.now(),
     })
     if (outcome !== 'DEFAULT') continue
@@ -119,22 +123,26 @@ async function count(
     defaults.set(day, (defaults.get(day) ?? 0) + 1)
   }
   const changed = new Set(fresh.map(({ merchantId }) => merchantId))
-  for (const kept of signals.values()) if (changed.has(kept.merchantId)) await store.saveSignals(tx, kept)
-  for (const [key, more] of defaults) {
+  for (const stored of signals.values()) if (changed.has(stored.merchantId)) await store.saveSignals(tx, stored)
+  for (const [key, added] of defaults) {
     const [merchantId = '', day = ''] = key.split(' ')
-    await store.addDefaults(tx, merchantId, Number(day), more)
+    await store.addDefaults(tx, merchantId, Number(day), added)
   }
 }
 
 /**
- * Records what became of an instalment.
- * @throws AppError INVALID for dates after now and for a merchant or lender that is not there, naming the field; CONFLICT where one of that
- *   lender, loan and due date counts already
+ * Records one instalment.
+ * @throws AppError INVALID for dates after now and for an unknown merchant or lender, with the field; CONFLICT if one
+ * of that lender, loan and due date counts
  */
-export function recordRepayment(deps: RepaymentDeps, { actor, write = deps.db.write }: By, draft: Draft): Promise<RepaymentView> {
-  assertSound(draft, deps.clock.now())
+export function recordRepayment(
+  deps: RepaymentDeps,
+  { actor, write = deps.db.write }: WriteContext,
+  draft: RepaymentDraft,
+): Promise<RepaymentView> {
+  assertValid(draft, deps.clock.now())
   return write(async (tx) => {
-    const [result] = await recordAll(tx, deps, { actor, source: 'OPERATOR', drafts: [draft] })
+    const [result] = await recordRepayments(tx, deps, { actor, source: 'OPERATOR', drafts: [draft] })
     switch (result?.kind) {
       case 'RECORDED':
         return repaymentView(result.repayment, undefined)
@@ -143,42 +151,43 @@ export function recordRepayment(deps: RepaymentDeps, { actor, write = deps.db.wr
       case 'NO_LENDER':
         throw new AppError('INVALID', 'lenderId (body): no such lender')
       default:
-        throw new AppError('CONFLICT', taken)
+        throw new AppError('CONFLICT', duplicateMessage)
     }
-  }, locking).catch(refuseTaken(taken))
+  }, locking).catch(refuseTaken(duplicateMessage))
 }
 
 /**
- * Undoes a repayment by an entry of its own: it stays, and counts no more, and its lender, loan and due date may be recorded anew.
- * @throws AppError NOT_FOUND; CONFLICT when it is reversed already
+ * Reverses a repayment by an entry of its own. It no longer counts, and its lender, loan and due date can be recorded
+ * again.
+ * @throws AppError NOT_FOUND; CONFLICT if it is reversed already
  */
-export function reverseRepayment(deps: RepaymentDeps, by: By, id: string, reason: string): Promise<RepaymentView> {
+export function reverseRepayment(deps: RepaymentDeps, context: WriteContext, id: string, reason: string): Promise<RepaymentView> {
   const { repaymentStore: store, clock, newId } = deps
-  const { actor } = by
-  const write: Change['write'] = (work) => (by.write ?? deps.db.write)(work, locking)
+  const { actor } = context
+  const write: Change['write'] = (work) => (context.write ?? deps.db.write)(work, locking)
   return audited(deps, { actor, write }, { action: 'repayment.reversed', subject: id }, async (tx, tell) => {
-    // Nothing of it ever changes but that it is reversed, and that is decided by the change itself.
-    const found = await store.find(id, tx)
-    if (!found) throw noSuchRepayment()
-    const { merchantId, lenderId, outcome, datedAt, settledAt } = found
+    // Safe without a lock: only `reversedAt` ever changes, and the update itself checks it.
+    const repayment = await store.find(id, tx)
+    if (!repayment) throw noSuchRepayment()
+    const { merchantId, lenderId, outcome, datedAt, settledAt } = repayment
     const now = clock.now()
     const before = (await store.lockSignals(tx, new Set([merchantId]), now)).get(merchantId)
     if (!before) throw new Error('the signals of a merchant are there once they are locked')
     if (!(await store.reverse(tx, id, now))) throw new AppError('CONFLICT', 'The repayment is reversed already')
     const reversal = { id: newId('reversal'), repaymentId: id, reason, recordedBy: actor.id, recordedAt: now }
     await store.insertReversal(tx, reversal)
-    const isOther = await store.hasLender(tx, merchantId, lenderId)
+    const hasOther = await store.hasLender(tx, merchantId, lenderId)
     const mostRecentSettlementAt =
       settledAt === before.mostRecentSettlementAt ? await store.lastSettledAt(tx, merchantId) : before.mostRecentSettlementAt
-    const lenderCount = before.lenderCount - (isOther ? 0 : 1)
-    await store.saveSignals(tx, { ...counted(before, found, -1), lenderCount, mostRecentSettlementAt, updatedAt: now })
+    const lenderCount = before.lenderCount - (hasOther ? 0 : 1)
+    await store.saveSignals(tx, { ...addToSignals(before, repayment, -1), lenderCount, mostRecentSettlementAt, updatedAt: now })
     if (outcome === 'DEFAULT') await store.addDefaults(tx, merchantId, dayNumberOf(datedAt), -1)
-    tell(differenceIn(found, { ...found, reversedAt: now }))
-    return repaymentView(found, reversal)
+    tell(differenceIn(repayment, { ...repayment, reversedAt: now }))
+    return repaymentView(repayment, reversal)
   })
 }
 
-/** A page of repayments, those that were reversed among them, newest first. */
+/** Lists repayments, including reversed ones, newest first. */
 export async function listRepayments(
   { repaymentStore: store }: RepaymentDeps,
   filter: RepaymentFilter,
@@ -194,9 +203,9 @@ export async function listRepayments(
 }
 
 /**
- * What a merchant's repayments come to, without looking at each.
- * @param window in milliseconds: defaults that are dated after `after` and not after `upTo`
- * @returns undefined for whoever is no merchant
+ * Reads the totals of a merchant without reading each repayment.
+ * @param window milliseconds; counts defaults dated after `after`, up to and including `upTo`
+ * @returns undefined for an id that is not a merchant's
  */
 export const repaymentSignalsOf = (
   { repaymentStore }: Pick<RepaymentDeps, 'repaymentStore'>,

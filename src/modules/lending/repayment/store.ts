@@ -14,14 +14,14 @@ import { users } from '../../../../db/schema/people.ts'
 import type { Slice } from '../../../lib/page.ts'
 import {
   blockOf,
-  cutsOf,
-  type Draft,
-  type KeptSignals,
   keyOf,
   noSignals,
   type Repayment,
+  type RepaymentDraft,
   type RepaymentSignals,
   type Reversal,
+  type StoredSignals,
+  splitWindow,
 } from './domain.ts'
 
 const isLive = isNull(repayments.reversedAt)
@@ -68,14 +68,14 @@ const lastSettled = prepare((queries) =>
     .orderBy(desc(repayments.settledAt))
     .limit(1),
 )
-/** Counted defaults of the merchant at hand, of days or blocks between two. */
+/** Sums the stored counts of the merchant in the outer query, from a day or block up to an excluded one. */
 const countedIn = (table: typeof merchantDefaultDays | typeof merchantDefaultBlocks, nth: SQL, name: string) =>
   sql`(select coalesce(sum(c.defaults), 0) from ${table} c where c.merchant_id = ${users.id} and ${nth} >= ${sql.placeholder(`${name}From`)} and ${nth} < ${sql.placeholder(`${name}End`)})`
-/** The same of those that are counted by their moments. */
+/** Counts defaults of the partial days by their times. */
 const countedBetween = (name: string) =>
   sql`(select count(*) from ${repayments} r where r.merchant_id = ${users.id} and r.outcome = 'DEFAULT' and r.reversed_at is null and r.dated_at > ${sql.placeholder(`${name}After`)} and r.dated_at <= ${sql.placeholder(`${name}UpTo`)})`
 const { totalOnTime, totalLate, totalDefaults, lenderCount, mostRecentSettlementAt } = merchantRepaymentSignals
-/** All that is known of a merchant's repayments, in one statement. */
+/** Reads the totals and the window in one statement. */
 const signalsOf = prepare((queries) =>
   queries
     .select({
@@ -131,7 +131,7 @@ export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(id: string, from: Pick<Reader, 'first'> = read): Promise<Repayment | undefined> {
     return from.first(byId, { id })
   },
-  /** Of these, which undid what, by the repayment. */
+  /** By the id of the repayment. */
   async reversalsOf(repaymentIds: readonly string[]): Promise<Map<string, Reversal>> {
     if (repaymentIds.length === 0) return new Map()
     const rows = await read
@@ -142,45 +142,45 @@ export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** Newest first. */
   list(filter: RepaymentFilter, slice: Slice) {
-    const by = (Object.keys(filter) as (keyof RepaymentFilter)[]).flatMap((name): SQL[] => {
+    const conditions = (Object.keys(filter) as (keyof RepaymentFilter)[]).flatMap((name): SQL[] => {
       const value = filter[name]
       return value === undefined ? [] : [eq(repayments[name], value as never)]
     })
-    return selectSlice(read, repayments, { where: and(...by), order: [desc(repayments.id)], ...slice })
+    return selectSlice(read, repayments, { where: and(...conditions), order: [desc(repayments.id)], ...slice })
   },
-  /** Of these ids, those of merchants, and those of lenders: neither is ever removed. */
-  async known(tx: Writer, merchantIds: ReadonlySet<string>, lenderIds: ReadonlySet<string>): Promise<Set<string>> {
-    const found = await Promise.all([
+  /** Returns the ids that exist as merchants or lenders. Neither is ever deleted. */
+  async existingIds(tx: Writer, merchantIds: ReadonlySet<string>, lenderIds: ReadonlySet<string>): Promise<Set<string>> {
+    const rows = await Promise.all([
       ...[...merchantIds].map((id) => tx.first(merchantById, { id })),
       ...[...lenderIds].map((id) => tx.first(lenderById, { id })),
     ])
-    return new Set(found.flatMap((row) => (row ? [row.id] : [])))
+    return new Set(rows.flatMap((row) => (row ? [row.id] : [])))
   },
   /**
-   * Locks what is kept of these merchants, in one order. Whoever adds a repayment of theirs, or takes one away, does so first.
-   * @returns by the merchant's id
+   * Locks the totals of merchants, in id order. Every change of a merchant's repayments takes this lock first.
+   * @returns by merchant id
    */
-  async lockSignals(tx: Writer, merchantIds: ReadonlySet<string>, now: number): Promise<Map<string, KeptSignals>> {
+  async lockSignals(tx: Writer, merchantIds: ReadonlySet<string>, now: number): Promise<Map<string, StoredSignals>> {
     for (const merchantId of [...merchantIds].sort()) await insertSignals(tx, noSignals(merchantId, now))
     return new Map((await lockedSignals(tx, merchantIds)).map((signals) => [signals.merchantId, signals]))
   },
-  async saveSignals(tx: Writer, { merchantId, ...kept }: KeptSignals): Promise<void> {
-    await changeSignals(tx, kept, { which: merchantId })
+  async saveSignals(tx: Writer, { merchantId, ...fields }: StoredSignals): Promise<void> {
+    await changeSignals(tx, fields, { which: merchantId })
   },
-  /** Those that count under the keys of these, by the key. */
-  async liveByKeys(tx: Writer, drafts: readonly Draft[]): Promise<Map<string, Repayment>> {
+  /** Reads the repayments that count, by key. */
+  async liveByKeys(tx: Writer, drafts: readonly RepaymentDraft[]): Promise<Map<string, Repayment>> {
     const keys = new Map(drafts.map((draft) => [keyOf(draft), draft]))
     const rows = await Promise.all(
       [...keys.values()].map(({ lenderId, loanRef, dueAt }) => tx.first(liveByKey, { lenderId, loanRef, dueAt })),
     )
     return new Map(rows.flatMap((row) => (row ? [[keyOf(row), row] as const] : [])))
   },
-  /** Those that were under the keys of these, and were reversed. */
-  async reversedByKeys(tx: Writer, drafts: readonly Draft[]): Promise<Repayment[]> {
+  /** Reads the reversed repayments of the same keys. */
+  async reversedByKeys(tx: Writer, drafts: readonly RepaymentDraft[]): Promise<Repayment[]> {
     const rows = await Promise.all(drafts.map(({ lenderId, loanRef, dueAt }) => tx.all(reversedByKey, { lenderId, loanRef, dueAt })))
     return rows.flat()
   },
-  /** Whether a merchant has one with a lender that counts. */
+  /** Returns whether the merchant has a repayment with the lender that counts. */
   async hasLender(tx: Writer, merchantId: string, lenderId: string): Promise<boolean> {
     return (await tx.first(liveWithLender, { merchantId, lenderId })) !== undefined
   },
@@ -188,25 +188,25 @@ export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
     return (await tx.first(lastSettled, { merchantId }))?.settledAt ?? null
   },
   insertAll,
-  /** Takes a repayment out of what counts; false when it is already. */
+  /** Marks a repayment as reversed. Returns false if it is already. */
   async reverse(tx: Writer, id: string, reversedAt: number): Promise<boolean> {
     return (await tx.first(reverse, { which: id, reversedAt })) !== undefined
   },
   async insertReversal(tx: Writer, reversal: Reversal): Promise<void> {
     await insertReversal(tx, reversal)
   },
-  /** Counts defaults that are dated on a day, or takes them off. */
+  /** Adds to the counts of a day and its block; negative values subtract. */
   async addDefaults(tx: Writer, merchantId: string, day: number, defaults: number): Promise<void> {
     await tx.run(addToDay as never, { merchantId, day, defaults })
     await tx.run(addToBlock as never, { merchantId, block: blockOf(day), defaults })
   },
   /**
-   * What is kept of a merchant, and how many defaults are dated after `after` and not after `upTo` (milliseconds).
-   * @returns undefined for whoever is no merchant
+   * Reads the totals and the defaults dated after `after`, up to and including `upTo` (milliseconds).
+   * @returns undefined for an id that is not a merchant's
    */
   async signals(merchantId: string, window: { readonly after: number; readonly upTo: number }): Promise<RepaymentSignals | undefined> {
-    const { daysBefore, blocks, daysBehind, firstDay, lastDay } = cutsOf(window)
-    const found = await read.first(signalsOf, {
+    const { daysBefore, blocks, daysBehind, firstDay, lastDay } = splitWindow(window)
+    const row = await read.first(signalsOf, {
       which: merchantId,
       daysBeforeFrom: daysBefore[0],
       daysBeforeEnd: daysBefore[1],
@@ -220,13 +220,13 @@ export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
       lastDayUpTo: lastDay[1],
     })
     return (
-      found && {
-        totalOnTime: found.totalOnTime ?? 0,
-        totalLate: found.totalLate ?? 0,
-        totalDefaults: found.totalDefaults ?? 0,
-        lenderCount: found.lenderCount ?? 0,
-        mostRecentSettlementAt: found.mostRecentSettlementAt,
-        defaultsOfWindow: found.defaultsOfWindow,
+      row && {
+        totalOnTime: row.totalOnTime ?? 0,
+        totalLate: row.totalLate ?? 0,
+        totalDefaults: row.totalDefaults ?? 0,
+        lenderCount: row.lenderCount ?? 0,
+        mostRecentSettlementAt: row.mostRecentSettlementAt,
+        defaultsOfWindow: row.defaultsOfWindow,
       }
     )
   },

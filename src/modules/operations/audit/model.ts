@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import { dayForm, fieldsOf, Instant, nullable, oneOf, pageOf, pageQuery, text } from '../../../http/schema.ts'
-import { listedMax, lookedAtMax, redacted } from './domain.ts'
+import { listedMax, redacted, scannedMax } from './domain.ts'
 
 const values = (when: string) =>
   nullable(
@@ -23,7 +23,7 @@ export const AuditRecords = t.Object(
     ...pageOf(AuditRecord).properties,
     totalCapped: t.Optional(
       t.Literal(true, {
-        description: `There are more than \`total\`, which is ${listedMax}; or there may be, where only the newest ${lookedAtMax} rows of one filter were looked at`,
+        description: `There are more than \`total\`, which is ${listedMax}; or there may be, where only the newest ${scannedMax} rows of one filter were looked at`,
       }),
     ),
   },
@@ -31,14 +31,14 @@ export const AuditRecords = t.Object(
 )
 
 const day = (description: string) => t.Optional(text(10, { ...dayForm, description }))
-const one = (description: string) => t.Optional(text(200, { minLength: 1, description }))
+const filterText = (description: string) => t.Optional(text(200, { minLength: 1, description }))
 
 export const ListAudit = t.Object({
   ...pageQuery,
-  actor: one('The id of who did it'),
-  action: one('As `product.changed`'),
-  subject: one('The id of what it was done to'),
-  shopId: one('The id of the shop in which it was done'),
+  actor: filterText('The id of who did it'),
+  action: filterText('As `product.changed`'),
+  subject: filterText('The id of what it was done to'),
+  shopId: filterText('The id of the shop in which it was done'),
   q: t.Optional(
     text(254, {
       description:
@@ -49,7 +49,7 @@ export const ListAudit = t.Object({
   to: day('The last day, UTC, inclusive'),
 })
 
-/** As many as a page of a list has. */
+/** The length of a list page. */
 const accountsMax = 100
 
 export const ListAccounts = t.Object({

@@ -1,4 +1,4 @@
 import type { Deps } from '../../../core/deps.ts'
-import { createTrail } from './service.ts'
+import { createAuditTrail } from './service.ts'
 
-export const auditProviders = (deps: Deps) => ({ trail: createTrail(deps) })
+export const auditProviders = (deps: Deps) => ({ trail: createAuditTrail(deps) })

@@ -14,16 +14,16 @@ import {
   type AuditEntry,
   type AuditRow,
   type AuditView,
+  anonymousActions,
+  anonymousRowsPerHour,
   auditView,
-  bounded,
-  customersSessionsDays,
+  countAnonymousRows,
+  customerSessionDays,
   type Difference,
   hourMs,
-  isTold,
-  outsideRowsOf,
-  outsideRowsPerHour,
-  outsiders,
-  soughtOf,
+  isRecordedFailure,
+  limitLength,
+  searchTermOf,
 } from './domain.ts'
 import { type AuditFilter, auditStore as store, type WhichRows } from './store.ts'
 
@@ -39,70 +39,76 @@ const rowOf = ({ clock, newId }: AuditDeps, { actor, action, subject, shopId, be
   shopId: shopId ?? null,
   requestId: actor.requestId ?? null,
   address: actor.address ?? null,
-  before: bounded(before),
-  after: bounded(after),
+  before: limitLength(before),
+  after: limitLength(after),
 })
 
-/** Writes a row of the audit trail, inside the write that it tells of. `before` and `after` hold nothing of a person and no secret: see `differenceOf`. */
+/**
+ * Writes an audit row in the write that it describes. `before` and `after` contain no personal data and no secrets; see
+ * `differenceOf`.
+ */
 export const audit = (tx: Writer, deps: AuditDeps, entry: Entry): Promise<void> => store.insert(tx, rowOf(deps, entry))
 
-/** By which the work of `audited` says what of its subject changed. */
-export type Tell = (difference: Partial<Difference>) => void
+/** Sets the difference that `audited` records. */
+export type SetDifference = (difference: Partial<Difference>) => void
 
 /**
- * The write of whatever somebody asked to be changed: the work and the row of the audit trail that tells of it, in one commit.
- * @param work tells by its second argument what of the subject changed
- * @returns what the work returns, which an idempotent request stores as its answer
+ * Runs a change and writes its audit row in the same commit.
+ * @param work sets the difference with its second argument
+ * @returns the result of `work`, which an idempotent request stores as its answer
  */
 export function audited<T>(
   deps: Pick<Deps, 'db' | 'clock' | 'newId'>,
   { actor, shop, write = deps.db.write }: Pick<Change, 'actor' | 'write'> & Partial<Pick<Change, 'shop'>>,
   entry: AuditEntry,
-  work: (tx: Writer, tell: Tell) => Promise<T>,
+  work: (tx: Writer, tell: SetDifference) => Promise<T>,
 ): Promise<T> {
   return write(async (tx) => {
-    let told: Partial<Difference> = {}
-    const done = await work(tx, (difference) => {
-      told = difference
+    let difference: Partial<Difference> = {}
+    const result = await work(tx, (changes) => {
+      difference = changes
     })
-    const isNoChange = told.before === null && told.after === null
-    if (!isNoChange) await audit(tx, deps, { ...entry, ...told, actor, shopId: shop?.id })
-    return done
+    const isNoChange = difference.before === null && difference.after === null
+    if (!isNoChange) await audit(tx, deps, { ...entry, ...difference, actor, shopId: shop?.id })
+    return result
   })
 }
 
-/** How often an action was done to a subject since `since` (milliseconds). */
-export const timesDone = (from: Pick<Writer, 'select'>, entry: AuditEntry & { since: number }): Promise<number> => store.count(from, entry)
+/** Counts how often an action was done to a subject since `since` (milliseconds). */
+export const countActions = (from: Pick<Writer, 'select'>, entry: AuditEntry & { since: number }): Promise<number> =>
+  store.count(from, entry)
 
-/** When an action was done to a subject for the nth last time (milliseconds); undefined when it was not done so often since `since`. */
-export const nthLastTime = (
+/**
+ * Returns when an action was done for the nth last time (milliseconds); undefined if it happened less often since
+ * `since`.
+ */
+export const nthLastActionAt = (
   from: Pick<Writer, 'select'>,
   entry: AuditEntry & { since: number; nth: number },
 ): Promise<number | undefined> => store.nthLast(from, entry)
 
-type NotingDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log'>
+type RefusalDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log'>
 
 /**
- * Puts on record what somebody was refused. They need no account for it, so it is bounded; and a refusal stands also where it cannot be
- * noted.
- * @param onceAnHour a row like it of the last hour is enough
- * @param isKnown it is somebody who has an account that not anybody gets: their rows are bounded by themselves, so that nobody keeps them
- * off the record by being refused often enough before
+ * Records a refusal. Rows are limited, since refusals need no account. A failure to record does not undo the refusal.
+ * @param onceAnHour skips the row if the last hour has an equal one
+ * @param isKnown the actor has an operator account; their rows have a limit of their own, so that others cannot use it
+ * up
  */
-async function noteOutside(deps: NotingDeps, entry: Entry, onceAnHour: boolean, isKnown = false): Promise<void> {
+async function recordRefusal(deps: RefusalDeps, entry: Entry, onceAnHour: boolean, isKnown = false): Promise<void> {
   const row = rowOf(deps, entry)
   const since = row.at - hourMs
   const rowToInsert = async (from: Pick<Writer, 'select'>): Promise<AuditRow | 'too many' | undefined> => {
-    const rows = outsideRowsOf(await store.countOutside(from, since, isKnown ? row.actor : undefined), row.address)
-    const bounds = Object.entries(outsideRowsPerHour) as [keyof typeof rows, number][]
-    if (bounds.some(([name, most]) => rows[name] > most)) return 'too many'
-    const full = bounds.find(([name, most]) => rows[name] === most)
-    if (full) {
-      const [subject, rowsPerHour] = full
+    const rows = countAnonymousRows(await store.countOutside(from, since, isKnown ? row.actor : undefined), row.address)
+    const bounds = Object.entries(anonymousRowsPerHour) as [keyof typeof rows, number][]
+    if (bounds.some(([name, limit]) => rows[name] > limit)) return 'too many'
+    const reached = bounds.find(([name, limit]) => rows[name] === limit)
+    if (reached) {
+      const [subject, rowsPerHour] = reached
       return {
         ...row,
         actor: isKnown ? row.actor : 'anonymous',
-        action: outsiders.suppressed,
+        action: anonymousActions.suppressed,
         subject,
         shopId: null,
         after: { rowsPerHour },
@@ -111,99 +117,101 @@ async function noteOutside(deps: NotingDeps, entry: Entry, onceAnHour: boolean, 
     return onceAnHour && (await store.isKnown(from, row, since)) ? undefined : row
   }
   try {
-    // A flood of refusals writes nothing: most are known from the last commit.
-    let wanted = await rowToInsert(deps.db.read)
-    if (typeof wanted === 'object')
+    // Reads the last commit first, so that a flood of refusals writes nothing.
+    let pending = await rowToInsert(deps.db.read)
+    if (typeof pending === 'object')
       await aside(() =>
         deps.db.write(async (tx) => {
-          wanted = await rowToInsert(tx)
-          if (typeof wanted === 'object') await store.insert(tx, wanted)
+          pending = await rowToInsert(tx)
+          if (typeof pending === 'object') await store.insert(tx, pending)
         }),
       )
-    // What the trail has no more room for is in the log alone.
-    if (wanted === 'too many' || wanted?.action === outsiders.suppressed)
+    // Suppressed rows are only logged.
+    if (pending === 'too many' || pending?.action === anonymousActions.suppressed)
       deps.log.warn('audit.suppressed', pick({ ...row, address: row.address ?? undefined }, 'actor', 'action', 'subject', 'address'))
   } catch (error) {
     deps.log.warn('audit.refusal_not_noted', { action: entry.action, error })
   }
 }
 
-/** A login that failed. */
 export type FailedLogin = {
-  /** Whose account it is; undefined when nobody has it. */
+  /** Undefined for an unknown account. */
   accountId: string | undefined
   shopId?: string | undefined
   from: Origin
-  /** Of this account from this address within the window, this one included. */
+  /** The failures of this account from this address within the window, including this one. */
   failures: number
 }
 
-/** Puts a failed login on record. What it costs is the same whether there is such an account. */
-export async function noteFailedLogin(deps: NotingDeps, { accountId = 'anonymous', shopId, from, failures }: FailedLogin): Promise<void> {
-  if (!isTold(failures)) return
-  await noteOutside(
+/** Records a failed login. It costs the same for existing and unknown accounts. */
+export async function recordFailedLogin(
+  deps: RefusalDeps,
+  { accountId = 'anonymous', shopId, from, failures }: FailedLogin,
+): Promise<void> {
+  if (!isRecordedFailure(failures)) return
+  await recordRefusal(
     deps,
-    { actor: { ...from, id: accountId }, action: outsiders.failed, subject: accountId, shopId, after: { failures } },
+    { actor: { ...from, id: accountId }, action: anonymousActions.failed, subject: accountId, shopId, after: { failures } },
     false,
   )
 }
 
-/** Limits that were looked at lately, and how long that counts. */
-const lookedAtMax = 10_000
-const lookAgainMs = 60_000
+/** The number of remembered checks, and how long each counts. */
+const recentChecksMax = 10_000
+const recheckMs = 60_000
 
 /**
- * What the boundary puts on record: a limit that somebody meets again within the hour is one row. Whether it is one already is looked up
- * once a minute, so that a flood of refusals costs the database nothing.
+ * Creates the recorder of refusals at the HTTP boundary. A repeated limit within an hour is one row, and each is looked
+ * up once a minute.
  */
-export function createTrail(deps: NotingDeps): Trail {
-  /** When, by who met which limit; the oldest first. */
-  const lookedAt = new Map<string, number>()
+export function createAuditTrail(deps: RefusalDeps): Trail {
+  /** Times of checks by actor and limit, oldest first. */
+  const recentChecks = new Map<string, number>()
 
-  function isLookedAt(key: string): boolean {
-    const at = lookedAt.get(key)
+  function wasCheckedRecently(key: string): boolean {
+    const at = recentChecks.get(key)
     const now = deps.clock.now()
-    if (at !== undefined && at <= now && now - at < lookAgainMs) return true
-    lookedAt.delete(key)
-    lookedAt.set(key, now)
-    const [oldest] = lookedAt.keys()
-    if (lookedAt.size > lookedAtMax && oldest !== undefined) lookedAt.delete(oldest)
+    if (at !== undefined && at <= now && now - at < recheckMs) return true
+    recentChecks.delete(key)
+    recentChecks.set(key, now)
+    const [oldest] = recentChecks.keys()
+    if (recentChecks.size > recentChecksMax && oldest !== undefined) recentChecks.delete(oldest)
     return false
   }
 
   return {
     async limitHit({ actor, route, shopId }) {
-      const action = route.endsWith('/login') ? outsiders.limited : outsiders.limit
-      if (isLookedAt(`${action} ${actor.id} ${route} ${limitKeyOf(actor.address)}`)) return
-      await noteOutside(deps, { actor, action, subject: route, shopId }, true)
+      const action = route.endsWith('/login') ? anonymousActions.limited : anonymousActions.limit
+      if (wasCheckedRecently(`${action} ${actor.id} ${route} ${limitKeyOf(actor.address)}`)) return
+      await recordRefusal(deps, { actor, action, subject: route, shopId }, true)
     },
     async operatorRefused({ actor, route, reason }) {
-      if (isLookedAt(`${outsiders.refused} ${actor.id} ${reason} ${limitKeyOf(actor.address)}`)) return
+      if (wasCheckedRecently(`${anonymousActions.refused} ${actor.id} ${reason} ${limitKeyOf(actor.address)}`)) return
       const isSuperAdmin = reason !== 'TOKEN' && reason !== 'ROLE'
-      await noteOutside(deps, { actor, action: outsiders.refused, subject: reason, after: { route } }, true, isSuperAdmin)
+      await recordRefusal(deps, { actor, action: anonymousActions.refused, subject: reason, after: { route } }, true, isSuperAdmin)
     },
   }
 }
 
-/** Whose accounts some ids are: of merchants, of their staff and of operators; an id that is none of these is left out. */
+/** Returns the accounts of merchants, staff and operators by id. Other ids are left out. */
 export const accountsOf = ({ db }: Pick<Deps, 'db'>, ids: readonly string[]) => store.accounts(db.read, ids)
 
-/** What a list of the trail is narrowed by; days are inclusive, UTC. `q` is what somebody typed. */
+/** The filters of a list. Days are inclusive, UTC; `q` is a search text. */
 export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & Days & { readonly q?: string | undefined }
 
-/** @returns undefined where nothing can be found: no account has the e-mail address that was typed */
+/** @returns undefined if no account has the e-mail address that `q` contains */
 async function filterOf({ db }: Pick<Deps, 'db'>, { from, to, q, ...named }: AuditQuery): Promise<AuditFilter | undefined> {
   const filter = { ...named, ...windowOf({ from, to }) }
   const text = q?.trim() ?? ''
   if (text === '') return filter
-  const whole = text.includes('@') ? await store.accountOf(db.read, normalEmail(text)) : text
-  return whole === undefined ? undefined : { ...filter, sought: soughtOf(whole) }
+  const term = text.includes('@') ? await store.accountOf(db.read, normalEmail(text)) : text
+  return term === undefined ? undefined : { ...filter, searchTerm: searchTermOf(term) }
 }
 
 /**
- * The audit trail, newest first. The newest rows are counted and reached by page, and of several conditions that each hold for very many
- * rows the newest are looked at, so that one costs the same of a thousand rows and of a million.
- * @throws AppError INVALID for what is no day, and for a window that ends before it begins or is longer than a year
+ * Lists the trail, newest first. The cost does not grow with the trail: only the newest rows are counted and paged, and
+ * only the newest matches of the narrowest filter are scanned.
+ * @throws AppError INVALID for an invalid day, a reversed window, or one longer than a year
  */
 export async function listAudit(
   deps: Pick<Deps, 'db'>,
@@ -216,19 +224,19 @@ export async function listAudit(
   return { ...pageOf(rows.map(auditView), total, slice), ...(isCapped ? { totalCapped: true } : {}) }
 }
 
-const exportedAtOnce = 500
+const exportBatch = 500
 
 /**
- * The same rows as a list, newest first, in pieces, up to as many as are counted.
- * @throws AppError as `listAudit`, with the first piece
+ * Yields the rows of a search, newest first, up to `listedMax`.
+ * @throws AppError as `listAudit`, with the first batch
  */
-export async function* foundAudit(deps: Pick<Deps, 'db'>, query: AuditQuery): AsyncGenerator<AuditView[], void> {
+export async function* searchAudit(deps: Pick<Deps, 'db'>, query: AuditQuery): AsyncGenerator<AuditView[], void> {
   const filter = await filterOf(deps, query)
   if (!filter) return
-  for await (const rows of store.pieces(deps.db.read, filter, exportedAtOnce)) yield rows.map(auditView)
+  for await (const rows of store.pieces(deps.db.read, filter, exportBatch)) yield rows.map(auditView)
 }
 
-/** The whole trail between two days (inclusive, UTC), oldest first, in pieces. */
+/** Exports the trail between two days (inclusive, UTC), oldest first. */
 export async function* exportAudit({ db }: Pick<Deps, 'db'>, { from, to }: Days): AsyncGenerator<AuditView[]> {
   const days = {
     since: from === undefined ? undefined : startOf(from),
@@ -236,33 +244,33 @@ export async function* exportAudit({ db }: Pick<Deps, 'db'>, { from, to }: Days)
   }
   let last: AuditRow | undefined
   do {
-    const rows = await store.next(db.read, days, last, exportedAtOnce)
+    const rows = await store.next(db.read, days, last, exportBatch)
     yield rows.map(auditView)
-    last = rows[exportedAtOnce - 1]
+    last = rows[exportBatch - 1]
   } while (last)
 }
 
-const removedAtOnce = 500
+const removalBatch = 500
 
 /**
- * Removes what is older than the retention that is set, if one is, and what customers' sessions have left after `customersSessionsDays`:
- * whole days, in small writes, each of which says on record how many rows went.
+ * Removes rows after AUDIT_RETENTION_DAYS, and session events of customers after `customerSessionDays`. Removes whole
+ * days in small writes; each write adds a row that counts them.
  */
-export async function forgetOldAudit({
+export async function removeOldAudit({
   config: { auditRetentionDays: days },
   ...deps
 }: AuditDeps & Pick<Deps, 'db' | 'config'>): Promise<void> {
-  await forgetRows(deps, 'customersSessions', customersSessionsDays)
-  if (days !== undefined) await forgetRows(deps, 'all', days)
+  await removeOldRows(deps, 'customersSessions', customerSessionDays)
+  if (days !== undefined) await removeOldRows(deps, 'all', days)
 }
 
-async function forgetRows(deps: AuditDeps & Pick<Deps, 'db'>, which: WhichRows, days: number): Promise<void> {
+async function removeOldRows(deps: AuditDeps & Pick<Deps, 'db'>, which: WhichRows, days: number): Promise<void> {
   const oldest = addDays(dayOf(deps.clock.now()), -days)
   const until = startOf(oldest)
   if (!(await store.anyBefore(deps.db.read, until, which))) return
-  await inBatches(removedAtOnce, () =>
+  await inBatches(removalBatch, () =>
     deps.db.write(async (tx) => {
-      const rows = await store.removeBefore(tx, { until, which, limit: removedAtOnce })
+      const rows = await store.removeBefore(tx, { until, which, limit: removalBatch })
       const after = { rows, olderThan: oldest, ...(which === 'all' ? {} : { which }) }
       if (rows > 0) await audit(tx, deps, { actor: system, action: 'audit.removed', subject: 'audit', after })
       return rows

@@ -1,19 +1,19 @@
-/** What a backup is called, what is on record of it, and which ones are kept. */
+/** Names, manifests and retention of backups. */
 import { sha256 } from '../../../lib/seal.ts'
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
 
-/** What is on record of a backup. It is written last: without it there is none. */
+/** The record of a backup. It is written last: a backup without it does not exist. */
 export type Manifest = {
   readonly format: 'souk backup'
   readonly version: 1
   readonly name: string
-  /** When it was begun, in milliseconds since the epoch: everything that was acknowledged before is in it. */
+  /** When the backup started, in milliseconds since the epoch. It contains every write acknowledged before. */
   readonly at: number
-  /** Of the program. */
+  /** The version of souk. */
   readonly souk: string
-  /** Tells the backups of one instance from those of another. */
+  /** Distinguishes the backups of different instances. */
   readonly instance: string
   readonly database: {
     readonly bytes: number
@@ -21,24 +21,24 @@ export type Manifest = {
     readonly rows: Readonly<Record<string, number>>
     readonly migrations: readonly string[]
   }
-  /** Versions of the encryption keys without which its secrets cannot be read; never the keys. */
+  /** The versions of the encryption keys that its secrets need. Never the keys themselves. */
   readonly keys: readonly string[]
-  /** Whether the keys are beside it, sealed like the rest. */
+  /** Whether the sealed key file is part of the backup. */
   readonly withKeys: boolean
   readonly documents: readonly string[]
-  /** Documents that it names and that could not be copied. */
+  /** Named documents that could not be copied. */
   readonly missing: readonly string[]
 }
 
-/** A backup that is there, as its manifest says. */
+/** A complete backup, from its manifest. */
 export type Backup = Pick<Manifest, 'name' | 'at' | 'instance' | 'keys' | 'missing'> & { readonly bytes: number }
 
 /** @param at milliseconds since the epoch */
 export const backupName = (at: number): string => new Date(at).toISOString().replace(/[-:.]/g, '')
-/** Whether a text is the name of a backup, or of one that is not whole. */
-export const isNameOfBackup = (text: string): boolean => /^\d{8}T\d{9}Z$/.test(text)
-/** What every such name begins with, until the year 3000: a listing by it passes by whatever else is there. */
-export const nameStart = '2'
+/** Also matches incomplete backups. */
+export const isBackupName = (text: string): boolean => /^\d{8}T\d{9}Z$/.test(text)
+/** The first character of every backup name until the year 3000, so that listings skip other files. */
+export const backupNamePrefix = '2'
 
 export const manifestOf = (name: string): string => `${name}/manifest.json`
 export const databaseOf = (name: string): string => `${name}/souk.db`
@@ -47,34 +47,34 @@ export const documentsFolder = 'documents/'
 export const keysFolder = 'keys/'
 export const documentOf = (name: string): string => `${documentsFolder}${name}`
 
-/** The manifest that a text is, or undefined where it is none of this version. */
+/** Parses a manifest of this version; undefined for any other text. */
 export function parseManifest(text: string): Manifest | undefined {
   try {
     const manifest = JSON.parse(text) as Manifest | null
     if (manifest?.format !== 'souk backup' || manifest.version !== 1) return undefined
-    const isWhole = isNameOfBackup(manifest.name) && Number.isSafeInteger(manifest.at) && typeof manifest.database?.sha256 === 'string'
+    const isWhole = isBackupName(manifest.name) && Number.isSafeInteger(manifest.at) && typeof manifest.database?.sha256 === 'string'
     return isWhole ? manifest : undefined
   } catch {
     return undefined
   }
 }
 
-export type Keeping = { readonly daily: number; readonly weekly: number; readonly monthly: number }
+export type RetentionRule = { readonly daily: number; readonly weekly: number; readonly monthly: number }
 
 /**
- * The backups that a rule keeps: the last of each of so many days, weeks (from Monday on) and months (UTC) of which there are any, and in any
- * case those of the newest one's last 24 hours: whoever makes one before and one after a mishap has both. One that a wrong clock put into
- * the future stays until its time has come, and takes nobody's place.
+ * Selects the backups to keep: the last of each of the newest days, weeks (from Monday) and months (UTC), and all of
+ * the newest one's last 24 hours.
+ * A backup from the future, made with a wrong clock, is kept until its time has come and counts for no period.
  * @param backups in any order
- * @param now milliseconds since the epoch: the time of the newest that is none of the future, or later
+ * @param now milliseconds; at least the time of the newest backup that is not in the future
  */
-export function kept<B extends Pick<Backup, 'name' | 'at'>>(
+export function retainedBackups<B extends Pick<Backup, 'name' | 'at'>>(
   backups: readonly B[],
-  { daily, weekly, monthly }: Keeping,
+  { daily, weekly, monthly }: RetentionRule,
   now: number,
 ): ReadonlySet<string> {
-  const isToCome = ({ at }: B) => at > now
-  const newestFirst = backups.filter((backup) => !isToCome(backup)).sort((a, b) => b.at - a.at)
+  const isInFuture = ({ at }: B) => at > now
+  const newestFirst = backups.filter((backup) => !isInFuture(backup)).sort((a, b) => b.at - a.at)
   const lastOf = (most: number, spanOf: (at: number) => number | string) => {
     const spans = new Map<number | string, string>()
     for (const { at, name } of newestFirst) {
@@ -86,7 +86,7 @@ export function kept<B extends Pick<Backup, 'name' | 'at'>>(
   const day = (at: number) => Math.floor(at / dayMs)
   const newest = newestFirst[0]?.at ?? 0
   return new Set([
-    ...backups.filter(isToCome).map(({ name }) => name),
+    ...backups.filter(isInFuture).map(({ name }) => name),
     ...newestFirst.filter(({ at }) => newest - at < dayMs).map(({ name }) => name),
     ...lastOf(Math.max(1, daily), day),
     // The epoch began on a Thursday.
@@ -95,27 +95,31 @@ export function kept<B extends Pick<Backup, 'name' | 'at'>>(
   ])
 }
 
-/** Whether the last backup is older than it may be; none is late from the moment on at which it could have been made. */
+/** Returns whether the last backup is too old. Without one, the time counts from when it could first be made. */
 export const isLate = (lastAt: number | undefined, since: number, now: number, lateHours: number): boolean =>
   now - (lastAt ?? since) > lateHours * hourMs
 
 /**
- * Whether a backup looks at a document again that is in the target already: at a seventh of them each day (UTC), at each within seven days.
+ * Returns whether a backup verifies an existing document on this day (UTC). Each document is verified once in seven
+ * days.
  * @param at milliseconds since the epoch
  */
-export const isLookedAtOn = (at: number, document: string): boolean =>
+export const isVerificationDay = (at: number, document: string): boolean =>
   (Number.parseInt(sha256(document).slice(0, 8), 16) + Math.floor(at / dayMs)) % 7 === 0
 
-/** Whether a place lies on the disk of the data. @param deviceOf tells one disk from another; undefined where nobody can tell */
+/**
+ * Returns whether a path is on the disk of the data directory.
+ * @param deviceOf identifies the disk of a path; undefined if unknown
+ */
 export const isOnSameDisk = (place: string, dataDir: string, deviceOf: (path: string) => number | undefined): boolean => {
   const device = deviceOf(place)
   return device !== undefined && device === deviceOf(dataDir)
 }
 
-/** The id of a key that is random: it gives nothing away. */
+/** Derives the id of a random key. */
 export const keyId = (secret: Uint8Array): string => sha256(Buffer.from(secret).toString('hex')).slice(0, 8)
 
-/** What differs between the rows of a database and those on record, a line a table. */
+/** Compares row counts with the manifest, one line per table. */
 export function rowProblems(recorded: Manifest['database']['rows'], found: Manifest['database']['rows']): string[] {
   const tables = [...new Set([...Object.keys(recorded), ...Object.keys(found)])].sort()
   return tables

@@ -1,20 +1,20 @@
-/** What a server does by itself: a backup a night, an alarm when there is none, and what it says of both in its metrics. */
+/** Background work for backups: nightly backups, the alarm for late ones, the quick check, and metrics. */
 import { engineErrorCode } from '../../../../db/engine.ts'
 import { OperatorError } from '../../../core/errors.ts'
 import { known } from '../../../lib/prometheus.ts'
 import { pictureWithFile } from '../../catalog/media/index.ts'
 import { firstVersion } from '../../identity/master-key/index.ts'
-import { documentWithFile } from '../../lending/lending-document/index.ts'
-import { isLate, isLookedAtOn, isOnSameDisk } from './domain.ts'
+import { findDocumentByFile } from '../../lending/lending-document/index.ts'
+import { isLate, isOnSameDisk, isVerificationDay } from './domain.ts'
 import type { BackupDeps } from './providers.ts'
-import { listBackups, type Made, makeBackup, targetOf } from './service.ts'
+import { type BackupResult, listBackups, makeBackup, openedTarget } from './service.ts'
 import type { BackupPlace } from './targets.ts'
 
 /**
- * Makes a backup in every place where none is at work, and says so; where all are at work it waits for those. Does nothing on a database server, or
- * where it is switched off.
- * @returns how many places have one that was made by this
- * @throws OperatorError when one has not
+ * Makes a backup in every place that has none running; if all have, waits for them. Does nothing on a database server
+ * or if backups are off.
+ * @returns how many places got a backup
+ * @throws OperatorError if a place failed
  */
 export async function backUp(deps: BackupDeps): Promise<{ made: number }> {
   const { backupState: state, config } = deps
@@ -36,70 +36,70 @@ export async function backUp(deps: BackupDeps): Promise<{ made: number }> {
     if (state.running.get(place) === running?.promise) state.running.delete(place)
   }
   try {
-    return await attempt({ ...deps, backupPlaces: places }, end)
+    return await makeBackups({ ...deps, backupPlaces: places }, end)
   } catch (error) {
     for (const place of places) end(place, error)
     throw error
   }
 }
 
-async function attempt(deps: BackupDeps, end: (place: BackupPlace, error?: unknown) => void): Promise<{ made: number }> {
+async function makeBackups(deps: BackupDeps, end: (place: BackupPlace, error?: unknown) => void): Promise<{ made: number }> {
   const { backupState: state, clock, log, db } = deps
   if (!db.file) return { made: 0 }
   const startedAt = clock.monotonic()
   const now = clock.now()
-  const documentOf = async (name: string) => (await documentWithFile(deps, name)) ?? (await pictureWithFile(deps, name))
-  const looking = { looksAt: (name: string) => isLookedAtOn(now, name), documentOf }
+  const documentOf = async (name: string) => (await findDocumentByFile(deps, name)) ?? (await pictureWithFile(deps, name))
+  const verification = { isSelected: (name: string) => isVerificationDay(now, name), documentOf }
   const failed: string[] = []
-  const onMade = (one: Made): void => {
-    const place = one.place.store.place
-    if ('error' in one) {
+  const onMade = (result: BackupResult): void => {
+    const place = result.place.store.place
+    if ('error' in result) {
       failed.push(place)
       const advice = 'the backups from before are as they were; it is tried again within the hour'
-      log.error('backup.failed', { place, error: one.error, advice })
-      end(one.place, notMade([place]))
+      log.error('backup.failed', { place, error: result.error, advice })
+      end(result.place, backupFailedError([place]))
       return
     }
-    const { name, at, database, documents, missing } = one.manifest
+    const { name, at, database, documents, missing } = result.manifest
     const durationMs = clock.monotonic() - startedAt
     state.last = { at, bytes: database.bytes, durationMs }
-    state.lastIn.set(one.place, at)
+    state.lastIn.set(result.place, at)
     log.info('backup.made', { place, name, bytes: database.bytes, documents: documents.length, durationMs })
     if (missing.length > 0)
       log.error('backup.documents_missing', { place, name, documents: missing.length, advice: '`souk check` says which' })
-    end(one.place)
+    end(result.place)
   }
   try {
-    const all = await makeBackup(deps, { file: db.file, isPaced: true, looking, onMade })
-    if (failed.length > 0) throw notMade(failed)
-    return { made: all.length }
+    const results = await makeBackup(deps, { file: db.file, isPaced: true, verification, onMade })
+    if (failed.length > 0) throw backupFailedError(failed)
+    return { made: results.length }
   } catch (error) {
     state.failures++
     throw error
   }
 }
 
-const notMade = (places: readonly string[]) => new OperatorError(`There is no new backup in ${places.join(' and ')}`)
+const backupFailedError = (places: readonly string[]) => new OperatorError(`There is no new backup in ${places.join(' and ')}`)
 
-/** Looks how old the last backup is. One that is late is made now, whatever the hour: the machine may sleep at night. */
+/** Checks the age of the last backup and makes a late one now, since the machine may sleep at night. */
 export async function watchBackups(deps: BackupDeps): Promise<{ isLate: boolean }> {
   const { backupState: state, config, log } = deps
   if (!deps.db.file || !config.backupEnabled) return { isLate: false }
-  await lookForLast(deps)
+  await refreshLastBackups(deps)
   const lastAt = state.last?.at
   if (isBackupLate(deps))
     log.error('backup.late', {
       ...(lastAt === undefined ? {} : { last: new Date(lastAt).toISOString() }),
       advice: 'see what backup.failed says; `souk backup` makes one now',
     })
-  // A new place has its first one within the hour.
-  const behind = deps.backupPlaces.filter((place) => isBehind(deps, place) || !state.lastIn.has(place))
-  if (behind.length > 0) await backUp({ ...deps, backupPlaces: behind })
+  // A new place gets its first backup within the hour.
+  const overdue = deps.backupPlaces.filter((place) => isBehind(deps, place) || !state.lastIn.has(place))
+  if (overdue.length > 0) await backUp({ ...deps, backupPlaces: overdue })
   return { isLate: isBackupLate(deps) }
 }
 
-/** Says at the start where the backups lie on the disk that they are to survive: it may be that another is not mounted. */
-export function tellOfSameDisk({
+/** Warns at the start if backups are on the disk of the data: a mount may be missing. */
+export function warnOfSameDisk({
   config: { backupDir, backupEnabled, dataDir },
   db,
   log,
@@ -115,22 +115,25 @@ export function tellOfSameDisk({
 
 type LateDeps = Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'config' | 'clock' | 'db'>
 
-/** Whether a place has gone too long without a backup, by what is known of it: also where the jobs that look after it hang, or are off. */
+/**
+ * Returns whether a place has no recent backup. Uses known times only, so that it also works while the jobs hang or are
+ * off.
+ */
 export const isBackupLate = (deps: LateDeps): boolean =>
   deps.db.file !== undefined && deps.config.backupEnabled && deps.backupPlaces.some((place) => isBehind(deps, place))
 
 const isBehind = ({ backupState: { lastIn, since }, config, clock }: Omit<LateDeps, 'db'>, place: BackupPlace): boolean =>
   isLate(lastIn.get(place), since, clock.now(), config.backupLateHours)
 
-/** Looks when the last backup of each place was begun. Of one that does not answer, what was known before stays. */
-async function lookForLast(deps: BackupDeps): Promise<void> {
+/** Refreshes the time of the last backup of each place. A place that does not respond keeps its known time. */
+async function refreshLastBackups(deps: BackupDeps): Promise<void> {
   const { backupState: state, clock, log } = deps
-  // Others may have theirs in the same place, which bring back nothing of this one.
+  // Other instances may use the same place.
   const instance = (await firstVersion(deps.db)) ?? noInstance
-  const look = async (place: BackupPlace): Promise<void> => {
+  const refresh = async (place: BackupPlace): Promise<void> => {
     try {
-      const { backups } = await listBackups(await targetOf(deps, place))
-      // A clock that was ahead has made one that is from the future: no reason to go without.
+      const { backups } = await listBackups(await openedTarget(deps, place))
+      // Ignores backups from the future, made with a wrong clock.
       const last = backups.find((backup) => backup.instance === instance && backup.at <= clock.now())
       if (last) state.lastIn.set(place, last.at)
       else state.lastIn.delete(place)
@@ -139,19 +142,15 @@ async function lookForLast(deps: BackupDeps): Promise<void> {
       log.warn('backup.place_silent', { place: place.store.place, error })
     }
   }
-  await Promise.all(deps.backupPlaces.map(look))
+  await Promise.all(deps.backupPlaces.map(refresh))
 }
 
-/** As a copy has it that knows no key. */
+/** The instance of a database without keys. */
 const noInstance = 'none'
 
-/** Looks for damage of the database's file, without a look at what its indexes lack. What it finds is said as an error, and kept. */
-export async function checkQuickly({
-  db,
-  log,
-  backupState,
-}: Pick<BackupDeps, 'db' | 'log' | 'backupState'>): Promise<{ problems: number }> {
-  // A database server looks after its pages itself.
+/** Runs SQLite's quick check, which skips indexes. Logs and stores what it finds. */
+export async function quickCheck({ db, log, backupState }: Pick<BackupDeps, 'db' | 'log' | 'backupState'>): Promise<{ problems: number }> {
+  // A database server checks its own pages.
   if (!db.file) return { problems: 0 }
   const problems = await db.file.quickCheck().catch(damageIn)
   backupState.problems = problems.length
@@ -163,13 +162,13 @@ export async function checkQuickly({
   return { problems: problems.length }
 }
 
-/** SQLite says so when it cannot even begin. */
+/** SQLite throws if it cannot even start the check. */
 function damageIn(error: unknown): string[] {
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(engineErrorCode(error) ?? '')) return [String(error)]
   throw error
 }
 
-/** Lines in Prometheus' text format; without values on a database server, and of what is not known. */
+/** Builds Prometheus metrics; without values on a database server and for unknown figures. */
 export function backupMetrics(deps: LateDeps): string[] {
   const { backupState: state, db, clock, config } = deps
   const sizes = db.file?.sizes()
@@ -179,7 +178,7 @@ export function backupMetrics(deps: LateDeps): string[] {
   const durationSeconds = last?.durationMs === undefined ? undefined : last.durationMs / 1000
   const damaged = state.problems === undefined ? undefined : Math.min(1, state.problems)
   return [
-    // What a server takes up is told by itself.
+    // On a database server, the environment metrics report the size.
     ...(sizes ? known('souk_database_bytes', "Length of the database's file.", sizes.bytes) : []),
     ...known('souk_database_log_bytes', 'Length of the write-ahead log beside it.', sizes?.logBytes),
     ...known('souk_database_damaged', 'Whether the last quick check found damage.', damaged),

@@ -8,15 +8,15 @@ import type { MediaDeps } from '../../catalog/media/index.ts'
 import type { LendingDocumentDeps } from '../../lending/lending-document/index.ts'
 import type { BackupPlace, BackupTarget } from './targets.ts'
 
-/** The bytes of a copy that was made. */
+/** Reads the file of a copy. */
 export const readCopy = (path: string): AsyncGenerator<Uint8Array> => readChunks(path, 'The copy is gone')
 
 type Port = Parameters<typeof createBucketStore>[1] & { readonly now: () => number }
 
-/** Where backups lie unless the settings say otherwise. */
+/** The default place of backups. */
 export const backupsDirectory = ({ dataDir }: Pick<Config, 'dataDir'>): string => `${dataDir}/backups`
 
-/** The places that the settings name, a bucket before a folder; without any, the data directory. */
+/** Returns the configured places, a bucket before a folder; by default the data directory. */
 export function backupPlaces(config: Config, { now, ...port }: Port): readonly BackupPlace[] {
   const { backupS3Endpoint: endpoint, backupS3Bucket: bucket, backupS3KeyId: keyId, backupS3Secret: secret, backupDir } = config
   const places: BackupPlace[] = []
@@ -28,25 +28,25 @@ export function backupPlaces(config: Config, { now, ...port }: Port): readonly B
   return places.length > 0 ? places : [{ store: answering(createFolderStore(backupsDirectory(config), now)), isNamed: false }]
 }
 
-/** What is known of the backups of this process. */
+/** What this process knows about backups. */
 export type BackupState = {
-  /** When the program could first have made one, in milliseconds since the epoch. */
+  /** When the first backup could be made, in milliseconds since the epoch. */
   readonly since: number
-  /** The newest that is known of, wherever it lies. */
+  /** The newest known backup of any place. */
   last?: { readonly at: number; readonly bytes: number; readonly durationMs?: number }
-  /** When the newest in each place was begun, as far as it is known. */
+  /** The start time of the newest backup of each place, if known. */
   readonly lastIn: Map<BackupPlace, number>
-  /** Attempts that failed. */
+  /** Failed attempts. */
   failures: number
-  /** What the last quick check found. */
+  /** The problems of the last quick check. */
   problems?: number
-  /** What is at work, one at a time in each place. */
+  /** Running backups, one per place. */
   readonly running: Map<BackupPlace, Promise<void>>
 }
 
 export const backupProviders = ({ config, log, sleep, clock }: Pick<Deps, 'config' | 'log' | 'sleep' | 'clock'>) => ({
   backupPlaces: backupPlaces(config, { log, sleep, now: clock.now }),
-  /** Those that were opened: the passphrase is worked out once a process. */
+  /** Opened places, since deriving the key of the passphrase is slow. */
   backupTargets: new Map<BackupPlace, BackupTarget>(),
   readFile: readCopy,
   deviceOf,

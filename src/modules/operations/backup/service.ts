@@ -1,37 +1,44 @@
-/** Making backups: a copy of the database, put with its documents into every place that the settings name. */
+/** Makes backups: one copy of the database, stored with its documents in every configured place. */
 import type { DatabaseFile, FileCopy } from '../../../../db/engine.ts'
 import type { BackupStore, ListedCopy } from '../../../core/backup-store.ts'
 import type { DocumentStore } from '../../../core/documents.ts'
 import { AppError, OperatorError } from '../../../core/errors.ts'
 import { SealBroken } from '../../../lib/sealed-stream.ts'
-import { type Copied, copyFiles, type Looked, type Looking, type NamedFile, nothingCopied } from '../../lending/lending-document/index.ts'
+import {
+  type CopyResult,
+  copyFiles,
+  emptyCopyResult,
+  type NamedFile,
+  type Verification,
+  type VerificationResult,
+} from '../../lending/lending-document/index.ts'
 import {
   type Backup,
   backupName,
+  backupNamePrefix,
   databaseOf,
   documentOf,
   documentsFolder,
-  isNameOfBackup,
-  kept,
+  isBackupName,
   keysOf,
   type Manifest,
   manifestOf,
-  nameStart,
   parseManifest,
+  retainedBackups,
 } from './domain.ts'
 import { type BackupDeps, backupsDirectory } from './providers.ts'
-import { type BackupPlace, type BackupTarget, chunkOf, holdsSomething, openTarget, textOf } from './targets.ts'
+import { type BackupPlace, type BackupTarget, hasBackupFiles, openTarget, readText, textChunks } from './targets.ts'
 
-/** What a crash left is removed once it is so old: until then it may be at work elsewhere. */
-const settlesMs = 24 * 60 * 60 * 1000
-/** Of names in a line of the log. */
-const namesTold = 5
-/** For a minute those that are ready for a copy wait for the others, so that one is enough. */
-const [readyPauses, readyPauseMs] = [600, 100]
-/** Between two pauses. */
-const pacedBytes = 1024 * 1024
+/** The age at which remains of a crash are removed. Younger files may belong to a running backup. */
+const remainsAgeMs = 24 * 60 * 60 * 1000
+/** Names per log entry. */
+const loggedNames = 5
+/** Places that are ready wait up to a minute for the others, so that one copy is enough. */
+const [readyChecks, readyCheckMs] = [600, 100]
+/** Bytes between two pauses. */
+const throttleBytes = 1024 * 1024
 
-export type MakingDeps = Pick<
+export type MakeBackupDeps = Pick<
   BackupDeps,
   | 'config'
   | 'clock'
@@ -48,30 +55,31 @@ export type MakingDeps = Pick<
   readonly keyring: Pick<BackupDeps['keyring'], 'secretsText' | 'unseal'>
 }
 
-export type MakingOptions = {
+export type MakeBackupOptions = {
   readonly file: DatabaseFile
-  /** Gives whoever is served as much time as is taken. */
+  /** Pauses as long as it works, so that requests stay fast. */
   readonly isPaced: boolean
   readonly onBytes?: (bytes: number) => void
-  /** Which of the documents that are in a place already are looked at again, and what they belong to. */
-  readonly looking: Pick<Looking, 'looksAt' | 'documentOf'>
-  /** Told of each place as soon as it is done with. */
-  readonly onMade?: (one: Made) => void
+  /** Which existing documents are verified, and what they belong to. */
+  readonly verification: Pick<Verification, 'isSelected' | 'documentOf'>
+  /** Called for each place when it is done. */
+  readonly onMade?: (one: BackupResult) => void
 }
 
-/** What came of it in a place: its manifest and what a look at its documents told, or what it failed with. */
-export type Made = { readonly place: BackupPlace } & (Put | { readonly error: unknown })
-type Put = { readonly manifest: Manifest; readonly looked: Looked }
+/** The result per place: the manifest and the verified documents, or an error. */
+export type BackupResult = { readonly place: BackupPlace } & (StoredBackup | { readonly error: unknown })
+type StoredBackup = { readonly manifest: Manifest; readonly verified: VerificationResult }
 
-type OpeningDeps = Pick<MakingDeps, 'config' | 'randomBytes' | 'backupTargets' | 'log'>
+type OpenTargetDeps = Pick<MakeBackupDeps, 'config' | 'randomBytes' | 'backupTargets' | 'log'>
 
 /**
- * The place, opened once a process, and again where nothing of it is there any more: its disk was taken away, or is another one, and what is put
- * there must open with what is there. @throws OperatorError, AppError UNAVAILABLE
+ * Opens a place once per process, and again if its files are gone: the disk may have been replaced, and new backups
+ * must match the key that is there.
+ * @throws OperatorError, AppError UNAVAILABLE
  */
-export async function targetOf(deps: OpeningDeps, place: BackupPlace): Promise<BackupTarget> {
-  const known = deps.backupTargets.get(place)
-  if (known && (await hasItsKey(deps, known))) return known
+export async function openedTarget(deps: OpenTargetDeps, place: BackupPlace): Promise<BackupTarget> {
+  const cached = deps.backupTargets.get(place)
+  if (cached && (await ensureKeyFile(deps, cached))) return cached
   const target = await openTarget(place, deps.config.backupPassphrase, { randomBytes: deps.randomBytes, mayCreate: true })
   if (target.isNewBesideOthers)
     deps.log.error('backup.new_key', {
@@ -83,81 +91,90 @@ export async function targetOf(deps: OpeningDeps, place: BackupPlace): Promise<B
   return target
 }
 
-/** Everything in a sealed place hangs on one file: this process has what it says, and puts it there again where it was altered or taken away. */
-async function hasItsKey({ log }: OpeningDeps, { raw, keyFile }: BackupTarget): Promise<boolean> {
+/**
+ * Restores the key file of a sealed place if it was changed or removed, since everything there depends on it. Returns
+ * false if the place is empty.
+ */
+async function ensureKeyFile({ log }: OpenTargetDeps, { raw, keyFile }: BackupTarget): Promise<boolean> {
   if (!keyFile) return true
-  const text = await textOf(raw, keyFile.name)
+  const text = await readText(raw, keyFile.name)
   if (text === keyFile.text) return true
-  if (text === undefined && !(await holdsSomething(raw))) return false
-  await raw.put(keyFile.name, chunkOf(keyFile.text))
+  if (text === undefined && !(await hasBackupFiles(raw))) return false
+  await raw.put(keyFile.name, textChunks(keyFile.text))
   log.error('backup.key_mended', { place: raw.place, name: keyFile.name, advice: 'it was altered, or taken away: look at that disk' })
   return true
 }
 
-type Prepared = { readonly place: BackupPlace; readonly target: BackupTarget } | { readonly place: BackupPlace; readonly error: unknown }
+type PreparedPlace =
+  | { readonly place: BackupPlace; readonly target: BackupTarget }
+  | { readonly place: BackupPlace; readonly error: unknown }
 
 /**
- * Makes a backup in every place, of one copy. A place that fails, is slow or does not answer holds up no other: those that are not ready in time get a
- * copy of their own. What is begun and not whole has no manifest, and is removed a day later.
+ * Makes a backup in every place from one copy. A slow or failing place does not delay the others: places that are not
+ * ready in time get a copy of their own.
+ * An incomplete backup has no manifest and is removed a day later.
  */
-export async function makeBackup(deps: MakingDeps, options: MakingOptions): Promise<Made[]> {
-  const preparing = deps.backupPlaces.map((place) => prepared(deps, place, options.file))
-  const ready: Prepared[] = []
-  for (const one of preparing) void one.then((done) => ready.push(done))
-  const all = Promise.all(preparing)
-  // In short pauses: a command is not to live on for a long one.
-  for (let nth = 0; nth < readyPauses && ready.length < preparing.length; nth++) await Promise.race([all, deps.sleep(readyPauseMs)])
+export async function makeBackup(deps: MakeBackupDeps, options: MakeBackupOptions): Promise<BackupResult[]> {
+  const preparations = deps.backupPlaces.map((place) => preparePlace(deps, place, options.file))
+  const ready: PreparedPlace[] = []
+  for (const preparation of preparations) void preparation.then((prepared) => ready.push(prepared))
+  const allReady = Promise.all(preparations)
+  // Short pauses, so that a command ends soon.
+  for (let nth = 0; nth < readyChecks && ready.length < preparations.length; nth++) await Promise.race([allReady, deps.sleep(readyCheckMs)])
   const inTime = [...ready]
-  const late = preparing.filter((_, nth) => !inTime.some(({ place }) => place === deps.backupPlaces[nth]))
-  const made = await Promise.all([putAll(deps, inTime, options), ...late.map(async (one) => putAll(deps, [await one], options))])
-  return made.flat().sort((a, b) => deps.backupPlaces.indexOf(a.place) - deps.backupPlaces.indexOf(b.place))
+  const late = preparations.filter((_, nth) => !inTime.some(({ place }) => place === deps.backupPlaces[nth]))
+  const results = await Promise.all([
+    storeInPlaces(deps, inTime, options),
+    ...late.map(async (one) => storeInPlaces(deps, [await one], options)),
+  ])
+  return results.flat().sort((a, b) => deps.backupPlaces.indexOf(a.place) - deps.backupPlaces.indexOf(b.place))
 }
 
-async function prepared(deps: MakingDeps, place: BackupPlace, file: DatabaseFile): Promise<Prepared> {
+async function preparePlace(deps: MakeBackupDeps, place: BackupPlace, file: DatabaseFile): Promise<PreparedPlace> {
   try {
-    const target = await targetOf(deps, place)
-    await makeRoom(deps, target, file)
-    // Those of now first: what is replaced while the database is copied would be missing.
-    await putDocuments(deps, target, await file.documents())
+    const target = await openedTarget(deps, place)
+    await ensureSpace(deps, target, file)
+    // Copies current documents before the database, since those replaced meanwhile would be missing.
+    await copyDocuments(deps, target, await file.documents())
     return { place, target }
   } catch (error) {
     return { place, error }
   }
 }
 
-/** Puts one copy into all places that are ready for it, side by side. */
-async function putAll(deps: MakingDeps, ready: readonly Prepared[], options: MakingOptions): Promise<Made[]> {
+/** Stores one copy in all places that are ready, in parallel. */
+async function storeInPlaces(deps: MakeBackupDeps, ready: readonly PreparedPlace[], options: MakeBackupOptions): Promise<BackupResult[]> {
   const {
     file,
     isPaced,
     onBytes,
-    looking: { looksAt, documentOf },
+    verification: { isSelected, documentOf },
     onMade = () => undefined,
   } = options
-  const told = (one: Made): Made => {
-    onMade(one)
-    return one
+  const report = (result: BackupResult): BackupResult => {
+    onMade(result)
+    return result
   }
-  const failed = ready.flatMap((one) => ('error' in one ? [told(one)] : []))
+  const failed = ready.flatMap((one) => ('error' in one ? [report(one)] : []))
   const targets = ready.flatMap((one) => ('error' in one ? [] : [one]))
   const [first] = targets
   if (!first) return failed
   const at = deps.clock.now()
-  const looking: Looking = {
-    ...{ looksAt, documentOf, keyring: deps.keyring },
-    pace: (chunks) => (isPaced ? paced(deps, chunks) : chunks),
+  const verification: Verification = {
+    ...{ isSelected, documentOf, keyring: deps.keyring },
+    pace: (chunks) => (isPaced ? throttled(deps, chunks) : chunks),
   }
   let copy: FileCopy
   try {
     copy = await file.copy(stagedCopy(deps.config, first.place), onBytes)
   } catch (error) {
-    return [...failed, ...targets.map(({ place }) => told({ place, error }))]
+    return [...failed, ...targets.map(({ place }) => report({ place, error }))]
   }
   try {
     const puts = targets.map(({ place, target }) =>
-      put(deps, target, copy, { at, isPaced, looking }).then(
-        (done) => told({ place, ...done }),
-        (error: unknown) => told({ place, error }),
+      storeBackup(deps, target, copy, { at, isPaced, verification }).then(
+        (stored) => report({ place, ...stored }),
+        (error: unknown) => report({ place, error }),
       ),
     )
     return [...failed, ...(await Promise.all(puts))]
@@ -166,23 +183,23 @@ async function putAll(deps: MakingDeps, ready: readonly Prepared[], options: Mak
   }
 }
 
-/** What the copy is called after that a place is the first to get: of those that are at work at once, each is another one's. */
+/** The temporary file of a copy. It is named by the first place, so that concurrent copies differ. */
 export const stagedCopy = (config: BackupDeps['config'], { store: { kind } }: BackupPlace): string =>
   `${backupsDirectory(config)}/${kind === 'S3' ? 'copying.db' : 'copying-folder.db'}`
 
-async function put(
-  deps: MakingDeps,
+async function storeBackup(
+  deps: MakeBackupDeps,
   target: BackupTarget,
   copy: FileCopy,
-  { at, isPaced, looking }: { at: number; isPaced: boolean; looking: Looking },
-): Promise<Put> {
+  { at, isPaced, verification }: { at: number; isPaced: boolean; verification: Verification },
+): Promise<StoredBackup> {
   const { store, isSealed } = target
   const name = backupName(at)
-  const { missing, mended, damaged, untold } = await putDocuments(deps, target, copy.documents, looking)
-  if (isSealed) await store.put(keysOf(name), chunkOf(deps.keyring.secretsText()))
-  const isTaken = await store.adopt?.(databaseOf(name), copy.path)
+  const { missing, repaired, damaged, unverifiable } = await copyDocuments(deps, target, copy.documents, verification)
+  if (isSealed) await store.put(keysOf(name), textChunks(deps.keyring.secretsText()))
+  const isAdopted = await store.adopt?.(databaseOf(name), copy.path)
   const chunks = deps.readFile(copy.path)
-  if (!isTaken) await store.put(databaseOf(name), isPaced ? paced(deps, chunks) : chunks, copy.bytes)
+  if (!isAdopted) await store.put(databaseOf(name), isPaced ? throttled(deps, chunks) : chunks, copy.bytes)
   const manifest: Manifest = {
     format: 'souk backup',
     version: 1,
@@ -196,87 +213,90 @@ async function put(
     documents: copy.documents.map(({ storageName }) => storageName),
     missing,
   }
-  await store.put(manifestOf(name), chunkOf(`${JSON.stringify(manifest, null, 1)}\n`))
-  await removeOthers(deps, target, manifest).catch((error: unknown) => deps.log.warn('backup.not_tidied', { place: store.place, error }))
-  return { manifest, looked: { mended, damaged, untold } }
+  await store.put(manifestOf(name), textChunks(`${JSON.stringify(manifest, null, 1)}\n`))
+  await applyRetention(deps, target, manifest).catch((error: unknown) => deps.log.warn('backup.not_tidied', { place: store.place, error }))
+  return { manifest, verified: { repaired, damaged, unverifiable } }
 }
 
-/** Lets whoever is served have as much time as the copying takes. */
-async function* paced(
-  { clock, sleep }: Pick<MakingDeps, 'clock' | 'sleep'>,
+/** Pauses as long as the copy works, so that requests stay fast. */
+async function* throttled(
+  { clock, sleep }: Pick<MakeBackupDeps, 'clock' | 'sleep'>,
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let [bytes, since] = [0, clock.monotonic()]
   for await (const chunk of chunks) {
     yield chunk
     bytes += chunk.length
-    if (bytes < pacedBytes) continue
+    if (bytes < throttleBytes) continue
     await sleep(clock.monotonic() - since)
     bytes = 0
     since = clock.monotonic()
   }
 }
 
-/** Copies what is not there yet, and what is there and not whole any more. @returns names of those that could not be read */
-async function putDocuments(
-  { documentStores, log }: MakingDeps,
+/**
+ * Copies documents that are missing or incomplete in the place.
+ * @returns also the names of those that could not be read
+ */
+async function copyDocuments(
+  { documentStores, log }: MakeBackupDeps,
   { raw }: BackupTarget,
   documents: readonly NamedFile[],
-  looking?: Looking,
-): Promise<Copied> {
-  if (documents.length === 0) return nothingCopied
+  verification?: Verification,
+): Promise<CopyResult> {
+  if (documents.length === 0) return emptyCopyResult
   const into = documentsOf(raw)
-  const copied = await copyFiles(documents, { from: documentStores, to: { of: () => into }, looking })
-  const { mended, damaged } = copied
+  const result = await copyFiles(documents, { from: documentStores, to: { of: () => into }, verification })
+  const { repaired, damaged } = result
   const { place } = raw
-  if (mended.length > 0)
+  if (repaired.length > 0)
     log.warn('backup.document_mended', {
       place,
-      documents: mended.length,
-      names: mended.slice(0, namesTold),
+      documents: repaired.length,
+      names: repaired.slice(0, loggedNames),
       advice: 'what had been put there was altered since: look at that disk',
     })
   if (damaged.length > 0)
     log.error('backup.document_damaged', {
       place,
       documents: damaged.length,
-      names: damaged.slice(0, namesTold),
+      names: damaged.slice(0, loggedNames),
       advice: 'the files of the instance do not open, and what was in the backup is as it was: `souk check` says which they are',
     })
-  return copied
+  return result
 }
 
-/** The documents of a place, as a store of documents. */
+/** A place as a document store. */
 export const documentsOf = (store: BackupStore): Pick<DocumentStore, 'get' | 'put' | 'delete'> => ({
   get: (name) => store.get(documentOf(name)),
   put: (name, chunks) => store.put(documentOf(name), chunks),
   delete: (name) => store.delete(documentOf(name)),
 })
 
-export type Listed = {
+export type BackupList = {
   /** Newest first. */
   readonly backups: (Backup & { readonly documents: readonly string[] })[]
-  /** Names of those that have a record which cannot be read. */
+  /** Names of backups whose manifest cannot be read. */
   readonly unreadable: string[]
-  /** Names of those that have a database and no record: being made, broken off, or robbed of it. */
+  /** Names of backups with a database but no manifest: running, aborted, or without their manifest. */
   readonly unrecorded: string[]
 }
 
-/** Every backup that is whole, and what else is there that is named as one. */
-export async function listBackups(target: BackupTarget): Promise<Listed> {
-  const listed: ListedCopy[] = []
-  for await (const one of target.raw.list(nameStart)) listed.push(one)
+/** Lists the backups of a place, complete or not. */
+export async function listBackups(target: BackupTarget): Promise<BackupList> {
+  const files: ListedCopy[] = []
+  for await (const file of target.raw.list(backupNamePrefix)) files.push(file)
   const namesOf = (partOf: (name: string) => string): string[] =>
-    listed.flatMap(({ name: path }) => {
+    files.flatMap(({ name: path }) => {
       const name = path.slice(0, path.indexOf('/'))
-      return isNameOfBackup(name) && path === partOf(name) ? [name] : []
+      return isBackupName(name) && path === partOf(name) ? [name] : []
     })
   const names = namesOf(manifestOf)
   const manifests: Manifest[] = []
   const unreadable: string[] = []
   for (const name of names) {
-    const found = await readManifest(target, name).catch(unlessAway)
-    if (found) manifests.push(found.manifest)
+    const record = await readManifest(target, name).catch(ignoreUnreadable)
+    if (record) manifests.push(record.manifest)
     else unreadable.push(name)
   }
   const backups = manifests.map(({ name, at, instance, keys, missing, documents, database: { bytes } }) => ({
@@ -287,9 +307,9 @@ export async function listBackups(target: BackupTarget): Promise<Listed> {
 }
 
 /**
- * The record of a backup, and the store that gives it back: those in a folder from before there was a passphrase are not sealed. What is in a
- * bucket always was: whoever may write there and has no passphrase must not make a shop out of what they like. Undefined where there is none
- * of that name.
+ * Reads a manifest and the store that opens it. Backups in a folder from before there was a passphrase are not sealed.
+ * In a bucket an unsealed backup is refused: anyone with write access could otherwise forge one.
+ * @returns undefined if there is none of that name
  * @throws SealBroken, AppError UNAVAILABLE, OperatorError
  */
 export async function readManifest(
@@ -298,74 +318,74 @@ export async function readManifest(
 ): Promise<{ readonly manifest: Manifest; readonly store: BackupStore } | undefined> {
   const path = manifestOf(name)
   const read = async (from: BackupStore) => {
-    const text = await textOf(from, path)
+    const text = await readText(from, path)
     return text === undefined ? undefined : { text, store: from }
   }
-  const found = await read(store).catch(async (error: unknown) => {
+  const record = await read(store).catch(async (error: unknown) => {
     const plain = error instanceof SealBroken && raw.kind === 'FOLDER' ? await read(raw) : undefined
     if (!plain?.text.startsWith('{')) throw error
     return plain
   })
-  if (!found) return undefined
-  const manifest = parseManifest(found.text)
+  if (!record) return undefined
+  const manifest = parseManifest(record.text)
   if (manifest?.name !== name)
     throw new OperatorError(`${path} in ${store.place} is no record of a backup that this souk knows: it is damaged, or of a newer souk`)
-  return { manifest, store: found.store }
+  return { manifest, store: record.store }
 }
 
 /**
- * Removes what the rule of retention does not keep, then documents that no backup names, then what a crash left. Touches nothing of another
- * instance, nothing that this souk has not made, and no document while there is a backup that cannot be read.
+ * Removes backups that the retention rule does not keep, then unreferenced documents, then remains of crashes.
+ * Leaves other instances and unknown files alone, and every document while a manifest is unreadable.
  */
-async function removeOthers({ config, clock, log }: MakingDeps, target: BackupTarget, { instance, at }: Manifest): Promise<void> {
+async function applyRetention({ config, clock, log }: MakeBackupDeps, target: BackupTarget, { instance, at }: Manifest): Promise<void> {
   const { backups, unreadable } = await listBackups(target)
-  const own = backups.filter((backup) => backup.instance === instance)
+  const ownBackups = backups.filter((backup) => backup.instance === instance)
   const rule = { daily: config.backupKeepDaily, weekly: config.backupKeepWeekly, monthly: config.backupKeepMonthly }
-  // By the time of the one just made: it is never of the future.
-  const keeps = kept(own, rule, at)
-  const gone = own.filter(({ name }) => !keeps.has(name))
-  for (const { name } of gone) await removeBackup(target, name)
-  if (gone.length > 0) log.info('backup.removed', { place: target.store.place, backups: gone.map(({ name }) => name) })
-  const isOld = ({ at }: ListedCopy) => at < clock.now() - settlesMs
+  // The time of the new backup is never in the future.
+  const retained = retainedBackups(ownBackups, rule, at)
+  const removed = ownBackups.filter(({ name }) => !retained.has(name))
+  for (const { name } of removed) await removeBackup(target, name)
+  if (removed.length > 0) log.info('backup.removed', { place: target.store.place, backups: removed.map(({ name }) => name) })
+  const isOld = ({ at }: ListedCopy) => at < clock.now() - remainsAgeMs
   if (unreadable.length > 0) return
-  const names = new Set(backups.filter(({ name }) => !gone.some((one) => one.name === name)).flatMap(({ documents }) => documents))
+  const names = new Set(backups.filter(({ name }) => !removed.some((one) => one.name === name)).flatMap(({ documents }) => documents))
   for await (const one of target.raw.list(documentsFolder))
     if (isOld(one) && !names.has(one.name.slice(documentsFolder.length))) await target.raw.delete(one.name)
-  const whole = new Set(backups.map(({ name }) => name))
+  const completeNames = new Set(backups.map(({ name }) => name))
   const remains = new Set<string>()
-  for await (const one of target.raw.list(nameStart)) {
+  for await (const one of target.raw.list(backupNamePrefix)) {
     const name = one.name.slice(0, one.name.indexOf('/'))
-    if (!isNameOfBackup(name) || whole.has(name) || !isOld(one)) continue
+    if (!isBackupName(name) || completeNames.has(name) || !isOld(one)) continue
     await target.raw.delete(one.name)
     remains.add(name)
   }
-  if (remains.size > 0) log.warn('backup.remains_removed', { place: target.store.place, names: [...remains].slice(0, namesTold) })
+  if (remains.size > 0) log.warn('backup.remains_removed', { place: target.store.place, names: [...remains].slice(0, loggedNames) })
 }
 
-/** A record that nobody can read is passed by; a store that does not answer is not. */
-function unlessAway(error: unknown): undefined {
+/** Ignores an unreadable manifest, but not a store that does not respond. */
+function ignoreUnreadable(error: unknown): undefined {
   if (error instanceof AppError) throw error
 }
 
-/** The record goes first: what is left of a removal that breaks off is no backup any more. */
+/** Removes the manifest first, so that an aborted removal leaves no backup. */
 async function removeBackup({ raw }: BackupTarget, name: string): Promise<void> {
   for (const path of [manifestOf(name), databaseOf(name), keysOf(name)]) await raw.delete(path)
 }
 
 /**
- * Sees that a copy of the database has room, here and in a folder. On the disk of the data, where the operator has named no other place, older
- * backups make room for a new one; the last one never.
+ * Ensures space for a copy of the database, on the local disk and in a folder. In the default place, older backups are
+ * removed for a new one, except the last.
  * @throws OperatorError
  */
-async function makeRoom(deps: MakingDeps, target: BackupTarget, file: DatabaseFile): Promise<void> {
+async function ensureSpace(deps: MakeBackupDeps, target: BackupTarget, file: DatabaseFile): Promise<void> {
   const { bytes, logBytes } = file.sizes()
   const needed = bytes + logBytes
   const floor = 2 * deps.config.diskFreeMinBytes
   const hasRoom = () => (deps.diskFree() ?? Number.POSITIVE_INFINITY) - needed >= floor
   if (!target.isNamed && !hasRoom()) {
     const { backups } = await listBackups(target)
-    const own = backups.filter(({ instance }) => instance === backups[0]?.instance)
-    for (const { name } of own.slice(1).reverse()) {
+    const ownBackups = backups.filter(({ instance }) => instance === backups[0]?.instance)
+    for (const { name } of ownBackups.slice(1).reverse()) {
       if (hasRoom()) break
       await removeBackup(target, name)
       deps.log.warn('backup.thinned', {

@@ -1,39 +1,42 @@
-/** Where backups go, and the keys that they are sealed under there. */
+/** The places of backups and the keys that seal them. */
 import type { BackupStore } from '../../../core/backup-store.ts'
 import { OperatorError } from '../../../core/errors.ts'
 import { type BackupKey, type BackupKeys, createSealedStore, sealedMagic } from '../../../core/sealed-store.ts'
 import { openWithPassphrase, sealUnderPassphrase } from '../../../lib/passphrase.ts'
-import { keyId, keysFolder, manifestOf, nameStart } from './domain.ts'
+import { backupNamePrefix, keyId, keysFolder, manifestOf } from './domain.ts'
 
-/** A place for backups, as the settings name it. Nothing is opened, made or called. */
+/** A configured place. Nothing is opened, created or called. */
 export type BackupPlace = {
   readonly store: BackupStore
-  /** Whether the operator has named it: without a word, backups lie on the disk of the data. */
+  /** Whether the operator configured it. The default place is on the disk of the data. */
   readonly isNamed: boolean
 }
 
-/** A place whose copies can be read and written. */
+/** An opened place. */
 export type BackupTarget = BackupPlace & {
-  /** As the place is: documents are sealed by themselves. */
+  /** The store without sealing. Documents have their own seal. */
   readonly raw: BackupStore
   readonly isSealed: boolean
-  /** The file of the key that it is sealed under, as it has to lie there. */
+  /** The key file as it must be stored there. */
   readonly keyFile?: KeyFile
-  /** That key is new, although something is there already that is sealed under others: the passphrase opens none of them. */
+  /** Whether the key is new although backups sealed with other keys exist: the passphrase opens none of them. */
   readonly isNewBesideOthers?: boolean
 }
 type KeyFile = { readonly name: string; readonly text: string }
 
-/** Of a record that names a million documents, and more. */
+/** The limit of a manifest, enough for a million documents. */
 const textMaxBytes = 64 * 1024 * 1024
 
-/** A text that fits into memory; undefined where there is none. @throws OperatorError of one that does not */
-export async function textOf(store: BackupStore, name: string): Promise<string | undefined> {
-  const found = await store.get(name)
-  if (!found) return undefined
+/**
+ * Reads a text; undefined if there is none.
+ * @throws OperatorError above the limit
+ */
+export async function readText(store: BackupStore, name: string): Promise<string | undefined> {
+  const file = await store.get(name)
+  if (!file) return undefined
   const pieces: Buffer[] = []
   let bytes = 0
-  for await (const piece of found.chunks()) {
+  for await (const piece of file.chunks()) {
     bytes += piece.length
     if (bytes > textMaxBytes) throw new OperatorError(`${name} in ${store.place} is longer than anything that souk puts there`)
     pieces.push(Buffer.from(piece))
@@ -41,14 +44,14 @@ export async function textOf(store: BackupStore, name: string): Promise<string |
   return Buffer.concat(pieces).toString('utf8')
 }
 
-export async function* chunkOf(text: string): AsyncGenerator<Uint8Array> {
+export async function* textChunks(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
 
 /**
- * Opens a place: under a passphrase, everything in it but documents is sealed under a random key, which lies there sealed under the
- * passphrase. Whoever has both can read all of it, on any machine.
- * @param mayCreate makes a key where the passphrase opens none that is there; else that is refused
+ * Opens a place. With a passphrase, everything except documents is sealed with a random key that is stored there,
+ * sealed with the passphrase. Both together open the backups on any machine.
+ * @param mayCreate creates a key if the passphrase opens none; otherwise that is refused
  * @throws OperatorError, AppError UNAVAILABLE
  */
 export async function openTarget(
@@ -58,29 +61,29 @@ export async function openTarget(
 ): Promise<BackupTarget> {
   const { store } = place
   if (passphrase === undefined) return { ...place, raw: store, isSealed: false }
-  const opened: { key: BackupKey; file: KeyFile }[] = []
+  const openedKeys: { key: BackupKey; file: KeyFile }[] = []
   const names: string[] = []
   for await (const { name } of store.list(keysFolder)) names.push(name)
   for (const name of names) {
-    const text = (await textOf(store, name)) ?? ''
-    const found = await openWithPassphrase(text, passphrase)
-    if (found.kind !== 'opened') continue
-    const secret = Buffer.from(found.plain, 'base64')
-    opened.push({ key: { id: keyId(secret), secret }, file: { name, text } })
+    const text = (await readText(store, name)) ?? ''
+    const result = await openWithPassphrase(text, passphrase)
+    if (result.kind !== 'opened') continue
+    const secret = Buffer.from(result.plain, 'base64')
+    openedKeys.push({ key: { id: keyId(secret), secret }, file: { name, text } })
   }
   let isNewBesideOthers = false
-  if (opened.length === 0) {
+  if (openedKeys.length === 0) {
     if (!mayCreate)
       throw new OperatorError(
         names.length === 0
           ? `There is no key in ${store.place} (below ${keysFolder}) that backups are sealed under: those that are sealed cannot be opened without it; unset BACKUP_PASSPHRASE to read those that are not`
           : `The passphrase is not the one that the backups in ${store.place} are sealed under, or what lies below ${keysFolder} there was altered, or did not come whole`,
       )
-    isNewBesideOthers = names.length > 0 || (await holdsSealed(store))
-    opened.push(await makeKey(store, passphrase, randomBytes))
+    isNewBesideOthers = names.length > 0 || (await hasSealedBackup(store))
+    openedKeys.push(await makeKey(store, passphrase, randomBytes))
   }
-  const { key: current, file: keyFile } = opened[0] as (typeof opened)[number]
-  const keys: BackupKeys = { current, of: (id) => opened.find(({ key }) => key.id === id)?.key }
+  const { key: current, file: keyFile } = openedKeys[0] as (typeof openedKeys)[number]
+  const keys: BackupKeys = { current, of: (id) => openedKeys.find(({ key }) => key.id === id)?.key }
   return { ...place, raw: store, store: createSealedStore(store, keys, randomBytes), isSealed: true, keyFile, isNewBesideOthers }
 }
 
@@ -89,13 +92,13 @@ async function makeKey(store: BackupStore, passphrase: string, randomBytes: (cou
   const key: BackupKey = { id: keyId(secret), secret }
   const text = await sealUnderPassphrase(Buffer.from(secret).toString('base64'), passphrase, randomBytes)
   const file: KeyFile = { name: `${keysFolder}${key.id}.json`, text }
-  await store.put(file.name, chunkOf(text))
+  await store.put(file.name, textChunks(text))
   return { key, file }
 }
 
-/** Whether a place has a backup that is sealed, whatever under: those of before there was a passphrase are read without one. */
-async function holdsSealed(store: BackupStore): Promise<boolean> {
-  for await (const { name } of store.list(nameStart)) {
+/** Returns whether a sealed backup exists. Older ones without a passphrase are not sealed. */
+async function hasSealedBackup(store: BackupStore): Promise<boolean> {
+  for await (const { name } of store.list(backupNamePrefix)) {
     if (!name.endsWith(manifestOf(''))) continue
     let head = ''
     for await (const piece of (await store.get(name))?.chunks() ?? []) {
@@ -107,8 +110,7 @@ async function holdsSealed(store: BackupStore): Promise<boolean> {
   return false
 }
 
-/** Whether a place has a backup, or a part of one. */
-export async function holdsSomething(store: BackupStore): Promise<boolean> {
-  for await (const _ of store.list(nameStart)) return true
+export async function hasBackupFiles(store: BackupStore): Promise<boolean> {
+  for await (const _ of store.list(backupNamePrefix)) return true
   return false
 }

@@ -1,6 +1,6 @@
 import { openConsoleFiles } from '../../../clients/console/files.ts'
 
-/** What the console needs. Its files are the program's: every instance of a process has the same. */
+/** The console's files, shared by all instances of a process. */
 export const consoleProviders = () => ({ consoleFiles: { open: openConsoleFiles } })
 
 export type ConsoleProviders = ReturnType<typeof consoleProviders>

@@ -9,13 +9,13 @@ import { type ConsoleDeps, consoleAsset, consolePage } from './index.ts'
 import { assetsPath, consoleHeaders } from './view.ts'
 
 const pageHeaders = { ...consoleHeaders, 'cache-control': 'no-cache' }
-/** The name changes with the content. */
+/** Names contain a hash of the content. */
 const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable', 'cross-origin-resource-policy': 'same-origin' }
 
-/** Paths below /console that are no page: files that there are not. */
-const noPage = /^\/console\/assets(\/|$)/
+/** Unknown files, for which the page is not served. */
+const notPage = /^\/console\/assets(\/|$)/
 
-/** The console: one page at every path, whose script draws what the path asks for, and the files that it loads. */
+/** Serves the console: one page at every path, and the files that it loads. */
 export const consoleRoutes = (deps: HttpDeps & ConsoleDeps) => {
   const access = { by: 'page', while: () => deps.config.consoleEnabled } as const
   const page = async (request: Request) => staticAnswer(request, await consolePage(deps), pageHeaders)
@@ -46,7 +46,7 @@ export const consoleRoutes = (deps: HttpDeps & ConsoleDeps) => {
     .get(
       '/console/*',
       ({ request, path }) => {
-        if (noPage.test(path)) throw noSuchPath()
+        if (notPage.test(path)) throw noSuchPath()
         return page(request) as never
       },
       { access, anyQuery: true, detail: { hide: true } },

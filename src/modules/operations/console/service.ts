@@ -6,25 +6,25 @@ import { consoleHtml } from './view.ts'
 
 export type ConsoleDeps = Pick<Deps, 'log' | 'build'> & ConsoleProviders
 
-/** A page each for what was bundled: by it the page's ETag is remembered. */
+/** One page per bundle; the identity of the object also caches the ETag. */
 const pages = new WeakMap<ConsoleFiles, { readonly body: string; readonly contentType: string }>()
 
 /**
- * The page of the console.
- * @throws AppError INTERNAL where it cannot be made of its sources, which the log then tells
+ * Returns the console's page.
+ * @throws AppError INTERNAL if the console cannot be built, which is logged
  */
 export async function consolePage(deps: ConsoleDeps): Promise<{ readonly body: string; readonly contentType: string }> {
-  const files = await opened(deps)
+  const files = await openFiles(deps)
   const page = pages.get(files) ?? { body: consoleHtml(files.entry, deps.build.version), contentType: 'text/html;charset=utf-8' }
   pages.set(files, page)
   return page
 }
 
-/** A file of the page by its name; undefined where there is none: also one of another version of the program. */
+/** Returns a file by name; undefined also for a file of another version. */
 export const consoleAsset = async (deps: ConsoleDeps, name: string): Promise<ConsoleFile | undefined> =>
-  (await opened(deps)).files.get(name)
+  (await openFiles(deps)).files.get(name)
 
-async function opened({ consoleFiles, log }: ConsoleDeps): Promise<ConsoleFiles> {
+async function openFiles({ consoleFiles, log }: ConsoleDeps): Promise<ConsoleFiles> {
   try {
     return await consoleFiles.open()
   } catch (error) {

@@ -1,9 +1,8 @@
 import type { ConsoleEntry } from '../../../core/console-files.ts'
 
-/** Where the page's files lie. */
 export const assetsPath = '/console/assets'
 
-/** What the page may load and ask: this origin, and nothing that stands inline. Pictures are shown before they are sent (`blob:`). */
+/** Allows only this origin and no inline code. `blob:` shows pictures before their upload. */
 export const consolePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,21 +17,21 @@ export const consolePolicy = [
   'trusted-types souk',
 ].join('; ')
 
-/** What the browser has and the console does not use. */
-const unused = ['accelerometer', 'camera', 'geolocation', 'gyroscope', 'magnetometer', 'microphone', 'midi', 'payment', 'usb']
+/** Browser features that the console does not use. */
+const unusedFeatures = ['accelerometer', 'camera', 'geolocation', 'gyroscope', 'magnetometer', 'microphone', 'midi', 'payment', 'usb']
 
 export const consoleHeaders = {
   'content-security-policy': consolePolicy,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': unused.map((name) => `${name}=()`).join(', '),
+  'permissions-policy': unusedFeatures.map((name) => `${name}=()`).join(', '),
   'referrer-policy': 'same-origin',
   'x-robots-tag': 'noindex, nofollow',
 }
 
 type Texts = readonly (readonly [language: string, text: string])[]
 
-/** What is said where no script runs, in every language of the console. */
+/** The text without JavaScript, in every language of the console. */
 const noScript: Texts = [
   [
     'en',
@@ -43,10 +42,10 @@ const noScript: Texts = [
 ]
 
 /**
- * What is said where the script does not come, or does not run: at once where begin.ts or late.ts has seen that (`cannot-begin`), else by the style
- * sheet, after a while. Without either it is there from the beginning, and goes when the page begins.
+ * The text if the script does not load or run. begin.ts and late.ts show it at once (`cannot-begin`), the style sheet
+ * after a while. It disappears when the page starts.
  */
-const notBegun: Texts = [
+const notStarted: Texts = [
   [
     'en',
     'This page has not begun. Where the connection is slow, wait a while; else load it again. If that changes nothing, the browser may be too old for it, or the server is away.',
@@ -65,11 +64,11 @@ const paragraphs = (texts: Texts, more = ''): string =>
   texts.map(([language, text]) => `<p lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">${text}${more}</p>\n`).join('')
 
 /**
- * The page: one for every path of it.
- * @param version of the program, by which the page notices an upgrade
+ * Builds the page, which is the same for every path.
+ * @param version the page detects upgrades by it
  */
 export function consoleHtml({ begin, late, script, styles, preloads }: ConsoleEntry, version: string): string {
-  const at = (name: string) => `${assetsPath}/${name}`
+  const urlOf = (name: string) => `${assetsPath}/${name}`
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -80,22 +79,22 @@ export function consoleHtml({ begin, late, script, styles, preloads }: ConsoleEn
 <meta name="theme-color" content="#14191b" media="(prefers-color-scheme: dark)">
 <meta name="souk:version" content="${version}">
 <title>souk</title>
-<script async src="${at(begin)}" data-then="${at(script)}"></script>
+<script async src="${urlOf(begin)}" data-then="${urlOf(script)}"></script>
 <link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
-${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${[...preloads, script].map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}</head>
+${styles.map((name) => `<link rel="stylesheet" href="${urlOf(name)}">\n`).join('')}${[...preloads, script].map((name) => `<link rel="modulepreload" href="${urlOf(name)}">\n`).join('')}</head>
 <body>
 <div id="root"></div>
 <div class="not-begun" role="main">
 <p role="heading" aria-level="1">souk</p>
 <div role="alert">
-${paragraphs(notBegun)}</div>
+${paragraphs(notStarted)}</div>
 </div>
 <noscript>
 <main>
 <h1>souk</h1>
 ${paragraphs(noScript, ' <a href="/docs">/docs</a>')}</main>
 </noscript>
-<script async src="${at(late)}" data-then="${at(script)}" fetchpriority="low"></script>
+<script async src="${urlOf(late)}" data-then="${urlOf(script)}" fetchpriority="low"></script>
 </body>
 </html>
 `

@@ -1,24 +1,24 @@
-/** The database, the process and what stands around it in figures, in Prometheus' text format. */
+/** Prometheus metrics of the database, the process and its environment. */
 import type { DatabaseStats, Spread } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { counter, gauge, histogram, known, labelled } from '../../../lib/prometheus.ts'
 
-const spreadOf = (name: string, help: string, { bounds, buckets, sum }: Spread): string[] =>
+const histogramOf = (name: string, help: string, { bounds, buckets, sum }: Spread): string[] =>
   histogram(name, help, bounds, [{ labels: {}, buckets, sum }])
 
 export function databaseLines({ writes, commits, retries, queued, commitSeconds, commitWorks, pools }: DatabaseStats): string[] {
-  const all = pools?.() ?? []
+  const poolStats = pools?.() ?? []
   return [
     ...counter('souk_database_writes_total', 'Writes acknowledged.', writes),
     ...counter('souk_database_commits_total', 'Commits on disk; many writes share one.', commits),
     ...counter('souk_database_retries_total', 'Attempts made again: a conflict, or a lock held elsewhere.', retries),
     ...gauge('souk_database_writes_queued', 'Writes waiting for a commit.', queued),
-    ...spreadOf('souk_database_commit_duration_seconds', 'From asking for a commit until it is on disk.', commitSeconds),
-    ...spreadOf('souk_database_commit_writes', 'Writes that shared a commit.', commitWorks),
+    ...histogramOf('souk_database_commit_duration_seconds', 'From asking for a commit until it is on disk.', commitSeconds),
+    ...histogramOf('souk_database_commit_writes', 'Writes that shared a commit.', commitWorks),
     ...labelled(
       'souk_database_connections',
       'Open connections to the database server, by what they are for and whether they are in use.',
-      all.flatMap(({ pool, open, idle }) => [
+      poolStats.flatMap(({ pool, open, idle }) => [
         { labels: { pool, state: 'busy' }, value: Math.max(0, open - idle) },
         { labels: { pool, state: 'idle' }, value: idle },
       ]),
@@ -26,12 +26,12 @@ export function databaseLines({ writes, commits, retries, queued, commitSeconds,
     ...labelled(
       'souk_database_connections_max',
       'How many of them there may be.',
-      all.map(({ pool, max }) => ({ labels: { pool }, value: max })),
+      poolStats.map(({ pool, max }) => ({ labels: { pool }, value: max })),
     ),
     ...labelled(
       'souk_database_connection_waiters',
       'Writes and reads that wait for one.',
-      all.map(({ pool, waiting }) => ({ labels: { pool }, value: waiting })),
+      poolStats.map(({ pool, waiting }) => ({ labels: { pool }, value: waiting })),
     ),
   ]
 }
@@ -49,11 +49,11 @@ export function processLines({ openFiles }: Pick<Deps, 'openFiles'>): string[] {
   ]
 }
 
-type Around = Pick<Deps, 'db' | 'diskFree' | 'config' | 'clockWatch' | 'errorNotes' | 'shared' | 'build'>
+type EnvironmentDeps = Pick<Deps, 'db' | 'diskFree' | 'config' | 'clockWatch' | 'errorNotes' | 'shared' | 'build'>
 
-/** @param databaseBytes of one that a server keeps; undefined: it is not known now */
-export function aroundLines(
-  { db, diskFree, config, clockWatch, errorNotes, shared, build }: Around,
+/** @param databaseBytes the size on a database server; undefined if unknown */
+export function environmentLines(
+  { db, diskFree, config, clockWatch, errorNotes, shared, build }: EnvironmentDeps,
   databaseBytes: number | undefined,
 ): string[] {
   const free = diskFree()
@@ -64,7 +64,7 @@ export function aroundLines(
       'DISK_FREE_MIN_MB: with less the instance is not ready.',
       free === undefined ? undefined : config.diskFreeMinBytes,
     ),
-    // Of a file its length is told with the backups.
+    // For an embedded database, the backup metrics report the size.
     ...(db.file ? [] : known('souk_database_bytes', 'What the database takes up on its server.', databaseBytes)),
     ...gauge(
       'souk_clock_steady',

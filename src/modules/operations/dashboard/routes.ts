@@ -18,11 +18,11 @@ import { type Check, metrics, type OperationsDeps, readiness } from './index.ts'
 import { Live, Ready } from './model.ts'
 
 const retrySeconds = 5
-/** Probes come from many sides at once, and each check writes. */
-const readinessKeptMs = 1_000
+/** Limits the checks, since each writes to the database. */
+const readinessCacheMs = 1_000
 
-/** Of no concern to those who ask whether to send requests here. */
-const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable', 'backupRecent', 'mailServerAnswers'])
+/** Checks that do not make the instance unready. */
+const informationalChecks: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable', 'backupRecent', 'mailServerAnswers'])
 
 type HealthDeps = HttpDeps &
   LogShippingDeps &
@@ -31,15 +31,15 @@ type HealthDeps = HttpDeps &
   Pick<BackupDeps, 'backupState' | 'backupPlaces'>
 
 /** The last checks of each instance. */
-const kept = new WeakMap<HealthDeps['life'], { readonly checks: Promise<Check[]>; readonly madeAt: number }>()
+const readinessCache = new WeakMap<HealthDeps['life'], { readonly checks: Promise<Check[]>; readonly madeAt: number }>()
 
-/** The last checks while they are fresh; those who ask at once wait for the same ones. */
-function current(deps: HealthDeps): Promise<Check[]> {
+/** Returns the last checks while they are fresh. Concurrent requests share one run. */
+function cachedReadiness(deps: HealthDeps): Promise<Check[]> {
   const now = deps.clock.monotonic()
-  const last = kept.get(deps.life)
-  if (last && now - last.madeAt < readinessKeptMs) return last.checks
+  const last = readinessCache.get(deps.life)
+  if (last && now - last.madeAt < readinessCacheMs) return last.checks
   const checks = readiness(deps)
-  kept.set(deps.life, { checks, madeAt: now })
+  readinessCache.set(deps.life, { checks, madeAt: now })
   return checks
 }
 
@@ -56,8 +56,8 @@ export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & Operat
       '/health/ready',
       async () => {
         if (deps.life.stopping) throw new AppError('UNAVAILABLE', 'Not ready: stopping', { retryAfterSeconds: retrySeconds })
-        const checks = await current(deps)
-        const failed = checks.filter(({ name, ok }) => !ok && !onlyShown.has(name)).map(({ name }) => name)
+        const checks = await cachedReadiness(deps)
+        const failed = checks.filter(({ name, ok }) => !ok && !informationalChecks.has(name)).map(({ name }) => name)
         if (failed.length > 0) throw new AppError('UNAVAILABLE', `Not ready: ${failed.join(', ')}`, { retryAfterSeconds: retrySeconds })
         return { status: 'ok' as const, version: deps.build.version, checks }
       },
@@ -77,8 +77,8 @@ export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & Operat
       '/metrics',
       async ({ request }) => {
         const token = /^Bearer (.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
-        const known = deps.config.metricsToken !== undefined && token !== undefined && sameSecret(token, deps.config.metricsToken)
-        if (!known && !isFromHere(request, deps)) {
+        const hasToken = deps.config.metricsToken !== undefined && token !== undefined && sameSecret(token, deps.config.metricsToken)
+        if (!hasToken && !isLocalRequest(request, deps)) {
           throw token === undefined
             ? new AppError('FORBIDDEN', 'Metrics are for this machine, or for a metrics token')
             : new AppError('UNAUTHENTICATED', 'The metrics token is not valid')
@@ -102,8 +102,8 @@ export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & Operat
       },
     )
 
-/** A page of another origin whose name resolves to this machine is on the same loopback, and says its own name in `Host`. */
-function isFromHere(request: Request, { guardedAddress }: Pick<HttpDeps, 'guardedAddress'>): boolean {
+/** Requires a loopback host name as well, since a page of another origin may resolve its name to this machine. */
+function isLocalRequest(request: Request, { guardedAddress }: Pick<HttpDeps, 'guardedAddress'>): boolean {
   const host = request.headers.get('host') ?? URL.parse(request.url)?.host ?? ''
   return !isForwarded(request) && isLoopbackHost(host) && isLoopback(guardedAddress(request) ?? '')
 }

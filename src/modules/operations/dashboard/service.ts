@@ -13,13 +13,13 @@ import { type AttestationDeps, chainMetrics, chainStatuses } from '../../trust/a
 import { type BackupDeps, backupMetrics, isBackupLate } from '../backup/index.ts'
 import { type JobDeps, jobLines } from '../job/index.ts'
 import { type LogShippingDeps, logShippingMetrics } from '../log-shipping/index.ts'
-import { aroundLines, databaseLines, processLines } from './figures.ts'
+import { databaseLines, environmentLines, processLines } from './figures.ts'
 import type { OperationsDeps } from './providers.ts'
 import { operationsStore as store } from './store.ts'
 
 export type Check = { name: string; ok: boolean }
 
-/** Whether the instance can do its work: reads, writes, migrations, space. Told within two seconds or so, whatever the database does. */
+/** Checks whether the instance can work. Returns within about two seconds even if the database hangs. */
 export async function readiness(
   deps: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clock' | 'clockWatch' | 'shared'> &
     Pick<LendingDocumentDeps, 'storeVerdicts'> &
@@ -27,7 +27,7 @@ export async function readiness(
     Pick<MailDeps, 'mailServer' | 'mailHealth'>,
 ): Promise<Check[]> {
   const { db, diskFree, config, keyring, clockWatch, shared, storeVerdicts, mailServer, mailHealth } = deps
-  const isOther = (ofPictures: boolean) =>
+  const isForeignStore = (ofPictures: boolean) =>
     [...storeVerdicts].some(([kind, verdict]) => isOfPictures(kind) === ofPictures && verdict === 'OTHER')
   const checks = {
     databaseReadable: () => store.answers(db.read),
@@ -37,8 +37,8 @@ export async function readiness(
     databaseInPlace: async () => db.isInPlace(),
     keysAtHand: async () => keyring.atHand(),
     clockSteady: async () => clockWatch.isSteady(),
-    ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => !isOther(false) } : {}),
-    ...([...storeVerdicts.keys()].some(isOfPictures) ? { picturesAtHand: async () => !isOther(true) } : {}),
+    ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => !isForeignStore(false) } : {}),
+    ...([...storeVerdicts.keys()].some(isOfPictures) ? { picturesAtHand: async () => !isForeignStore(true) } : {}),
     ...(db.file && config.backupEnabled ? { backupRecent: async () => !isBackupLate(deps) } : {}),
     ...(mailServer === undefined ? {} : { mailServerAnswers: async () => lets(mailHealth.breaker) }),
     ...(shared.state() === 'off' ? {} : { redisReachable: async () => shared.state() === 'here' }),
@@ -56,12 +56,12 @@ type MetricsDeps = Parameters<typeof readiness>[0] &
   WebhookDeps &
   MailDeps &
   Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'clock' | 'config'> &
-  Pick<JobDeps, 'jobBoard'> &
+  Pick<JobDeps, 'jobRunner'> &
   Pick<LiveDeps, 'live'> &
   Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
-/** What the database has to be asked for; what it does not say in time is undefined. */
-async function askedFor(deps: MetricsDeps) {
+/** Reads the figures that need the database; those that are late are undefined. */
+async function readDatabaseFigures(deps: MetricsDeps) {
   const questions = {
     isolated: isolatedProcessors,
     chains: chainStatuses,
@@ -71,23 +71,23 @@ async function askedFor(deps: MetricsDeps) {
     mails: mailFigures,
     bytes: (of: MetricsDeps) => of.serverBytes.fresh(() => store.bytesOnServer(of.db.read)),
   }
-  const known: { -readonly [Name in keyof typeof questions]?: Awaited<ReturnType<(typeof questions)[Name]>> } = {}
+  const results: { -readonly [Name in keyof typeof questions]?: Awaited<ReturnType<(typeof questions)[Name]>> } = {}
   const ask = async (name: keyof typeof questions) => {
-    Object.assign(known, { [name]: await questions[name](deps) })
+    Object.assign(results, { [name]: await questions[name](deps) })
     return true
   }
   await Promise.all((Object.keys(questions) as (keyof typeof questions)[]).map((name) => store.holds(() => ask(name))))
-  return { ...known }
+  return { ...results }
 }
 
 /**
- * The instance in figures, in Prometheus' text format. A database that is away leaves the figures of this process.
- * @param counts of the server: requests, and how late its event loop is
+ * Builds the Prometheus metrics. Without a database, the figures of this process remain.
+ * @param counts figures of the server: requests and event loop delay
  */
 export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): string[] }[]): Promise<string> {
   const { db, breakers } = deps
   const [{ isolated = [], chains = [], byStatus, unfinished, webhooks, mails, bytes }, checks] = await Promise.all([
-    askedFor(deps),
+    readDatabaseFigures(deps),
     readiness(deps),
   ])
   const lines = [
@@ -110,8 +110,8 @@ export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): 
     ...labelled(
       'souk_processor_probes_total',
       'Probes of payment processors that did not answer.',
-      deps.probeCounts.all().map(([words, value]) => {
-        const [processor = '', result = ''] = words.split(' ')
+      deps.probeCounts.all().map(([label, value]) => {
+        const [processor = '', result = ''] = label.split(' ')
         return { labels: { processor, result }, value }
       }),
       'counter',
@@ -124,7 +124,7 @@ export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): 
     ...chainMetrics(deps, chains),
     ...jobLines(deps),
     ...liveMetrics(deps),
-    ...aroundLines(deps, bytes),
+    ...environmentLines(deps, bytes),
     ...labelled('souk_ready', 'Each check of /health/ready: 1 where it holds, 0 where it does not.', [
       ...checks.map(({ name, ok }) => ({ labels: { check: name }, value: ok ? 1 : 0 })),
     ]),

@@ -6,25 +6,25 @@ import { postgresMigrations, sqliteMigrations } from '../../../../db/migrations/
 
 const migrations = engine === 'sqlite' ? sqliteMigrations : postgresMigrations
 
-/** Who asks whether we are ready waits no longer, and takes a late answer for a no. */
+/** A check that takes longer counts as failed. */
 const checkMaxMs = 2_000
 
 export const operationsStore = {
-  /** Whether a check holds, in time and without an error. */
+  /** Returns whether a check passes in time and without an error. */
   holds: (check: () => Promise<boolean>): Promise<boolean> => holdsWithin(checkMaxMs, check),
-  /** Whether the database has every migration of this program. A newer program may have added to them. */
+  /** Returns whether every migration of this program is applied. Newer ones are allowed. */
   async isMigrated(read: Reader): Promise<boolean> {
     const applied = new Set((await read.rows<{ tag: string }>(sql`select tag from souk_migrations`)).map(({ tag }) => tag))
     return migrations.every(({ tag }) => applied.has(tag))
   },
-  /** A write that changes a row to itself: it needs the lock, the log and the disk, like any other. */
+  /** Updates a row to its own value. This needs the lock, the log and the disk like any other write. */
   async touch(tx: Writer): Promise<boolean> {
     const rows = await tx.rows(
       sql`update souk_migrations set applied_at = applied_at where tag = (select min(tag) from souk_migrations) returning tag`,
     )
     return rows.length === 1
   },
-  /** What the database takes up where a server keeps it; undefined of a file. */
+  /** Returns the database size on a server; undefined for an embedded database. */
   async bytesOnServer(read: Reader): Promise<number | undefined> {
     if (engine === 'sqlite') return undefined
     const [row] = await read.rows<{ bytes: number | string }>(sql`select pg_database_size(current_database()) as bytes`)

@@ -1,30 +1,31 @@
 import type { ErrorNote } from '../../../core/error-notes.ts'
 import { type ErrorProject, type ServiceStatus, topErrors } from '../../../core/operations.ts'
 
-export type Kind = 'services' | 'errors' | 'deploys'
-/** What is known of something: as of a moment (milliseconds since the epoch). */
-export type Known<Item> = { readonly asOf: number; readonly items: readonly Item[] }
-export type Shown<Item> = { readonly asOf: string; readonly stale: boolean; readonly items: readonly Item[] }
+export type StatusKind = 'services' | 'errors' | 'deploys'
+/** An answer of a provider and its time (milliseconds since the epoch). */
+export type ProviderAnswer<Item> = { readonly asOf: number; readonly items: readonly Item[] }
+export type AnswerView<Item> = { readonly asOf: string; readonly stale: boolean; readonly items: readonly Item[] }
 
 /** How long an answer is fresh (specification, limits). */
 export const freshMs = 60_000
-/** A job asks anew for what is older. */
+/** The job refreshes answers that are older. */
 export const renewedAfterMs = 25_000
-/** After a failure, and after another one twice that. */
+/** The pause after a failure; it doubles with each further failure. */
 const pauseMs = 5_000
 const pauseMaxMs = 5 * 60_000
 
-/** Whether an answer may be shown as one of now. One of the future comes from a clock that has stepped back. */
-export const isFresh = (known: Known<unknown>, now: number, ms = freshMs): boolean => known.asOf <= now && now - known.asOf < ms
+/** Returns whether an answer is current. An answer from the future comes from a clock that stepped back. */
+export const isFresh = (answer: ProviderAnswer<unknown>, now: number, ms = freshMs): boolean => answer.asOf <= now && now - answer.asOf < ms
 
 /**
- * How long a provider is left alone after so many failures in a row, in milliseconds.
- * @param asked what it asked for itself
+ * Returns the pause after failures in a row, in milliseconds.
+ * @param requestedMs the pause that the provider asks for
  */
-export const pauseAfter = (failures: number, asked = 0): number => Math.max(asked, Math.min(pauseMs * 2 ** (failures - 1), pauseMaxMs))
+export const pauseAfter = (failures: number, requestedMs = 0): number =>
+  Math.max(requestedMs, Math.min(pauseMs * 2 ** (failures - 1), pauseMaxMs))
 
-/** What is told of a process that serves. Times in milliseconds since the epoch. */
-export type Start = {
+/** A server process. Times are milliseconds since the epoch. */
+export type ProcessStart = {
   readonly id: string
   readonly revision: string
   readonly startedAt: number
@@ -32,38 +33,38 @@ export type Start = {
   readonly stoppedAt: number | null
 }
 
-/** A process says so often that it runs; it is taken for running as long as it may have been late with that once. */
-export const beatMs = 60_000
-const quietMaxMs = 150_000
-/** Who has said nothing for so long is not missed any more. */
-export const missedMs = 15 * 60_000
+/** The interval of heartbeats. A process counts as running while at most one heartbeat is late. */
+export const heartbeatMs = 60_000
+const heartbeatTimeoutMs = 150_000
+/** A process without a heartbeat for this long is no longer expected. */
+export const forgottenMs = 15 * 60_000
 
-/** Version and commit: what makes one build another. */
+/** Identifies a build by version and commit. */
 export const revisionOf = (version: string, commit: string | undefined): string => (commit === undefined ? version : `${version}+${commit}`)
 
 /**
- * The services that an instance is made of: the processes that serve, and those of them whose jobs run (they are what says that a process runs).
- * @param starts those of the last quarter of an hour
- * @param selfId this process, which serves
+ * Returns the services of the instance: server processes, and those of them whose jobs run, which send heartbeats.
+ * @param starts of the last quarter of an hour
+ * @param selfId this process
  */
-export function ownServices(starts: readonly Start[], selfId: string, now: number): ServiceStatus[] {
-  const wanted = starts.filter(({ stoppedAt, seenAt }) => stoppedAt === null && now - seenAt < missedMs)
-  const beating = wanted.filter(({ seenAt }) => now - seenAt < quietMaxMs)
-  const serving = wanted.filter((start) => start.id === selfId || beating.includes(start))
-  const newest = wanted.toSorted((one, another) => another.startedAt - one.startedAt)[0]
+export function ownServices(starts: readonly ProcessStart[], selfId: string, now: number): ServiceStatus[] {
+  const expected = starts.filter(({ stoppedAt, seenAt }) => stoppedAt === null && now - seenAt < forgottenMs)
+  const alive = expected.filter(({ seenAt }) => now - seenAt < heartbeatTimeoutMs)
+  const serving = expected.filter((start) => start.id === selfId || alive.includes(start))
+  const newest = expected.toSorted((a, b) => b.startedAt - a.startedAt)[0]
   const isRolling = new Set(serving.map(({ revision }) => revision)).size > 1
   const status = (service: string, running: number): ServiceStatus => ({
     service,
-    desired: wanted.length,
+    desired: expected.length,
     running,
     pending: 0,
     revision: newest?.revision ?? 'unknown',
-    state: wanted.length === 0 ? 'unknown' : running < wanted.length ? 'degraded' : isRolling ? 'rolling' : 'steady',
+    state: expected.length === 0 ? 'unknown' : running < expected.length ? 'degraded' : isRolling ? 'rolling' : 'steady',
   })
-  return [status('server', serving.length), status('jobs', beating.length)]
+  return [status('server', serving.length), status('jobs', alive.length)]
 }
 
-/** The project's own errors out of those of each hour. Nobody can resolve them: all kinds count as unresolved. */
+/** Groups the instance's own errors. All groups count as unresolved. */
 export function ownErrors(notes: readonly ErrorNote[]): ErrorProject {
   const groups = [...Map.groupBy(notes, ({ fingerprint }) => fingerprint)].map(([id, hours]) => ({
     id,
@@ -71,7 +72,7 @@ export function ownErrors(notes: readonly ErrorNote[]): ErrorProject {
     count: sumOf(hours),
     lastSeen: new Date(Math.max(...hours.map(({ lastSeen }) => lastSeen))).toISOString(),
   }))
-  const top = groups.sort((one, other) => other.count - one.count || (one.lastSeen < other.lastSeen ? 1 : -1)).slice(0, topErrors)
+  const top = groups.sort((a, b) => b.count - a.count || (a.lastSeen < b.lastSeen ? 1 : -1)).slice(0, topErrors)
   return { project: 'souk', events: sumOf(notes), unresolved: groups.length, top }
 }
 

@@ -1,3 +1,3 @@
 export { ownHistory } from './own-status.ts'
 export type { PlatformDeps } from './providers.ts'
-export { noteEnd, noteStart, refreshOperations, tendProcess } from './service.ts'
+export { recordHeartbeat, recordStart, recordStop, refreshOperations } from './service.ts'

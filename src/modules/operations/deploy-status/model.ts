@@ -2,7 +2,7 @@ import { t } from 'elysia'
 import { serviceStates } from '../../../core/operations.ts'
 import { fieldsOf, Instant, integer, nullable, oneOf } from '../../../http/schema.ts'
 
-const asked = {
+const answerFields = {
   asOf: t.String({ format: 'date-time', description: 'When the provider was asked, ISO 8601, UTC', maxLength: 40 }),
   stale: t.Boolean({ description: 'The provider does not answer, or not in time: this is its last good answer' }),
 }
@@ -10,7 +10,7 @@ const count = (description: string) => integer({ minimum: 0, description })
 
 export const Services = t.Object(
   {
-    ...asked,
+    ...answerFields,
     services: t.Array(
       t.Object({
         service: t.String(),
@@ -25,7 +25,7 @@ export const Services = t.Object(
 
 export const ErrorSummary = t.Object(
   {
-    ...asked,
+    ...answerFields,
     windowHours: t.Literal(24),
     projects: t.Array(
       t.Object({
@@ -43,7 +43,7 @@ export const ErrorSummary = t.Object(
 
 export const Deploys = t.Object(
   {
-    ...asked,
+    ...answerFields,
     deploys: t.Array(
       t.Object({
         ...fieldsOf(t.String(), 'service', 'environment', 'revision'),

@@ -1,23 +1,23 @@
-/** What an instance tells of itself: the provider that is there when the settings name none. */
+/** The instance as its own provider, if the settings name none. */
 import type { Deps } from '../../../core/deps.ts'
 import { hourMs } from '../../../core/error-notes.ts'
 import { type Deploy, type ErrorProject, errorWindowHours, type ServiceStatus } from '../../../core/operations.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { missedMs, ownErrors, ownServices } from './domain.ts'
+import { forgottenMs, ownErrors, ownServices } from './domain.ts'
 import { platformStore as store } from './store.ts'
 
-/** The processes that serve, by what each last said of itself. */
+/** Returns the processes by their last heartbeats. */
 export async function ownStatuses({ db, clock }: Pick<Deps, 'db' | 'clock'>, processId: string): Promise<ServiceStatus[]> {
   const now = clock.now()
-  return ownServices(await store.startsSeenSince(db.read, now - missedMs), processId, now)
+  return ownServices(await store.startsSeenSince(db.read, now - forgottenMs), processId, now)
 }
 
-/** What was logged as errors, by whole hours that lie within the window. */
+/** Returns the logged errors of whole hours within the window. */
 export async function ownProjects({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<ErrorProject[]> {
   return [ownErrors(await store.errorsSince(db.read, clock.now() - errorWindowHours * hourMs))]
 }
 
-/** When what runs was started for the first time. Who changed what is known elsewhere. */
+/** Returns when the current revision was first started. */
 export async function ownDeploys({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<Deploy[]> {
   const latest = await store.latest(db.read)
   if (!latest) return []
@@ -27,20 +27,20 @@ export async function ownDeploys({ db, config }: Pick<Deps, 'db' | 'config'>): P
   ]
 }
 
-/** The last starts and the errors of the last day, as every process of the instance wrote them down. */
+/** Returns the last starts, and the errors of the last day from all processes. */
 export async function ownHistory({ db, clock }: Pick<Deps, 'db' | 'clock'>) {
   const [starts, errors] = await Promise.all([
     store.startsSeenSince(db.read, 0),
     store.errorsSince(db.read, clock.now() - errorWindowHours * hourMs),
   ])
   return {
-    starts: starts.slice(0, startsTold).map((start) => ({
+    starts: starts.slice(0, startsShown).map((start) => ({
       ...pick(start, 'host', 'version', 'revision'),
       ...isoTimes(pick(start, 'startedAt', 'deployedAt', 'seenAt', 'stoppedAt')),
     })),
     errors: errors
-      .toSorted((one, other) => other.lastSeen - one.lastSeen)
+      .toSorted((a, b) => b.lastSeen - a.lastSeen)
       .map((error) => ({ ...pick(error, 'title', 'count'), ...isoTimes(pick(error, 'hour', 'lastSeen')) })),
   }
 }
-const startsTold = 20
+const startsShown = 20

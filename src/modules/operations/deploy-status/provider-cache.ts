@@ -1,45 +1,46 @@
-/** What a provider last said, and asking it anew: one question at a time, however many want to know. */
+/** Caches the answers of a provider. Concurrent callers share one query. */
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
 import { type Provider, ProviderError } from '../../../core/operations.ts'
 import { aside } from '../../../core/request-context.ts'
-import { isFresh, type Kind, type Known, pauseAfter, renewedAfterMs, type Shown } from './domain.ts'
+import { type AnswerView, isFresh, type ProviderAnswer, pauseAfter, renewedAfterMs, type StatusKind } from './domain.ts'
 import { platformStore as store } from './store.ts'
 
-export type Board<Item> = {
+export type ProviderCache<Item> = {
   readonly provider: string
   /**
-   * What is known now. Waits for the provider as long as a page may wait; then, and where it does not answer, the last good answer is shown as stale.
-   * @throws AppError UNAVAILABLE where there has been none
+   * Returns the current answer. Waits for the provider within the deadline; after that, or if it fails, returns the
+   * last answer as stale.
+   * @throws AppError UNAVAILABLE if there is no answer yet
    */
-  show(): Promise<Shown<Item>>
-  /** Asks anew, unless the last answer is quite new or the provider is to be left alone. For a job. */
+  show(): Promise<AnswerView<Item>>
+  /** Queries the provider unless the answer is recent or the provider is paused. For a job. */
   renew(): Promise<'known' | 'renewed' | 'failed'>
 }
 
-type BoardDeps = Pick<Deps, 'db' | 'clock' | 'log'>
+type CacheDeps = Pick<Deps, 'db' | 'clock' | 'log'>
 const retryAfterSeconds = 5
 
-/** @param inTime what comes of something as long as a page waits, else undefined */
-export function createBoard<Item>(
-  { db, clock, log }: BoardDeps,
-  kind: Kind,
+/** @param withDeadline returns undefined if the work exceeds the deadline of a page */
+export function createProviderCache<Item>(
+  { db, clock, log }: CacheDeps,
+  kind: StatusKind,
   provider: Provider<Item>,
-  inTime: <T>(work: Promise<T>) => Promise<T | undefined>,
-): Board<Item> {
+  withDeadline: <T>(work: Promise<T>) => Promise<T | undefined>,
+): ProviderCache<Item> {
   const { name, source } = provider
-  // What souk tells of itself lies in the same database: kept there, it would only be older.
-  const isKept = name !== 'self'
-  let known: Known<Item> | undefined
-  let asking: Promise<boolean> | undefined
+  // The instance's own status comes from the same database, so it is not stored again.
+  const isStored = name !== 'self'
+  let answer: ProviderAnswer<Item> | undefined
+  let running: Promise<boolean> | undefined
   let failures = 0
-  /** By the monotonic clock. */
+  /** On the monotonic clock. */
   let notBefore = Number.NEGATIVE_INFINITY
 
   async function ask(): Promise<boolean> {
     const asOf = clock.now()
     try {
-      known = { asOf, items: await provider.ask() }
+      answer = { asOf, items: await provider.ask() }
     } catch (error) {
       failures++
       const pause = pauseAfter(failures, error instanceof ProviderError ? error.retryAfterMs : undefined)
@@ -49,56 +50,59 @@ export function createBoard<Item>(
     }
     if (failures > 0) log.info('operations.answers_again', { kind, provider: name, failures })
     failures = 0
-    if (isKept) await keep(known)
+    if (isStored) await storeAnswer(answer)
     return true
   }
 
-  /** What cannot be kept can be shown all the same. */
-  async function keep({ asOf, items }: Known<Item>): Promise<void> {
+  /** An answer that cannot be stored is still shown. */
+  async function storeAnswer({ asOf, items }: ProviderAnswer<Item>): Promise<void> {
     const row = { kind, source, asOf, body: JSON.stringify(items) }
     await aside(() => db.write((tx) => store.keepAnswer(tx, row))).catch((error: unknown) =>
       log.warn('operations.answer_not_kept', { kind, error }),
     )
   }
 
-  /** Whether the provider has answered; it is asked once for all who want to know at the same time. */
+  /** Returns whether the provider answered. Concurrent callers share the query. */
   function askOnce(): Promise<boolean> {
-    asking ??= ask().finally(() => {
-      asking = undefined
+    running ??= ask().finally(() => {
+      running = undefined
     })
-    return asking
+    return running
   }
 
-  /** What another process, or this one before it was started again, was told later than what is known here. */
-  async function lookUp(): Promise<void> {
-    const row = isKept ? await store.answer(db.read, kind, source) : undefined
-    // One of the future comes from a clock that has stepped back: it may be of any age, and is shown where there is nothing else.
-    const isLater = row && (known === undefined || (row.asOf > known.asOf && row.asOf <= clock.now()))
-    if (isLater) known = { asOf: row.asOf, items: itemsOf(row.body) }
+  /** Loads a newer answer that another process, or an earlier run of this one, has stored. */
+  async function loadStored(): Promise<void> {
+    const row = isStored ? await store.answer(db.read, kind, source) : undefined
+    // An answer from the future comes from a clock that stepped back and may be old. It is used only without another.
+    const isLater = row && (answer === undefined || (row.asOf > answer.asOf && row.asOf <= clock.now()))
+    if (isLater) answer = { asOf: row.asOf, items: itemsOf(row.body) }
   }
 
-  const shown = ({ asOf, items }: Known<Item>, stale: boolean): Shown<Item> => ({ asOf: new Date(asOf).toISOString(), stale, items })
+  const viewOf = ({ asOf, items }: ProviderAnswer<Item>, stale: boolean): AnswerView<Item> => ({
+    asOf: new Date(asOf).toISOString(),
+    stale,
+    items,
+  })
 
   return {
     provider: name,
     async show() {
-      if (known && isFresh(known, clock.now())) return shown(known, false)
-      await lookUp()
-      if (known && isFresh(known, clock.now())) return shown(known, false)
-      const isAnswered = clock.monotonic() >= notBefore && (await inTime(askOnce())) === true
-      if (known) return shown(known, !isAnswered)
+      if (answer && isFresh(answer, clock.now())) return viewOf(answer, false)
+      await loadStored()
+      if (answer && isFresh(answer, clock.now())) return viewOf(answer, false)
+      const isAnswered = clock.monotonic() >= notBefore && (await withDeadline(askOnce())) === true
+      if (answer) return viewOf(answer, !isAnswered)
       throw new AppError('UNAVAILABLE', `The provider of ${kind} (${name}) has not answered yet: nothing is known, try again later`, {
         retryAfterSeconds,
       })
     },
     async renew() {
-      await lookUp()
-      if (!isKept || (known && isFresh(known, clock.now(), renewedAfterMs))) return 'known'
+      await loadStored()
+      if (!isStored || (answer && isFresh(answer, clock.now(), renewedAfterMs))) return 'known'
       if (clock.monotonic() < notBefore) return 'failed'
       return (await askOnce()) ? 'renewed' : 'failed'
     },
   }
 }
 
-/** Written here, and by nobody else. */
 const itemsOf = <Item>(body: string): readonly Item[] => JSON.parse(body) as readonly Item[]

@@ -10,7 +10,7 @@ const refusals = errorResponses(401, 403)
 const caching =
   'An answer is shown for a minute. Whoever comes then waits five seconds at most (OPERATIONS_DEADLINE_MS): after that, or when the provider fails, the last good answer is shown with `stale: true`; 503 when there has never been one.'
 
-/** Elysia's types of answers are lists that may be changed. */
+/** Elysia's response types require mutable arrays. */
 const listOf = <Item>(items: readonly Item[]) => items as Item[]
 
 export const platformRoutes = (deps: HttpDeps & PlatformDeps) =>
@@ -18,7 +18,7 @@ export const platformRoutes = (deps: HttpDeps & PlatformDeps) =>
     .get(
       '/admin/operations/services',
       async () => {
-        const { asOf, stale, items } = await deps.boards.services.show()
+        const { asOf, stale, items } = await deps.statusCaches.services.show()
         return { asOf, stale, services: listOf<ServiceStatus>(items) }
       },
       {
@@ -33,12 +33,12 @@ export const platformRoutes = (deps: HttpDeps & PlatformDeps) =>
     .get(
       '/admin/operations/sentry-summary',
       async () => {
-        const { asOf, stale, items } = await deps.boards.errors.show()
+        const { asOf, stale, items } = await deps.statusCaches.errors.show()
         return {
           asOf,
           stale,
           windowHours: errorWindowHours,
-          projects: items.map((one: ErrorProject) => ({ ...one, top: listOf(one.top) })),
+          projects: items.map((project: ErrorProject) => ({ ...project, top: listOf(project.top) })),
         }
       },
       {
@@ -53,7 +53,7 @@ export const platformRoutes = (deps: HttpDeps & PlatformDeps) =>
     .get(
       '/admin/operations/deploys/latest',
       async () => {
-        const { asOf, stale, items } = await deps.boards.deploys.show()
+        const { asOf, stale, items } = await deps.statusCaches.deploys.show()
         return { asOf, stale, deploys: listOf<Deploy>(items) }
       },
       {

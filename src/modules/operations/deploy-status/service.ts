@@ -1,17 +1,17 @@
 import type { Deps } from '../../../core/deps.ts'
 import { hourMs } from '../../../core/error-notes.ts'
 import { errorWindowHours } from '../../../core/operations.ts'
-import { beatMs, revisionOf } from './domain.ts'
+import { heartbeatMs, revisionOf } from './domain.ts'
 import type { PlatformDeps } from './providers.ts'
 import { platformStore as store } from './store.ts'
 
-type Life = Pick<PlatformDeps, 'config' | 'db' | 'clock' | 'build' | 'host' | 'processId' | 'lifeSigns'>
+type ProcessDeps = Pick<PlatformDeps, 'config' | 'db' | 'clock' | 'build' | 'host' | 'processId' | 'heartbeat'>
 
-/** Notes that this process has begun to serve: what it runs, and since when that is deployed. */
-export async function noteStart({ config, db, clock, build, host, processId, lifeSigns }: Life): Promise<void> {
+/** Records the start of this process and since when its revision is deployed. */
+export async function recordStart({ config, db, clock, build, host, processId, heartbeat }: ProcessDeps): Promise<void> {
   const now = clock.now()
   const revision = revisionOf(build.version, config.buildRevision)
-  lifeSigns.lastAt = now
+  heartbeat.lastAt = now
   await db.write(async (tx) => {
     const before = await store.latestStart(tx)
     await store.insertStart(tx, {
@@ -28,20 +28,20 @@ export async function noteStart({ config, db, clock, build, host, processId, lif
   })
 }
 
-/** Says that this process runs, once a minute, and writes down which errors it has logged. For a job of every process. */
-export async function tendProcess(deps: Life & Pick<Deps, 'errorNotes'>): Promise<void> {
+/** Sends a heartbeat once a minute and stores the logged errors. For a job of every process. */
+export async function recordHeartbeat(deps: ProcessDeps & Pick<Deps, 'errorNotes'>): Promise<void> {
   await writeErrors(deps)
-  const { db, clock, processId, lifeSigns } = deps
+  const { db, clock, processId, heartbeat } = deps
   const now = clock.now()
-  if (Math.abs(now - lifeSigns.lastAt) < beatMs) return
-  lifeSigns.lastAt = now
-  const isNoted = await db.write((tx) => store.beat(tx, processId, now, null), { isolation: 'locking' })
-  // Its start could not be written, or so many came after it that its row is gone.
-  if (!isNoted) await noteStart(deps)
+  if (Math.abs(now - heartbeat.lastAt) < heartbeatMs) return
+  heartbeat.lastAt = now
+  const isRecorded = await db.write((tx) => store.beat(tx, processId, now, null), { isolation: 'locking' })
+  // The start was not recorded, or its row was removed since.
+  if (!isRecorded) await recordStart(deps)
 }
 
-/** Notes that this process ends, and what it has logged until now. */
-export async function noteEnd(deps: Life & Pick<Deps, 'errorNotes'>): Promise<void> {
+/** Records the stop of this process and its logged errors. */
+export async function recordStop(deps: ProcessDeps & Pick<Deps, 'errorNotes'>): Promise<void> {
   await writeErrors(deps)
   const now = deps.clock.now()
   await deps.db.write((tx) => store.beat(tx, deps.processId, now, now), { isolation: 'locking' })
@@ -59,8 +59,10 @@ async function writeErrors({ db, clock, errorNotes }: Pick<Deps, 'db' | 'clock' 
   }
 }
 
-/** Asks the outside providers anew, so that who opens a page need not wait. What fails is in the log, and what was known is kept. */
-export async function refreshOperations({ boards }: Pick<PlatformDeps, 'boards'>): Promise<Record<string, string>> {
-  const outcomes = await Promise.all(Object.entries(boards).map(async ([kind, board]) => [kind, await board.renew()]))
+/**
+ * Refreshes the answers of external providers, so that pages do not wait. Failures are logged and keep the last answer.
+ */
+export async function refreshOperations({ statusCaches }: Pick<PlatformDeps, 'statusCaches'>): Promise<Record<string, string>> {
+  const outcomes = await Promise.all(Object.entries(statusCaches).map(async ([kind, board]) => [kind, await board.renew()]))
   return Object.fromEntries(outcomes)
 }

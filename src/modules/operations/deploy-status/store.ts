@@ -2,20 +2,20 @@ import { and, desc, eq, gte, isNull, lt, ne, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import { errorEvents, operationsAnswers, processStarts } from '../../../../db/schema/platform.ts'
 import type { ErrorNote } from '../../../core/error-notes.ts'
-import type { Kind } from './domain.ts'
+import type { StatusKind } from './domain.ts'
 
 export type StartRow = typeof processStarts.$inferSelect
 type AnswerRow = typeof operationsAnswers.$inferSelect
 
-/** Starts that are kept. */
+/** The number of stored starts. */
 const startsMax = 200
-/** Clocks of processes differ by no more. */
+/** The largest expected difference between the clocks of processes. */
 const clocksDifferMs = 60_000
-/** Kinds in one statement. */
-const notesAtOnce = 100
+/** Rows per statement. */
+const notesBatch = 100
 
 export const platformStore = {
-  /** What the last start is to be compared with. */
+  /** Runs in the write of a start. */
   async latestStart(tx: Writer): Promise<StartRow | undefined> {
     const [row] = await tx.select().from(processStarts).orderBy(desc(processStarts.startedAt), desc(processStarts.id)).limit(1)
     return row
@@ -32,28 +32,28 @@ export const platformStore = {
     const oldest = sql`(select started_at from process_starts order by started_at desc limit 1 offset ${startsMax})`
     await tx.delete(processStarts).where(lt(processStarts.startedAt, oldest))
   },
-  /** Of a process on a file all others are over: two cannot have it. */
+  /** An embedded database has one process, so all other starts have ended. */
   async endOthers(tx: Writer, id: string): Promise<void> {
     await tx
       .update(processStarts)
       .set({ stoppedAt: sql`${processStarts.seenAt}` })
       .where(and(isNull(processStarts.stoppedAt), ne(processStarts.id, id)))
   },
-  /** @returns whether there is a row of that process */
+  /** @returns false if the process has no row */
   async beat(tx: Writer, id: string, at: number, stoppedAt: number | null): Promise<boolean> {
-    const { id: of } = processStarts
-    return (await tx.update(processStarts).set({ seenAt: at, stoppedAt }).where(eq(of, id)).returning({ id: of })).length > 0
+    const { id: idColumn } = processStarts
+    return (await tx.update(processStarts).set({ seenAt: at, stoppedAt }).where(eq(idColumn, id)).returning({ id: idColumn })).length > 0
   },
 
-  /** Adds to what was counted already, and forgets the hours before `forgetBefore`. */
+  /** Adds to stored counts and removes hours before `forgetBefore`. */
   async addErrors(tx: Writer, notes: readonly ErrorNote[], forgetBefore: number): Promise<void> {
     await tx.delete(errorEvents).where(lt(errorEvents.hour, forgetBefore))
-    // In one order: processes that do this at once do not wait for each other in a circle.
-    const rows = notes.toSorted((one, other) => one.hour - other.hour || (one.fingerprint < other.fingerprint ? -1 : 1))
-    for (let at = 0; at < rows.length; at += notesAtOnce)
+    // A fixed order, so that concurrent writes do not deadlock.
+    const rows = notes.toSorted((a, b) => a.hour - b.hour || (a.fingerprint < b.fingerprint ? -1 : 1))
+    for (let at = 0; at < rows.length; at += notesBatch)
       await tx
         .insert(errorEvents)
-        .values(rows.slice(at, at + notesAtOnce))
+        .values(rows.slice(at, at + notesBatch))
         .onConflictDoUpdate({
           target: [errorEvents.hour, errorEvents.fingerprint],
           set: {
@@ -66,7 +66,7 @@ export const platformStore = {
     return read.select().from(errorEvents).where(gte(errorEvents.hour, hour))
   },
 
-  async answer(read: Reader, kind: Kind, source: string): Promise<Pick<AnswerRow, 'asOf' | 'body'> | undefined> {
+  async answer(read: Reader, kind: StatusKind, source: string): Promise<Pick<AnswerRow, 'asOf' | 'body'> | undefined> {
     const { asOf, body } = operationsAnswers
     const [row] = await read
       .select({ asOf, body })
@@ -75,7 +75,10 @@ export const platformStore = {
       .limit(1)
     return row
   },
-  /** Keeps an answer, unless a later one of the same provider is there. One that is later than clocks differ is of a clock that has stepped back. */
+  /**
+   * Stores an answer unless a later one exists. A time too far ahead comes from a clock that stepped back and is
+   * replaced.
+   */
   async keepAnswer(tx: Writer, row: AnswerRow): Promise<void> {
     await tx
       .insert(operationsAnswers)

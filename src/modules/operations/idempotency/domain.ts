@@ -1,27 +1,33 @@
-/** What sealed answers are bound to. */
+/** The context that answers are sealed with. */
 export const answerSeal = (scope: string, key: string): string => `idempotency/${scope}/${key}`
 
-/** Longer bodies are deflated: an order says most words many times, and what is long is kept apart from its row. Characters. */
-const packedFrom = 512
-/** What no JSON begins with, before a body that is deflated, as base64. */
-const packed = '~'
+/**
+ * Bodies from this length are compressed, in characters. Orders repeat most words, and PostgreSQL stores long values
+ * outside the row.
+ */
+const compressFrom = 512
+/** Precedes a compressed body (base64). No JSON begins with it. */
+const compressedMark = '~'
 
-/** A kept answer as it is sealed: its status, a space, and its body as JSON. */
-export function keptText(status: number, answer: unknown): string {
+/** Encodes an answer for sealing: status, space, body as JSON. */
+export function encodeAnswer(status: number, answer: unknown): string {
   const body = JSON.stringify(answer) ?? 'null'
-  return `${status} ${body.length < packedFrom ? body : packed + pack(body)}`
+  return `${status} ${body.length < compressFrom ? body : compressedMark + compress(body)}`
 }
 
-/** What `keptText` made, or the versions before it, which had the body as a text in JSON. */
-export function keptOf(text: string): { status: number; body: string } {
+/** Decodes the text of `encodeAnswer` or of earlier versions, which stored JSON. */
+export function decodeAnswer(text: string): { status: number; body: string } {
   if (text.startsWith('{')) return JSON.parse(text) as { status: number; body: string }
   const end = text.indexOf(' ')
   const body = text.slice(end + 1)
-  return { status: Number(text.slice(0, end)), body: body.startsWith(packed) ? unpack(body.slice(packed.length)) : body }
+  return {
+    status: Number(text.slice(0, end)),
+    body: body.startsWith(compressedMark) ? decompress(body.slice(compressedMark.length)) : body,
+  }
 }
 
-// The least effort makes it less than a third as long, and more of it hardly less: the row of an order stays under the 2,000 bytes from which
-// Postgres keeps a part of it elsewhere.
-const pack = (text: string): string =>
+// Level 1 reduces to less than a third; higher levels add little. The row of an order stays below 2,000 bytes, above
+// which PostgreSQL stores parts elsewhere.
+const compress = (text: string): string =>
   Buffer.from(Bun.deflateSync(Buffer.from(text), { library: 'libdeflate', level: 1 })).toString('base64')
-const unpack = (text: string): string => Buffer.from(Bun.inflateSync(Buffer.from(text, 'base64'))).toString('utf8')
+const decompress = (text: string): string => Buffer.from(Bun.inflateSync(Buffer.from(text, 'base64'))).toString('utf8')

@@ -1,1 +1,1 @@
-export { eraseAnswers, forgetExpiredKeys } from './service.ts'
+export { eraseAnswers, removeExpiredKeys } from './service.ts'

@@ -6,25 +6,25 @@ import type { Claim, Idempotency } from '../../../core/idempotency.ts'
 import { isOver, leaseMs } from '../../../core/leases.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { dayMs } from '../../../lib/day.ts'
-import { answerSeal, keptOf, keptText } from './domain.ts'
+import { answerSeal, decodeAnswer, encodeAnswer } from './domain.ts'
 import { type IdempotencyRow, removeExpired, idempotencyStore as store } from './store.ts'
 
-/** Most work is done long before its lease runs out. */
+/** Most work ends long before its lease. */
 const inFlightRetrySeconds = 1
-/** Of a key that others claim and release all the time. */
+/** Attempts for a key that other requests keep claiming and releasing. */
 const claimTriesMax = 5
-/** Keys of one write. */
-const forgottenAtOnce = 500
-const keptMs = dayMs
-/** Attempts that are remembered while the database is away: the leases of more run out by themselves. */
+/** Keys per write. */
+const removalBatch = 500
+const keyLifetimeMs = dayMs
+/** Ended attempts to remember while the database is away. The leases of others expire. */
 const endedMax = 10_000
 
-type Mine = { scope: string; key: string; attempt: string }
+type OwnedKey = { scope: string; key: string; attempt: string }
 
 /**
- * Keys that make a request have its effect once. A key is claimed in a write before the effect, under a lease; its answer
- * is stored in the effect's own write. An attempt that vanished leaves a lease that runs out, and the next one works again; on a file that
- * nobody else has, at once.
+ * Creates the store of idempotency keys. A key is claimed under a lease before the effect, and its answer is stored in
+ * the effect's own write.
+ * After a crash the lease expires and the next attempt continues; on an embedded database it continues at once.
  */
 export function createIdempotency({
   db,
@@ -33,11 +33,11 @@ export function createIdempotency({
   keyring,
   config,
 }: Pick<Deps, 'db' | 'clock' | 'newId' | 'keyring' | 'config'>): Idempotency {
-  /** Attempts of this process that have ended, and what the database could not be told of them yet. */
+  /** Ended attempts of this process with the write that the database still lacks. */
   const ended = new Map<string, (tx: Writer) => Promise<unknown>>()
-  /** Attempts of this process that are at work. */
+  /** Running attempts of this process. */
   const atWork = new Set<string>()
-  /** A file has one server: whatever attempt is none of this process died with the one before. */
+  /** An embedded database has one server, so attempts of other processes are dead. */
   const isAlone = config.databaseUrl.startsWith('file:')
 
   return {
@@ -46,42 +46,42 @@ export function createIdempotency({
       const hasEnded = ({ leaseUntil, attempt }: IdempotencyRow) =>
         isOver(leaseUntil, now) || ended.has(attempt) || (isAlone && !atWork.has(attempt))
       const attempt = newId('attempt')
-      const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keptMs, sealedAnswer: null }
-      const mine = { scope, key, attempt }
+      const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keyLifetimeMs, sealedAnswer: null }
+      const owned = { scope, key, attempt }
       let resumed = false
       const takeKey = async (tx: Writer): Promise<IdempotencyRow | undefined> => {
         for (let tries = 0; tries < claimTriesMax; tries++) {
           resumed = false
           if (await store.insert(tx, row)) return undefined
-          const known = await store.find(tx, row)
-          // Released between the two by whoever had it.
-          if (!known) continue
-          const forgotten = known.expiresAt <= now
-          resumed = !forgotten && known.fingerprint === fingerprint && known.sealedAnswer === null && hasEnded(known)
-          if (!forgotten && !resumed) return known
+          const existing = await store.find(tx, row)
+          // Released between the two statements.
+          if (!existing) continue
+          const isExpired = existing.expiresAt <= now
+          resumed = !isExpired && existing.fingerprint === fingerprint && existing.sealedAnswer === null && hasEnded(existing)
+          if (!isExpired && !resumed) return existing
           await store.replace(tx, row)
           return undefined
         }
         throw new DatabaseUnavailable('a key comes and goes')
       }
-      const lost = (error: unknown): never => {
+      const handleLostClaim = (error: unknown): never => {
         atWork.delete(attempt)
         if (!(error instanceof DatabaseOutcomeUnknown)) throw error
-        // Nothing but a claim is lost, and if it was kept nobody works under it.
-        end(mine, (tx) => (resumed ? store.handOver(tx, mine) : store.release(tx, mine)))
+        // Only a claim is lost. If it was stored, no attempt works under it.
+        end(owned, (tx) => (resumed ? store.handOver(tx, owned) : store.release(tx, owned)))
         throw new DatabaseUnavailable('the claim of a key was lost at its commit')
       }
-      // Before the others can find its row.
+      // Added before other requests can find the row.
       atWork.add(attempt)
-      // As most are: a key that nobody has used.
-      const claim = await db.write((tx) => store.insertAlone(tx, row), inLine('claim', scope)).catch(lost)
-      if (await claim.known) return claimed(mine, false)
-      const found = await db.write(takeKey, locking).catch(lost)
-      if (!found) return claimed(mine, resumed)
+      // The common case: an unused key.
+      const claim = await db.write((tx) => store.insertAlone(tx, row), inLine('claim', scope)).catch(handleLostClaim)
+      if (await claim.known) return createClaim(owned, false)
+      const existing = await db.write(takeKey, locking).catch(handleLostClaim)
+      if (!existing) return createClaim(owned, resumed)
       atWork.delete(attempt)
-      if (found.fingerprint !== fingerprint) return { kind: 'mismatch' }
-      if (found.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
-      return { kind: 'replay', ...keptOf(keyring.unseal(found.sealedAnswer, answerSeal(scope, key))) }
+      if (existing.fingerprint !== fingerprint) return { kind: 'mismatch' }
+      if (existing.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
+      return { kind: 'replay', ...decodeAnswer(keyring.unseal(existing.sealedAnswer, answerSeal(scope, key))) }
     },
     async tellEnded() {
       for (const [attempt, how] of ended) {
@@ -91,56 +91,56 @@ export function createIdempotency({
     },
   }
 
-  /** Does something with a key whose attempt has ended. While the database cannot be told, this process remembers. */
-  async function settle(mine: Mine, how: (tx: Writer) => Promise<unknown>): Promise<void> {
+  /** Writes the end of an attempt. While the database is away, the process remembers it. */
+  async function settle(owned: OwnedKey, how: (tx: Writer) => Promise<unknown>): Promise<void> {
     try {
       await db.write(how, locking)
     } catch (error) {
-      end(mine, how)
+      end(owned, how)
       throw error
     } finally {
-      atWork.delete(mine.attempt)
+      atWork.delete(owned.attempt)
     }
   }
 
-  function end({ attempt }: Mine, how: (tx: Writer) => Promise<unknown>): void {
+  function end({ attempt }: OwnedKey, how: (tx: Writer) => Promise<unknown>): void {
     if (ended.size < endedMax) ended.set(attempt, how)
   }
 
-  function claimed(mine: Mine, resumed: boolean): Claim {
-    const sealed = (status: number, answer: unknown) => keyring.seal(keptText(status, answer), answerSeal(mine.scope, mine.key))
+  function createClaim(owned: OwnedKey, resumed: boolean): Claim {
+    const sealed = (status: number, answer: unknown) => keyring.seal(encodeAnswer(status, answer), answerSeal(owned.scope, owned.key))
     return {
       kind: 'claimed',
       resumed,
       keep: async (tx, status, answer, isSure = false) => {
-        if (isSure) return store.answerSurely(tx, mine, sealed(status, answer))
-        const stillMine = await store.answer(tx, mine, sealed(status, answer))
-        if (!stillMine) throw new AppError('CONFLICT', 'Another request under this idempotency-key took over')
-        tx.afterCommit(() => void atWork.delete(mine.attempt))
+        if (isSure) return store.answerSurely(tx, owned, sealed(status, answer))
+        const isOwned = await store.answer(tx, owned, sealed(status, answer))
+        if (!isOwned) throw new AppError('CONFLICT', 'Another request under this idempotency-key took over')
+        tx.afterCommit(() => void atWork.delete(owned.attempt))
       },
-      fail: (status, answer) => settle(mine, (tx) => store.answer(tx, mine, sealed(status, answer))),
-      release: () => settle(mine, (tx) => store.release(tx, mine)),
-      handOver: () => settle(mine, (tx) => store.handOver(tx, mine)),
-      renew: () => db.write((tx) => store.renew(tx, mine, clock.now(), leaseMs), locking),
+      fail: (status, answer) => settle(owned, (tx) => store.answer(tx, owned, sealed(status, answer))),
+      release: () => settle(owned, (tx) => store.release(tx, owned)),
+      handOver: () => settle(owned, (tx) => store.handOver(tx, owned)),
+      renew: () => db.write((tx) => store.renew(tx, owned, clock.now(), leaseMs), locking),
     }
   }
 }
 
-/** Forgets the keys whose day has passed: in small writes, so that nobody waits long behind one. */
-export async function forgetExpiredKeys({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+/** Removes keys after their day, in small writes that delay no others. */
+export async function removeExpiredKeys({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const now = clock.now()
-  await inBatches(forgottenAtOnce, () => db.write((tx) => removeExpired(tx, now, forgottenAtOnce)))
+  await inBatches(removalBatch, () => db.write((tx) => removeExpired(tx, now, removalBatch)))
 }
 
-const lookedAtAtOnce = 200
-/** What a request is answered whose answer was about somebody who is erased: its effect stays, and does not come again. */
-const erased = { statusCode: 404, message: 'What this was about was erased', error: 'Not Found' }
+const scanBatch = 200
+/** Replaces an answer about an erased person. The effect stays and is not repeated. */
+const erasedAnswer = { statusCode: 404, message: 'What this was about was erased', error: 'Not Found' }
 
 /**
- * Takes the kept answers of a shop's requests away that are about somebody: their keys stay used, so that nothing happens twice. In pieces,
- * between which others have the thread.
- * @param isAbout of the body of an answer, as JSON
- * @returns how many it were
+ * Erases stored answers of a shop that are about a person. Their keys stay used, so that nothing happens twice.
+ * Yields the thread between batches.
+ * @param isAbout receives the body of an answer as JSON
+ * @returns how many
  */
 export async function eraseAnswers(
   { db, keyring }: Pick<Deps, 'db' | 'keyring'>,
@@ -150,18 +150,23 @@ export async function eraseAnswers(
   let count = 0
   let last: Pick<IdempotencyRow, 'scope' | 'key'> | undefined
   do {
-    const rows = await store.answersOf(db.read, shopId, last, lookedAtAtOnce)
-    const found = rows.filter(({ scope, key, sealedAnswer }) => {
-      const { status, body } = keptOf(keyring.unseal(sealedAnswer ?? '', answerSeal(scope, key)))
+    const rows = await store.answersOf(db.read, shopId, last, scanBatch)
+    const matching = rows.filter(({ scope, key, sealedAnswer }) => {
+      const { status, body } = decodeAnswer(keyring.unseal(sealedAnswer ?? '', answerSeal(scope, key)))
       return status < 400 && isAbout(body)
     })
-    if (found.length > 0)
+    if (matching.length > 0)
       await db.write(async (tx) => {
-        for (const row of found)
-          await store.exchange(tx, row, row.sealedAnswer ?? '', keyring.seal(keptText(404, erased), answerSeal(row.scope, row.key)))
+        for (const row of matching)
+          await store.exchange(
+            tx,
+            row,
+            row.sealedAnswer ?? '',
+            keyring.seal(encodeAnswer(404, erasedAnswer), answerSeal(row.scope, row.key)),
+          )
       }, locking)
-    count += found.length
-    last = rows[lookedAtAtOnce - 1]
+    count += matching.length
+    last = rows[scanBatch - 1]
     await new Promise((resume) => setImmediate(resume))
   } while (last)
   return count

@@ -8,7 +8,7 @@ type Key = Pick<IdempotencyRow, 'scope' | 'key'>
 
 type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 
-/** What was stored stays: a refusal that comes after it must not deny it. */
+/** A stored answer is final: a later refusal must not replace it. */
 const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), isNull(idempotencyKeys.sealedAnswer))
 const insert = insertOf(idempotencyKeys, 'skip', 'key')
 const find = lockedRowsOf(idempotencyKeys, ['scope', 'key'])
@@ -19,11 +19,11 @@ const renew = changeOf(idempotencyKeys, and(unanswered, gt(idempotencyKeys.lease
 const release = prepare((queries) => queries.delete(idempotencyKeys).where(unanswered))
 
 export const idempotencyStore = {
-  /** False when the key is there already. */
+  /** Returns false if the key exists. */
   insert,
-  /** The same as all that a write does: it is known with its commit. */
+  /** Inserts as the only statement of a write; the result is known at the commit. */
   insertAlone: (tx: Writer, row: IdempotencyRow): Promise<KnownLater<boolean>> => knownLater(insert(tx, row)),
-  /** As it stands, in a write that has it to itself from then on. */
+  /** Locks the row. */
   async find(tx: Writer, { scope, key }: Key): Promise<IdempotencyRow | undefined> {
     return tx.first(find, { scope, key })
   },
@@ -33,11 +33,11 @@ export const idempotencyStore = {
       .set(row)
       .where(and(eq(idempotencyKeys.scope, row.scope), eq(idempotencyKeys.key, row.key)))
   },
-  /** False when another attempt has taken the key over, or an answer is there already. */
+  /** Returns false if another attempt took over or an answer is stored. */
   async answer(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<boolean> {
     return answer(tx, { sealedAnswer }, { scope, key, attempt })
   },
-  /** The same, which nobody waits for: where it would be false, the write throws NothingChanged. */
+  /** Does not wait for the result. The write throws NothingChanged if the row did not match. */
   async answerSurely(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<void> {
     await answerSurely(tx, { sealedAnswer }, { scope, key, attempt })
   },
@@ -45,11 +45,11 @@ export const idempotencyStore = {
   async handOver(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {
     await handOver(tx, { leaseUntil: 0 }, { scope, key, attempt })
   },
-  /** Makes the lease of an attempt longer, if it has not ended. */
+  /** Extends the lease of an attempt unless it has ended. */
   async renew(tx: Writer, { scope, key, attempt }: Attempt, now: number, ms: number): Promise<void> {
     await renew(tx, { leaseUntil: now + ms }, { scope, key, attempt, now })
   },
-  /** Some of the answers that are kept of a shop's requests, by scope and key, from behind one on. */
+  /** Reads stored answers of a shop by scope and key, after a key. */
   async answersOf(from: Pick<Reader, 'select'>, shopId: string, after: Key | undefined, limit: number) {
     const { scope, key, sealedAnswer } = idempotencyKeys
     return from
@@ -59,7 +59,7 @@ export const idempotencyStore = {
       .orderBy(asc(scope), asc(key))
       .limit(limit)
   },
-  /** Puts another answer in the place of one, if that is still the one. */
+  /** Replaces an answer if it is unchanged. */
   async exchange(tx: Writer, { scope, key }: Key, before: string, sealedAnswer: string): Promise<void> {
     await tx
       .update(idempotencyKeys)
@@ -71,7 +71,7 @@ export const idempotencyStore = {
   },
 }
 
-/** Removes keys whose time is over. Returns how many. */
+/** Removes expired keys. Returns how many. */
 export async function removeExpired(tx: Writer, now: number, limit: number): Promise<number> {
   const rows = await tx.rows(
     sql`delete from idempotency_keys where (scope, key) in

@@ -5,114 +5,119 @@ import { openSchedule, type Schedule } from '../../../core/schedule.ts'
 import { pick } from '../../../lib/objects.ts'
 import { createTally } from '../../../lib/prometheus.ts'
 import type { LiveDeps } from '../../messaging/live-events/index.ts'
-import { errorText, holdMs, type JobStatus, leaseMs, lostError, mergedRuns, rareMs, runsOf, stuckAfter, tellEveryMs } from './domain.ts'
-import { ended, nothingTold, toldOf, withOthers } from './progress.ts'
-import type { JobRow, JobStore, Told } from './store.ts'
+import { errorText, holdMs, type JobStatus, leaseMs, lostError, mergedRuns, progressWriteMs, rareMs, runsOf, stuckAfter } from './domain.ts'
+import { mergeProgress, noProgress, progressOf, withEndedRun } from './progress.ts'
+import type { JobProgress, JobRow, JobStore } from './store.ts'
 
-/** What came of a run. SKIPPED: it was not one. */
-export type Outcome = { readonly result: 'OK' | 'SKIPPED' } | { readonly result: 'FAILED'; readonly error: unknown }
-/** A job of the table, and what it does; it throws nothing. */
-export type Runnable = { readonly name: JobName; readonly perform: () => Promise<Outcome> }
+/** The result of a run. SKIPPED: there was nothing to do. */
+export type RunOutcome = { readonly result: 'OK' | 'SKIPPED' } | { readonly result: 'FAILED'; readonly error: unknown }
+/** A job with its work. `perform` never throws. */
+export type Runnable = { readonly name: JobName; readonly perform: () => Promise<RunOutcome> }
 
-/** When it began, by the clock and by the one that nobody sets. */
-type Run = { readonly at: number; readonly since: number; isStuck: boolean }
-type Job = Runnable & {
+/** `at`: the start by the clock; `since`: the start by the monotonic clock. */
+type ActiveRun = { readonly at: number; readonly since: number; isStuck: boolean }
+type ScheduledJob = Runnable & {
   readonly entry: JobEntry
   readonly pattern: string | undefined
   readonly schedule: Schedule | undefined
   readonly intervalMs: number
   readonly stuckAfterMs: number
   readonly isRare: boolean
-  readonly runs: Set<Run>
-  told: Told
-  /** Something of it is not in the database yet. */
+  readonly runs: Set<ActiveRun>
+  progress: JobProgress
+  /** Has progress that is not written yet. */
   isNew: boolean
-  /** Somebody asked for a run while one was under way. */
+  /** A run was requested while one was running. */
   isRequested: boolean
-  /** The run that begins was asked for. */
+  /** The starting run was requested. */
   wasRequested: boolean
 }
 
-const busyMs = 60_000
-/** A run that takes longer is noted in its row at once, for other processes and for whoever starts after a crash. Of shorter ones a commit each would be too much. */
-const notedMs = 5_000
+const catchUpMinMs = 60_000
+/**
+ * A longer run is written at once, for other processes and for the time after a crash. Shorter runs would cost a commit
+ * each.
+ */
+const longRunMs = 5_000
 
-type BoardDeps = { readonly liveNotes: Pick<LiveDeps['liveNotes'], 'note'> } & Pick<
+type JobRunnerDeps = { readonly liveNotes: Pick<LiveDeps['liveNotes'], 'note'> } & Pick<
   Deps,
   'db' | 'config' | 'clock' | 'log' | 'processName'
 > & { readonly jobStore: JobStore }
-export type JobBoard = ReturnType<typeof createJobBoard>
+export type JobRunner = ReturnType<typeof createJobRunner>
 
 /**
- * Runs the jobs of this process: each never twice at once, but for those that see to that themselves. Of several processes on one
- * database one runs a job, the one that holds its row: it says by a number that goes up that it lives, and whoever has seen the number
- * stand still for `leaseMs` takes the job over by one conditional write. Each measures that by its own clock that nobody sets, so that
- * clocks which differ or jump change nothing. A job whose run is stuck is given back. On a file this process is alone, and writes no
- * such rows. What came of runs is kept in memory and written once a minute, at the stop, and at once where it is news.
+ * Runs the jobs of this process. A job never runs twice at once unless it allows that.
+ * One process runs a job: the holder of its row, which raises a number as a heartbeat. Whoever sees the number
+ * unchanged for `leaseMs` takes over with one conditional write.
+ * Each process measures this on its own monotonic clock, so wrong clocks do not matter. A stuck job is released.
+ * On an embedded database there are no such rows. Progress is kept in memory and written once a minute, at the stop,
+ * and at once if it is news.
  */
-export function createJobBoard({ db, config, clock, log, processName, liveNotes, jobStore: store }: BoardDeps) {
-  const alone = config.databaseUrl.startsWith('file:')
-  const jobs = new Map<JobName, Job>()
-  const underWay = new Set<Promise<void>>()
+export function createJobRunner({ db, config, clock, log, processName, liveNotes, jobStore: store }: JobRunnerDeps) {
+  const isAlone = config.databaseUrl.startsWith('file:')
+  const jobs = new Map<JobName, ScheduledJob>()
+  const running = new Set<Promise<void>>()
   const counts = createTally()
-  /** Of each job that another process holds: what was last seen of its row, and when. */
-  const seen = new Map<string, Pick<JobRow, 'holder' | 'beat'> & { at: number }>()
-  let held = new Set<string>()
+  /** The last seen state of the rows of other holders, with the time. */
+  const lastSeen = new Map<string, Pick<JobRow, 'holder' | 'beat'> & { at: number }>()
+  let heldJobs = new Set<string>()
   let heldUntil = Number.NEGATIVE_INFINITY
   let rows = new Map<string, JobRow>()
-  let toldAt = clock.monotonic()
-  let hasBegun = false
+  let writtenAt = clock.monotonic()
+  let hasStarted = false
   let isStopping = false
-  let isAway = false
-  let beating: Promise<void> | undefined
+  let isDatabaseAway = false
+  let currentBeat: Promise<void> | undefined
 
-  /** Whether it is for this process to run a job. */
-  const isOurs = ({ name, entry }: Job): boolean => alone || isOfEach(entry) || (held.has(name) && clock.monotonic() < heldUntil)
-  const isBusy = ({ runs, entry }: Job): boolean => runs.size > 0 && !entry.overlaps
+  /** Returns whether this process runs the job. */
+  const isOurs = ({ name, entry }: ScheduledJob): boolean =>
+    isAlone || isOfEach(entry) || (heldJobs.has(name) && clock.monotonic() < heldUntil)
+  const isBusy = ({ runs, entry }: ScheduledJob): boolean => runs.size > 0 && !entry.overlaps
 
-  async function perform(job: Job): Promise<void> {
-    const run: Run = { at: clock.now(), since: clock.monotonic(), isStuck: false }
+  async function perform(job: ScheduledJob): Promise<void> {
+    const run: ActiveRun = { at: clock.now(), since: clock.monotonic(), isStuck: false }
     job.runs.add(run)
-    const isTold = job.isRare || job.wasRequested
+    const isReported = job.isRare || job.wasRequested
     job.wasRequested = false
-    if (isTold) liveNotes.note({ name: 'job.started', shopId: null, data: { job: job.name } })
-    const [outcome] = await Promise.all([job.perform(), isTold ? begun(job, run) : undefined])
+    if (isReported) liveNotes.note({ name: 'job.started', shopId: null, data: { job: job.name } })
+    const [outcome] = await Promise.all([job.perform(), isReported ? recordStart(job, run) : undefined])
     job.runs.delete(run)
     counts.add(`${job.name} ${outcome.result}`)
     if (run.isStuck) log.warn('job.ended_after_all', { job: job.name, afterMs: clock.monotonic() - run.since })
-    tellEnd(job, run, outcome.result, isTold)
-    if (isOurs(job)) await note(job, run, outcome, isTold)
-    if (job.isRequested) await takeUp(job.name)
+    notifyEnd(job, run, outcome.result, isReported)
+    if (isOurs(job)) await recordEnd(job, run, outcome, isReported)
+    if (job.isRequested) await startRequested(job.name)
   }
 
-  /** Whoever follows the jobs hears of a run that they were told began, and of all that come to something else than the one before. */
-  function tellEnd(job: Job, run: Run, result: Outcome['result'], isTold: boolean): void {
-    const isOther = result !== 'SKIPPED' && job.told.result !== null && job.told.result !== result
-    if (!isTold && !isOther) return
+  /** Notifies live clients of the end of reported runs, and of runs with another result than the last one. */
+  function notifyEnd(job: ScheduledJob, run: ActiveRun, result: RunOutcome['result'], isReported: boolean): void {
+    const isChanged = result !== 'SKIPPED' && job.progress.result !== null && job.progress.result !== result
+    if (!isReported && !isChanged) return
     const durationMs = Math.round(clock.monotonic() - run.since)
     liveNotes.note({ name: 'job.finished', shopId: null, data: { job: job.name, result, durationMs } })
   }
 
-  /** Writes that a run has begun of which people are told: where its process ends before it does, whoever has the job next tells that it was lost. */
-  async function begun(job: Job, run: Run): Promise<void> {
+  /** Records the start of a reported run, so that the next holder can report it as lost after a crash. */
+  async function recordStart(job: ScheduledJob, run: ActiveRun): Promise<void> {
     if (!isOurs(job) || isOfEach(job.entry) || isStopping) return
-    job.told = { ...job.told, runningSince: run.at }
+    job.progress = { ...job.progress, runningSince: run.at }
     job.isNew = true
-    await tell([job])
+    await writeProgress([job])
   }
 
-  /** Keeps what came of a run; writes it where that is news, or people were told that it began. */
-  async function note(job: Job, run: Run, outcome: Outcome, isTold: boolean): Promise<void> {
+  /** Records the end of a run. Writes at once if it is news or its start was reported. */
+  async function recordEnd(job: ScheduledJob, run: ActiveRun, outcome: RunOutcome, isReported: boolean): Promise<void> {
     if (outcome.result === 'SKIPPED') {
-      if (job.told.runningSince !== run.at) return
-      job.told = { ...job.told, runningSince: null }
+      if (job.progress.runningSince !== run.at) return
+      job.progress = { ...job.progress, runningSince: null }
       job.isNew = true
-      return isStopping ? undefined : tell([job])
+      return isStopping ? undefined : writeProgress([job])
     }
     const endedAt = clock.now()
     const isOk = outcome.result === 'OK'
-    const isNews = isTold || job.told.result !== outcome.result || run.isStuck
-    job.told = ended(job.told, {
+    const isNews = isReported || job.progress.result !== outcome.result || run.isStuck
+    job.progress = withEndedRun(job.progress, {
       startedAt: run.at,
       endedAt,
       durationMs: Math.round(clock.monotonic() - run.since),
@@ -120,31 +125,31 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
       error: outcome.result === 'FAILED' ? errorText(outcome.error) : null,
     })
     job.isNew = true
-    if (isNews && !isStopping) await tell([job])
+    if (isNews && !isStopping) await writeProgress([job])
   }
 
   /** Starts a run that `stop` waits for. */
-  function start(job: Job): Promise<void> {
-    const work = perform(job).finally(() => underWay.delete(work))
-    underWay.add(work)
+  function start(job: ScheduledJob): Promise<void> {
+    const work = perform(job).finally(() => running.delete(work))
+    running.add(work)
     return work
   }
 
-  /** The time of a job has come: runs it, unless another process does, or it is running. */
+  /** Runs a job on schedule unless another process holds it or it is running. */
   async function tick(name: JobName): Promise<void> {
     const job = jobs.get(name)
     if (job && !isStopping && isOurs(job) && !isBusy(job)) await start(job)
   }
 
-  /** Runs a job that somebody has asked for, where that is for this process to do; later, while it is running. */
-  async function takeUp(name: JobName): Promise<void> {
+  /** Runs a requested job if this process holds it; after the current run if it is running. */
+  async function startRequested(name: JobName): Promise<void> {
     const job = jobs.get(name)
     if (!job || isStopping || !isOurs(job)) return
     job.isRequested = isBusy(job)
     if (job.isRequested) return
     try {
-      // With its beginning: a process that ends in between leaves word of it.
-      if (!(await aside(() => db.write((tx) => store.take(tx, name, clock.now()))))) return
+      // Removes the request and stores the start in one write, so that a crash leaves a trace.
+      if (!(await aside(() => db.write((tx) => store.takeRequest(tx, name, clock.now()))))) return
       job.wasRequested = true
       await start(job)
     } catch (error) {
@@ -152,53 +157,53 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
     }
   }
 
-  /** Somebody asked for a run, by a row: it is taken up here where that is for this process, or nobody has the job yet. */
+  /** Handles a request for a run: here if this process holds the job or nobody does. */
   const poke = (name: JobName): Promise<void> => {
     const job = jobs.get(name)
-    return job && !isOurs(job) ? beat() : takeUp(name)
+    return job && !isOurs(job) ? beat() : startRequested(name)
   }
 
-  /** Writes what is known of jobs, in one commit. */
-  async function tell(which: readonly Job[]): Promise<void> {
-    const news = which.filter(({ isNew }) => isNew).toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    if (news.length === 0) return
-    for (const job of news) job.isNew = false
+  /** Writes the progress of jobs in one commit. */
+  async function writeProgress(candidates: readonly ScheduledJob[]): Promise<void> {
+    const changedJobs = candidates.filter(({ isNew }) => isNew).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    if (changedJobs.length === 0) return
+    for (const job of changedJobs) job.isNew = false
     try {
       await aside(() =>
         db.write(
           async (tx) => {
-            for (const { name, entry, told } of news) {
+            for (const { name, entry, progress } of changedJobs) {
               const row = isOfEach(entry) ? await store.find(tx, name) : undefined
-              const all = row ? { ...told, lastRuns: mergedRuns(runsOf(told), runsOf(row)) } : told
-              await store.tell(tx, name, all, alone || isOfEach(entry) ? undefined : processName)
+              const merged = row ? { ...progress, lastRuns: mergedRuns(runsOf(progress), runsOf(row)) } : progress
+              await store.saveProgress(tx, name, merged, isAlone || isOfEach(entry) ? undefined : processName)
             }
           },
           { isolation: 'locking' },
         ),
       )
     } catch (error) {
-      for (const job of news) job.isNew = true
-      log.warn('jobs.not_kept', { jobs: news.map(({ name }) => name), error })
+      for (const job of changedJobs) job.isNew = true
+      log.warn('jobs.not_kept', { jobs: changedJobs.map(({ name }) => name), error })
     }
   }
 
-  /** Notes which runs are under way for long, and says of those that are stuck that they are. */
-  async function lookForLong(): Promise<void> {
-    const news: Job[] = []
+  /** Records long runs and logs stuck ones. */
+  async function checkLongRuns(): Promise<void> {
+    const changedJobs: ScheduledJob[] = []
     for (const job of jobs.values()) {
       const [oldest] = job.runs
       if (!oldest) continue
       const forMs = clock.monotonic() - oldest.since
-      if (forMs >= notedMs && job.told.runningSince !== oldest.at) {
-        job.told = { ...job.told, runningSince: oldest.at }
+      if (forMs >= longRunMs && job.progress.runningSince !== oldest.at) {
+        job.progress = { ...job.progress, runningSince: oldest.at }
         job.isNew = true
-        news.push(job)
+        changedJobs.push(job)
       }
       for (const run of job.runs) {
         const runsMs = clock.monotonic() - run.since
         if (run.isStuck || runsMs < job.stuckAfterMs) continue
         run.isStuck = true
-        news.push(job)
+        changedJobs.push(job)
         log.error('job.stuck', {
           job: job.name,
           forMs: runsMs,
@@ -206,70 +211,73 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
         })
       }
     }
-    await tell(news)
+    await writeProgress(changedJobs)
   }
 
-  /** Takes what is known of a job from its row, when it comes to this process; a run that was under way then was lost. */
-  function learn(job: Job, row: JobRow): void {
-    job.told = toldOf(row)
+  /** Loads the stored progress of a job that this process takes over. A run that was active is lost. */
+  function adoptRow(job: ScheduledJob, row: JobRow): void {
+    job.progress = progressOf(row)
     if (row.runningSince === null) return
     const lost = { startedAt: row.runningSince, endedAt: null, durationMs: null, result: 'LOST', error: lostError } as const
-    job.told = ended(job.told, lost)
+    job.progress = withEndedRun(job.progress, lost)
     job.isNew = true
     liveNotes.note({ name: 'job.finished', shopId: null, data: { job: job.name, result: 'LOST', durationMs: null } })
     log.warn('job.lost', { job: job.name, advice: lostError })
   }
 
-  /** Runs a job now that had its time while nobody ran it, where its next is far. */
-  function makeUp(job: Job): void {
+  /** Runs a job at once if its scheduled time was missed and the next one is far away. */
+  function catchUp(job: ScheduledJob): void {
     const now = clock.now()
     const missed = job.schedule?.last(now)
-    if (!job.isRare || missed === undefined || job.told.startedAt === null || missed <= job.told.startedAt) return
-    if ((job.schedule?.next(now) ?? now) - now > busyMs) void tick(job.name)
+    if (!job.isRare || missed === undefined || job.progress.startedAt === null || missed <= job.progress.startedAt) return
+    if ((job.schedule?.next(now) ?? now) - now > catchUpMinMs) void tick(job.name)
   }
 
-  /** Says that the jobs that are held are, gives back those that are stuck, and takes over those that nobody has. */
-  async function hold(): Promise<void> {
+  /** Renews leases, releases stuck jobs, and takes over free ones. */
+  async function maintainLeases(): Promise<void> {
     const sentAt = clock.monotonic()
     const isStuck = (name: string) => [...(jobs.get(name as JobName)?.runs ?? [])].some((run) => run.isStuck)
-    const [kept, given] = [[...held].filter((name) => !isStuck(name)), [...held].filter(isStuck)] as [JobName[], JobName[]]
-    if (given.length > 0) await write((tx) => store.release(tx, processName, given))
-    const still = kept.length > 0 ? await write((tx) => store.renew(tx, processName, kept)) : []
-    if (still.length < kept.length)
+    const [renewable, stuckNames] = [[...heldJobs].filter((name) => !isStuck(name)), [...heldJobs].filter(isStuck)] as [
+      JobName[],
+      JobName[],
+    ]
+    if (stuckNames.length > 0) await write((tx) => store.release(tx, processName, stuckNames))
+    const stillHeld = renewable.length > 0 ? await write((tx) => store.renew(tx, processName, renewable)) : []
+    if (stillHeld.length < renewable.length)
       log.warn('jobs.taken_over', {
-        jobs: kept.filter((name) => !still.includes(name)),
+        jobs: renewable.filter((name) => !stillHeld.includes(name)),
         advice: 'this process stood still for longer than a lease lasts',
       })
-    held = new Set(still)
+    heldJobs = new Set(stillHeld)
     heldUntil = sentAt + holdMs
     const free = [...jobs.values()].flatMap((job) => {
       const row = rows.get(job.name)
       const isWanted = job.pattern !== undefined || row?.requestedAt != null
-      return row && !isOfEach(job.entry) && !held.has(job.name) && job.runs.size === 0 && isWanted && isFree(row) ? [row] : []
+      return row && !isOfEach(job.entry) && !heldJobs.has(job.name) && job.runs.size === 0 && isWanted && isFree(row) ? [row] : []
     })
     if (free.length === 0) return
     for (const name of await write((tx) => store.claim(tx, processName, free))) {
       const [job, row] = [jobs.get(name as JobName), rows.get(name)]
-      held.add(name)
+      heldJobs.add(name)
       if (!job || !row) continue
-      learn(job, row)
-      makeUp(job)
+      adoptRow(job, row)
+      catchUp(job)
     }
   }
 
   const write = (work: Parameters<typeof db.write<string[]>>[0]) => aside(() => db.write(work, { isolation: 'locking' }))
 
-  /** Whether nobody holds a row, or its holder has not been heard of for as long as a lease lasts. */
+  /** Returns whether a row has no holder, or its holder was silent for a lease. */
   function isFree({ name, holder, beat }: JobRow): boolean {
     if (holder === null || holder === processName) return true
-    const before = seen.get(name)
+    const before = lastSeen.get(name)
     const now = clock.monotonic()
     if (before?.holder === holder && before.beat === beat) return now - before.at >= leaseMs
-    seen.set(name, { holder, beat, at: now })
+    lastSeen.set(name, { holder, beat, at: now })
     return false
   }
 
-  async function read(): Promise<void> {
+  async function readRows(): Promise<void> {
     rows = new Map((await store.all()).map((row) => [row.name, row]))
     const missing = [...jobs.keys()].filter((name) => !rows.has(name))
     if (missing.length === 0) return
@@ -278,56 +286,57 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
   }
 
   async function beatOnce(): Promise<void> {
-    await lookForLong()
+    await checkLongRuns()
     try {
-      const isFirst = !hasBegun
-      if (isFirst || !alone) await read()
+      const isFirst = !hasStarted
+      if (isFirst || !isAlone) await readRows()
       if (isFirst)
         for (const job of jobs.values()) {
           const row = rows.get(job.name)
-          if (!row || !(alone || isOfEach(job.entry))) continue
-          if (alone) learn(job, row)
-          else job.told = toldOf({ ...row, runningSince: null })
+          if (!row || !(isAlone || isOfEach(job.entry))) continue
+          if (isAlone) adoptRow(job, row)
+          else job.progress = progressOf({ ...row, runningSince: null })
         }
-      hasBegun = true
-      if (!alone) await hold()
-      if (isFirst) for (const job of jobs.values()) beginOne(job)
-      for (const { name, requestedAt } of isFirst || !alone ? rows.values() : []) if (requestedAt !== null) void takeUp(name as JobName)
-      if (isAway) log.info('jobs.database_back')
-      isAway = false
+      hasStarted = true
+      if (!isAlone) await maintainLeases()
+      if (isFirst) for (const job of jobs.values()) startInitially(job)
+      for (const { name, requestedAt } of isFirst || !isAlone ? rows.values() : [])
+        if (requestedAt !== null) void startRequested(name as JobName)
+      if (isDatabaseAway) log.info('jobs.database_back')
+      isDatabaseAway = false
     } catch (error) {
-      if (!isAway)
+      if (!isDatabaseAway)
         log.warn('jobs.database_away', { error, advice: 'jobs of which one process runs each wait, where several share the database' })
-      isAway = true
+      isDatabaseAway = true
     }
-    if (clock.monotonic() - toldAt < tellEveryMs) return
-    toldAt = clock.monotonic()
-    await tell([...jobs.values()])
+    if (clock.monotonic() - writtenAt < progressWriteMs) return
+    writtenAt = clock.monotonic()
+    await writeProgress([...jobs.values()])
   }
 
-  function beginOne(job: Job): void {
+  function startInitially(job: ScheduledJob): void {
     if (job.entry.atStart && job.pattern !== undefined) void tick(job.name)
-    else if (alone) makeUp(job)
+    else if (isAlone) catchUp(job)
   }
 
-  /** Looks after leases, requests, runs that take long, and what is to be written. Called every 10 seconds. */
+  /** Maintains leases, requests, long runs and pending progress. Called every 10 seconds. */
   function beat(): Promise<void> {
-    beating ??= beatOnce().finally(() => {
-      beating = undefined
+    currentBeat ??= beatOnce().finally(() => {
+      currentBeat = undefined
     })
-    return isStopping ? Promise.resolve() : beating
+    return isStopping ? Promise.resolve() : currentBeat
   }
 
-  /** The jobs of this process, from now on. */
-  async function begin(given: readonly Runnable[]): Promise<void> {
-    for (const one of given) {
-      const entry = jobTable[one.name]
-      const pattern = patternOf(one.name, config)
+  /** Sets the jobs of this process and starts them. */
+  async function begin(runnables: readonly Runnable[]): Promise<void> {
+    for (const runnable of runnables) {
+      const entry = jobTable[runnable.name]
+      const pattern = patternOf(runnable.name, config)
       const schedule = pattern === undefined ? undefined : await openSchedule(pattern)
-      const { intervalMs, stuckAfterMs } = pacesOf(entry, schedule, clock.now())
+      const { intervalMs, stuckAfterMs } = timingOf(entry, schedule, clock.now())
       const isRare = intervalMs >= rareMs
-      jobs.set(one.name, {
-        ...one,
+      jobs.set(runnable.name, {
+        ...runnable,
         entry,
         pattern,
         schedule,
@@ -335,7 +344,7 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
         stuckAfterMs,
         isRare,
         runs: new Set(),
-        told: nothingTold,
+        progress: noProgress,
         isNew: false,
         isRequested: false,
         wasRequested: false,
@@ -344,16 +353,16 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
     await beat()
   }
 
-  /** Begins nothing more, waits for what runs, keeps what is known, and gives back what is held. */
+  /** Starts no more runs, waits for running ones, writes progress and releases leases. */
   async function stop(): Promise<void> {
     isStopping = true
-    await Promise.all([...underWay, beating])
-    await tell([...jobs.values()])
-    if (held.size > 0)
-      await write((tx) => store.release(tx, processName, [...held] as JobName[])).catch((error: unknown) =>
+    await Promise.all([...running, currentBeat])
+    await writeProgress([...jobs.values()])
+    if (heldJobs.size > 0)
+      await write((tx) => store.release(tx, processName, [...heldJobs] as JobName[])).catch((error: unknown) =>
         log.warn('jobs.not_released', { error }),
       )
-    held = new Set()
+    heldJobs = new Set()
   }
 
   const isRunning = (name: JobName, row: JobRow | undefined): boolean => {
@@ -361,7 +370,7 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
     return job && (isOurs(job) || job.runs.size > 0) ? isBusy(job) : (row?.runningSince ?? null) !== null
   }
 
-  /** What is known of every job. */
+  /** Returns the state of every job. */
   async function statuses(): Promise<JobStatus[]> {
     const now = clock.now()
     const stored = new Map((await store.all()).map((row) => [row.name, row]))
@@ -372,23 +381,27 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
         const entry = jobTable[name]
         const pattern = patternOf(name, config)
         const schedule = job?.schedule ?? (pattern === undefined ? undefined : await openSchedule(pattern))
-        const known = row ? toldOf(row) : nothingTold
-        const told = !(job && isOurs(job) && hasBegun) ? known : isOfEach(entry) ? withOthers(job.told, known) : job.told
+        const storedProgress = row ? progressOf(row) : noProgress
+        const progress = !(job && isOurs(job) && hasStarted)
+          ? storedProgress
+          : isOfEach(entry)
+            ? mergeProgress(job.progress, storedProgress)
+            : job.progress
         const [oldest] = job?.runs ?? []
-        const runningSince = oldest?.at ?? told.runningSince
-        const { stuckAfterMs } = pacesOf(entry, schedule, now)
+        const runningSince = oldest?.at ?? progress.runningSince
+        const { stuckAfterMs } = timingOf(entry, schedule, now)
         const isStuck = oldest
           ? [...(job?.runs ?? [])].some((run) => run.isStuck)
           : runningSince !== null && now - runningSince >= stuckAfterMs
         const state = isStuck ? 'stuck' : runningSince !== null ? 'running' : pattern === undefined ? 'off' : 'idle'
-        const holder = isOfEach(entry) ? null : alone ? (jobs.size > 0 ? processName : null) : (row?.holder ?? null)
+        const holder = isOfEach(entry) ? null : isAlone ? (jobs.size > 0 ? processName : null) : (row?.holder ?? null)
         const nextRun = schedule?.next(now) ?? null
         return {
           name,
           pattern,
           everyProcess: isOfEach(entry),
           holder,
-          ...told,
+          ...progress,
           state,
           idleBecause: idleBecause(name, config) ?? null,
           runningSince,
@@ -399,15 +412,15 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
     )
   }
 
-  /** What is known of jobs without asking the database, for the metrics. */
+  /** Returns figures for the metrics without reading the database. */
   const figures = () => ({
     counts: counts.all(),
     jobs: [...jobs.values()].map((job) => {
       const row = rows.get(job.name)
-      const told = isOurs(job) || !row ? job.told : toldOf(row)
+      const progress = isOurs(job) || !row ? job.progress : progressOf(row)
       return {
         name: job.name,
-        ...pick(told, 'succeededAt', 'durationMs'),
+        ...pick(progress, 'succeededAt', 'durationMs'),
         intervalMs: Number.isFinite(job.intervalMs) ? job.intervalMs : null,
         running: job.runs.size,
         stuck: [...job.runs].filter((run) => run.isStuck).length,
@@ -418,8 +431,8 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
   return { begin, tick, beat, poke, stop, statuses, isRunning, figures }
 }
 
-/** What lies between two runs of a job, and after how long one of them counts as stuck. */
-function pacesOf({ stuckAfterMs }: JobEntry, schedule: Schedule | undefined, now: number): { intervalMs: number; stuckAfterMs: number } {
+/** Returns the interval of a job and when a run counts as stuck. */
+function timingOf({ stuckAfterMs }: JobEntry, schedule: Schedule | undefined, now: number): { intervalMs: number; stuckAfterMs: number } {
   const next = schedule?.next(now)
   const intervalMs = next === undefined ? Number.POSITIVE_INFINITY : (schedule?.next(next) ?? Number.POSITIVE_INFINITY) - next
   return { intervalMs, stuckAfterMs: stuckAfterMs ?? stuckAfter(intervalMs) }

@@ -1,25 +1,23 @@
-/** What is told of a job's runs. */
+/** The progress of a job's runs. */
 import type { JobRun } from '../../../../db/schema/jobs.ts'
 import { pick } from '../../../lib/objects.ts'
 import { mergedRuns, runsOf, withRun } from './domain.ts'
-import type { JobRow, Told } from './store.ts'
+import type { JobProgress, JobRow } from './store.ts'
 
-/** Of a job of which nothing is known yet. */
-export const nothingTold: Told = {
+export const noProgress: JobProgress = {
   ...{ runningSince: null, startedAt: null, endedAt: null, durationMs: null, result: null, error: null, lastRuns: null, succeededAt: null },
 }
-/** What a row says. */
-export const toldOf = (row: JobRow): Told =>
+export const progressOf = (row: JobRow): JobProgress =>
   pick(row, 'runningSince', 'startedAt', 'endedAt', 'durationMs', 'result', 'error', 'lastRuns', 'succeededAt')
-/** What is told of a job once a run of it has ended. */
-export const ended = (told: Told, run: JobRun): Told => ({
-  ...{ runningSince: null, lastRuns: withRun(runsOf(told), run) },
+/** Adds an ended run. */
+export const withEndedRun = (progress: JobProgress, run: JobRun): JobProgress => ({
+  ...{ runningSince: null, lastRuns: withRun(runsOf(progress), run) },
   ...run,
-  succeededAt: run.result === 'OK' ? run.endedAt : told.succeededAt,
+  succeededAt: run.result === 'OK' ? run.endedAt : progress.succeededAt,
 })
-/** What this process tells of a job that each runs, with the runs of the others that are known. */
-export function withOthers(told: Told, others: Told): Told {
-  const lastRuns = mergedRuns(runsOf(told), runsOf(others))
+/** Merges the progress of this process with the stored one, for jobs that every process runs. */
+export function mergeProgress(own: JobProgress, stored: JobProgress): JobProgress {
+  const lastRuns = mergedRuns(runsOf(own), runsOf(stored))
   const [last] = lastRuns
-  return { ...told, ...(last && last.startedAt !== told.startedAt ? last : {}), lastRuns }
+  return { ...own, ...(last && last.startedAt !== own.startedAt ? last : {}), lastRuns }
 }

@@ -6,28 +6,28 @@ import { isoTimes } from '../../../lib/objects.ts'
 import { labelled } from '../../../lib/prometheus.ts'
 import { audited } from '../audit/index.ts'
 import { type JobView, jobView } from './domain.ts'
-import { createJobBoard } from './job-status.ts'
+import { createJobRunner } from './job-status.ts'
 import type { JobDeps } from './providers.ts'
 import { createJobStore } from './store.ts'
 
-/** Every job: its last run, how it stands, and when it runs next. */
-export const listJobs = async ({ jobBoard }: Pick<JobDeps, 'jobBoard'>): Promise<JobView[]> => (await jobBoard.statuses()).map(jobView)
+/** Lists every job with its state, its last runs and its next run. */
+export const listJobs = async ({ jobRunner }: Pick<JobDeps, 'jobRunner'>): Promise<JobView[]> => (await jobRunner.statuses()).map(jobView)
 
-/** The same by the database alone, for a process that runs none of them. */
+/** Lists jobs from the database alone, for a process that runs none. */
 export function storedJobs(deps: Pick<Deps, 'db' | 'config' | 'clock' | 'log' | 'processName'>): Promise<JobView[]> {
-  return listJobs({ jobBoard: createJobBoard({ ...deps, jobStore: createJobStore(deps.db), liveNotes: { note: () => undefined } }) })
+  return listJobs({ jobRunner: createJobRunner({ ...deps, jobStore: createJobStore(deps.db), liveNotes: { note: () => undefined } }) })
 }
 
-/** @throws AppError NOT_FOUND for what is no job */
+/** @throws AppError NOT_FOUND for an unknown job */
 export function assertJob(name: string): JobName {
   if (!isJobName(name)) throw new AppError('NOT_FOUND', 'No such job')
   return name
 }
 
 /**
- * Has a job run now, also one that is switched off. It begins at once where this process runs it, and otherwise within 10 seconds in
- * the one that does; asked for twice before it has begun, it runs once.
- * @throws AppError NOT_FOUND for what is no job, CONFLICT while it runs, and where the settings leave it nothing to do
+ * Requests a run, also of a job that is switched off. It starts at once if this process holds the job, otherwise within
+ * 10 seconds. Repeated requests before the start are one run.
+ * @throws AppError NOT_FOUND for an unknown job; CONFLICT while it runs and if the settings leave it nothing to do
  */
 export async function requestRun(
   deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'config'> & JobDeps,
@@ -35,33 +35,33 @@ export async function requestRun(
   named: string,
 ): Promise<{ name: JobName; requestedAt: string }> {
   const name = assertJob(named)
-  const { jobBoard: board, jobStore: store, clock, config } = deps
+  const { jobRunner: runner, jobStore: store, clock, config } = deps
   const why = idleBecause(name, config)
   if (why !== undefined) throw new AppError('CONFLICT', `The job has nothing to do: ${why}`)
   const requested = await audited(deps, change, { action: 'job.requested', subject: name }, async (tx, tell) => {
     const row = await store.find(tx, name)
-    if (board.isRunning(name, row)) throw new AppError('CONFLICT', 'The job is running')
+    if (runner.isRunning(name, row)) throw new AppError('CONFLICT', 'The job is running')
     if (!row) await store.add(tx, [name])
     const requestedAt = row?.requestedAt ?? clock.now()
     if (!row?.requestedAt) await store.request(tx, name, requestedAt)
     tell({ before: { requestedAt: row?.requestedAt ?? null }, after: { requestedAt } })
     return { name, ...isoTimes({ requestedAt }) }
   })
-  void board.poke(name)
+  void runner.poke(name)
   return requested
 }
 
-/** All of a job are there from the beginning: the first failure is then seen to come. */
+/** Every result has a series from the start, so that the first failure shows as an increase. */
 const outcomes = ['OK', 'FAILED', 'SKIPPED'] as const
 
-/** Jobs in figures, in Prometheus' text format: what this process knows of them. */
-export function jobLines({ jobBoard }: Pick<JobDeps, 'jobBoard'>): string[] {
-  const { jobs, counts } = jobBoard.figures()
-  const ended = new Map(counts)
+/** Builds Prometheus metrics of the jobs of this process. */
+export function jobLines({ jobRunner }: Pick<JobDeps, 'jobRunner'>): string[] {
+  const { jobs, counts } = jobRunner.figures()
+  const runCounts = new Map(counts)
   const of = (value: (job: (typeof jobs)[number]) => number | null) =>
     jobs.flatMap((job) => {
-      const known = value(job)
-      return known === null ? [] : [{ labels: { job_name: job.name }, value: known }]
+      const figure = value(job)
+      return figure === null ? [] : [{ labels: { job_name: job.name }, value: figure }]
     })
   return [
     ...labelled(
@@ -85,7 +85,7 @@ export function jobLines({ jobBoard }: Pick<JobDeps, 'jobBoard'>): string[] {
       jobs.flatMap(({ name }) =>
         outcomes.map((result) => ({
           labels: { job_name: name, result: result.toLowerCase() },
-          value: ended.get(`${name} ${result}`) ?? 0,
+          value: runCounts.get(`${name} ${result}`) ?? 0,
         })),
       ),
       'counter',

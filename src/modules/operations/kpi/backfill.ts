@@ -1,98 +1,106 @@
 import type { Aside, Database } from '../../../../db/engine.ts'
 import { dayNumberOf, dayText, type KpiPart, kpiParts } from './domain.ts'
-import { dayBefore, differencesOf } from './facts-store.ts'
-import { type MendDeps, mendDay } from './repair.ts'
+import { dayBefore, findDifferences } from './facts-store.ts'
+import { type RepairDeps, repairDay } from './repair.ts'
 import { kpiStore as store } from './store.ts'
 
 const minute = 60_000
-/** Between two lines of the log that say how far a first count is. */
+/** The interval of progress log entries. */
 const progressMs = minute / 2
 
-/** How often a day is counted of which something changed meanwhile; the night mends what is left. */
-const triesOfDay = 5
+/** Attempts per day while sales continue. The nightly job repairs the rest. */
+const dayTries = 5
 
-/** After every day that there is anything of. */
+/** After every day with data. */
 const endOfDays = 1_000_000
 
 /**
- * Counts what was there before figures were kept: once, those of the dashboards and those of shops by themselves. Others buy and read meanwhile; until it has
- * ended whoever asks for what is being counted is told that nobody can tell yet. One that is broken off goes on behind the last day that it had counted, and of
- * two processes neither counts twice.
+ * Counts the figures of the time before they were stored: first the network's, then the shops'. Sales continue
+ * meanwhile.
+ * Reads of a part that is being counted get UNAVAILABLE. An aborted run continues after the last counted day, also in
+ * another process.
  */
-export async function fillKpis(deps: MendDeps): Promise<void> {
+export async function backfillKpis(deps: RepairDeps): Promise<void> {
   const { db, life } = deps
-  // Until it is known: whoever asks before that would be told of a past without sales.
+  // Set before the first read, which would otherwise show a past without sales.
   life.countingPast = 'NETWORK'
   for (const part of kpiParts) {
-    if ((await store.filledAt(db.read, part)) === undefined && !(await fillPart(deps, part))) return
+    if ((await store.filledAt(db.read, part)) === undefined && !(await backfillPart(deps, part))) return
     life.countingPast = part === 'NETWORK' ? 'SHOPS' : undefined
   }
 }
 
-/** Day by day from the newest back, so that what people look at first is there first. @returns false where the process ends before that */
-async function fillPart(deps: MendDeps, part: KpiPart): Promise<boolean> {
+/**
+ * Counts from the newest day back, since recent days are read most.
+ * @returns false if the process stops before the end
+ */
+async function backfillPart(deps: RepairDeps, part: KpiPart): Promise<boolean> {
   const { db, log, clock, life } = deps
-  const aside = db.aside()
+  const reader = db.aside()
   try {
-    let [count, toldAt] = [0, clock.now()]
-    let day = await dayBefore(aside, (await store.countedFrom(db.read, part)) ?? endOfDays)
+    let [count, loggedAt] = [0, clock.now()]
+    let day = await dayBefore(reader, (await store.countedFrom(db.read, part)) ?? endOfDays)
     while (day !== undefined) {
       if (life.stopping) return false
-      const done = day
-      await countDay(deps, aside, done, part)
-      await db.write((tx) => store.setCountedFrom(tx, part, done))
+      const countedDay = day
+      await countDay(deps, reader, countedDay, part)
+      await db.write((tx) => store.setCountedFrom(tx, part, countedDay))
       count++
-      if (clock.now() - toldAt >= progressMs) {
-        toldAt = clock.now()
-        log.info('kpis.counting', { figures: part, day: dayText(done), days: count })
+      if (clock.now() - loggedAt >= progressMs) {
+        loggedAt = clock.now()
+        log.info('kpis.counting', { figures: part, day: dayText(countedDay), days: count })
       }
-      day = await dayBefore(aside, done)
+      day = await dayBefore(reader, countedDay)
     }
     await db.write((tx) => store.setFilled(tx, part, clock.now()))
     if (count > 0) log.info('kpis.counted', { figures: part, days: count })
     return true
   } finally {
-    aside.close()
+    reader.close()
   }
 }
 
-/** @returns how many figures were made up */
-async function countDay(deps: MendDeps, aside: Pick<Aside, 'rows'>, day: number, part: KpiPart): Promise<number> {
-  let mended = 0
-  for (let left = triesOfDay; left > 0; left--) {
-    const found = await differencesOf(aside, day, [part])
-    const made = (await mendDay(deps, day, found, true)).length
-    mended += made
-    if (made === found.length) break
+/** @returns how many figures were written */
+async function countDay(deps: RepairDeps, reader: Pick<Aside, 'rows'>, day: number, part: KpiPart): Promise<number> {
+  let repaired = 0
+  for (let triesLeft = dayTries; triesLeft > 0; triesLeft--) {
+    const differences = await findDifferences(reader, day, [part])
+    const written = (await repairDay(deps, day, differences, true)).length
+    repaired += written
+    if (written === differences.length) break
   }
-  return mended
+  return repaired
 }
-
-/** How often it is looked, and for how long after the past was counted: until then an upgrade of all processes has ended, and a night has mended the rest. */
-const [lookedEveryMs, lookedForMs] = [10 * minute, 24 * 60 * minute]
-const lookedAt = new WeakMap<Database, number>()
 
 /**
- * Counts figures of shops anew of yesterday and today, where a process of a version that has none may have folded sales beside this one: at the first call of a
- * process, and every ten minutes of the day after the past was counted. On SQLite no two versions run beside each other.
- * @returns how many figures it made up
+ * How often, and for how long after the backfill, recent days are counted again. By then an upgrade of all processes
+ * has ended, and the nightly job repairs the rest.
  */
-export async function recountShops(deps: MendDeps): Promise<number> {
+const [recountEveryMs, recountForMs] = [10 * minute, 24 * 60 * minute]
+const lastRecounts = new WeakMap<Database, number>()
+
+/**
+ * Counts the shops' figures of yesterday and today again. During an upgrade on PostgreSQL, processes of a version
+ * without these figures may fold sales.
+ * Runs at the first call, then every ten minutes for a day after the backfill.
+ * @returns how many figures were written
+ */
+export async function recountShops(deps: RepairDeps): Promise<number> {
   const { db, clock, log } = deps
   const now = clock.now()
-  const last = lookedAt.get(db)
-  if (db.file !== undefined || (last !== undefined && last <= now && now < last + lookedEveryMs)) return 0
+  const last = lastRecounts.get(db)
+  if (db.file !== undefined || (last !== undefined && last <= now && now < last + recountEveryMs)) return 0
   const filledAt = await store.filledAt(db.read, 'SHOPS')
-  if (filledAt === undefined || (last !== undefined && now > filledAt + lookedForMs)) return 0
-  lookedAt.set(db, now)
-  const [aside, today] = [db.aside(), dayNumberOf(now)]
+  if (filledAt === undefined || (last !== undefined && now > filledAt + recountForMs)) return 0
+  lastRecounts.set(db, now)
+  const [reader, today] = [db.aside(), dayNumberOf(now)]
   try {
-    let mended = 0
-    for (const day of [today - 1, today]) mended += await countDay(deps, aside, day, 'SHOPS')
-    if (mended > 0)
-      log.warn('kpis.shops_recounted', { figures: mended, reason: 'folded by a process of a version that keeps none of shops' })
-    return mended
+    let repaired = 0
+    for (const day of [today - 1, today]) repaired += await countDay(deps, reader, day, 'SHOPS')
+    if (repaired > 0)
+      log.warn('kpis.shops_recounted', { figures: repaired, reason: 'folded by a process of a version that keeps none of shops' })
+    return repaired
   } finally {
-    aside.close()
+    reader.close()
   }
 }

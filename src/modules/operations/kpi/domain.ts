@@ -6,74 +6,74 @@ import { dayMs, dayOf, isDay, startOf } from '../../../lib/day.ts'
 import { usdOf } from '../../../lib/usd.ts'
 import { usdCentsOf } from '../../payments/fx/domain.ts'
 
-/** Figures whose past is counted together: those of the dashboards, and those of shops. What one lacks keeps nobody from the other. */
+/** Groups of figures that are backfilled separately, so that one is available before the other. */
 export const kpiParts = ['NETWORK', 'SHOPS'] as const
 export type KpiPart = (typeof kpiParts)[number]
 
-/** One change of a figure: what is appended in the write of the fact that changes it. */
+/** A change of a figure, appended in the write of its cause. */
 export type Delta = typeof kpiDeltas.$inferSelect
 export type Kpi = Delta['kpi']
-/** Sales figures of live shops. Those of test shops have the prefix TEST_. */
+/** Figures of live shops. Those of test shops have the prefix TEST_. */
 export type SalesKpi = 'ORDERS' | 'GMV' | 'REFUNDS' | 'UNPRICED' | 'MERCHANT_CENTS' | 'MERCHANT_ORDERS' | 'PRODUCT_CENTS' | 'PRODUCT_UNITS'
 type Mode = typeof orders.$inferSelect.mode
 /** The orders that a dashboard counts. */
 export const salesModes = ['LIVE', 'TEST', 'ALL'] as const
 export type SalesMode = (typeof salesModes)[number]
 
-/** The figure of one mode. */
+/** Returns the figure of a mode. */
 export const inMode = (kpi: SalesKpi, mode: Mode): Kpi => (mode === 'TEST' ? `TEST_${kpi}` : kpi)
-/** The figures that make up what a dashboard counts. */
+/** Returns the figures that a dashboard of a mode adds up. */
 export const inModes = (kpis: readonly SalesKpi[], mode: SalesMode): Kpi[] =>
-  (mode === 'ALL' ? (['LIVE', 'TEST'] as const) : [mode]).flatMap((one) => kpis.map((kpi) => inMode(kpi, one)))
-/** The figure without its mode. */
+  (mode === 'ALL' ? (['LIVE', 'TEST'] as const) : [mode]).flatMap((single) => kpis.map((kpi) => inMode(kpi, single)))
+/** Removes the mode from a figure. */
 export const withoutMode = (kpi: Kpi): Kpi => kpi.replace(/^TEST_/, '') as Kpi
 
-/** A sum of deltas, of the days from `day` on. What a delta holds is a number that is exact; their sum may be more than any such number. */
-export type Folded = Omit<typeof kpiDays.$inferSelect, 'value'> & { readonly value: bigint }
+/** A sum of deltas over a span of days from `day` on. Each delta is an exact number; a sum may exceed one. */
+export type KpiSum = Omit<typeof kpiDays.$inferSelect, 'value'> & { readonly value: bigint }
 
-/** A sum as deltas hold it: as few of them as each is a number that is exact. None for nothing. */
+/** Splits a sum into the fewest exact numbers. None for zero. */
 export function amountsOf(sum: bigint): number[] {
-  const most = BigInt(Number.MAX_SAFE_INTEGER)
+  const largest = BigInt(Number.MAX_SAFE_INTEGER)
   const amounts: number[] = []
-  for (let left = sum; left !== 0n; ) {
-    const some = left > most ? most : left < -most ? -most : left
-    amounts.push(Number(some))
-    left -= some
+  for (let remaining = sum; remaining !== 0n; ) {
+    const amount = remaining > largest ? largest : remaining < -largest ? -largest : remaining
+    amounts.push(Number(amount))
+    remaining -= amount
   }
   return amounts
 }
 
-/** The day of a moment (milliseconds) as the figures have it: days since 1970-01-01, UTC. */
+/** Returns the day of a time (milliseconds): days since 1970-01-01, UTC. */
 export const dayNumberOf = (ms: number): number => Math.floor(ms / dayMs)
 
-/** By how many days figures are summed up, so that a long window is few rows. Every span is a multiple of the one after it. */
+/** The lengths of sums in days, so that a long window needs few rows. Each is a multiple of the next. */
 export const spans = [64, 8, 1] as const
 
-/** A run of sums: those of `span` days that begin from `from` on and before `to`. */
-export type Run = { readonly span: number; readonly from: number; readonly to: number }
+/** Consecutive sums of `span` days, from `from` up to and excluding `to`. */
+export type SpanRun = { readonly span: number; readonly from: number; readonly to: number }
 
-/** The fewest sums that make up the days from `from` on and before `to`: at most five runs of them. */
-export function runsOf(from: number, to: number, [span = 1, ...finer]: readonly number[] = spans): Run[] {
+/** Splits the days from `from` up to and excluding `to` into the fewest sums, in at most five runs. */
+export function runsOf(from: number, to: number, [span = 1, ...finer]: readonly number[] = spans): SpanRun[] {
   if (from >= to) return []
   const [first, end] = [Math.ceil(from / span) * span, Math.floor(to / span) * span]
   if (first >= end) return finer.length > 0 ? runsOf(from, to, finer) : []
   return [...runsOf(from, first, finer), { span, from: first, to: end }, ...runsOf(end, to, finer)]
 }
 
-/** One sum of `span` days from `day` on. */
-export type Piece = { readonly span: number; readonly day: number }
+/** A sum of `span` days from `day` on. */
+export type SpanSum = { readonly span: number; readonly day: number }
 
-/** At least as many lists as this are a window's, where there are any of so many days: those at its ends reach beyond it. */
+/** The minimum number of lists per window, since the lists at its ends reach beyond it. */
 const listsMin = 3
 
-/** Sums of one length that cover a window, as few of them as are not much more than it. */
-export function listsOf({ from, to }: Span): Piece[] {
+/** Returns sums of one length that cover a window with little excess. */
+export function listsOf({ from, to }: Span): SpanSum[] {
   const span = spans.find((days) => days * listsMin <= to - from + 1) ?? 1
   const first = Math.floor(from / span) * span
   return Array.from({ length: Math.floor((to - first) / span) + 1 }, (_, nth) => ({ span, day: first + nth * span }))
 }
 
-/** What is ranked. `cents`: of US dollars; `n`: orders of a merchant, units of a product. */
+/** A ranked row. `cents`: US dollars; `n`: a merchant's orders or a product's units. */
 export type RankedRow = {
   readonly id: string
   readonly title: string
@@ -83,15 +83,18 @@ export type RankedRow = {
 }
 
 type Transaction = typeof unifiedTransactions.$inferSelect
-/** What of a movement of money the figures go by. */
-export type Counted = Pick<Transaction, 'id' | 'kind' | 'shopId' | 'processor' | 'affiliateId' | 'usdCents' | 'at' | 'confirmed'> & {
-  /** Of its order. */
+/** The fields of a money movement that the figures use. */
+export type CountedMovement = Pick<
+  Transaction,
+  'id' | 'kind' | 'shopId' | 'processor' | 'affiliateId' | 'usdCents' | 'at' | 'confirmed'
+> & {
+  /** The mode of its order. */
   readonly mode: Mode
 }
 
 /**
- * What movements count for. A refund that came back is none any more; what a shopper's bank took back was not refunded, and a sale stays
- * one whatever goes back of it.
+ * The figure of each kind of movement. A reversed refund subtracts; disputes are not refunds, and refunds do not reduce
+ * sales.
  */
 export const countsFor: { readonly [Kind in Transaction['kind']]?: { readonly kpi: 'GMV' | 'REFUNDS'; readonly sign: 1 | -1 } } = {
   CAPTURE: { kpi: 'GMV', sign: 1 },
@@ -101,8 +104,8 @@ export const countsFor: { readonly [Kind in Transaction['kind']]?: { readonly kp
   REFUND_REVERSED: { kpi: 'REFUNDS', sign: -1 },
 }
 
-/** How a movement changes the figures when it is recorded. One of an order that was never confirmed does not. */
-export function deltasOfMovement({ id, kind, shopId, processor, affiliateId, usdCents, at, confirmed, mode }: Counted): Delta[] {
+/** Returns the deltas of a recorded movement. Movements of unconfirmed orders have none. */
+export function deltasOfMovement({ id, kind, shopId, processor, affiliateId, usdCents, at, confirmed, mode }: CountedMovement): Delta[] {
   const counts = confirmed ? countsFor[kind] : undefined
   if (!counts) return []
   const { kpi, sign } = counts
@@ -116,28 +119,30 @@ export function deltasOfMovement({ id, kind, shopId, processor, affiliateId, usd
   ]
 }
 
-/** The same when it is told later what a movement was worth. */
-export const deltasOfPricing = (movement: Counted): Delta[] =>
+/** Returns the deltas of a movement whose dollar value became known later. */
+export const deltasOfPricing = (movement: CountedMovement): Delta[] =>
   deltasOfMovement(movement).flatMap((delta) => {
-    const told = { ...delta, id: `priced:${movement.id}` }
+    const priced = { ...delta, id: `priced:${movement.id}` }
     const kpi = withoutMode(delta.kpi)
-    return kpi === 'GMV' || kpi === 'REFUNDS' ? [told, { ...told, kpi: inMode('UNPRICED', movement.mode), key: kpi, value: -1 }] : [told]
+    return kpi === 'GMV' || kpi === 'REFUNDS'
+      ? [priced, { ...priced, kpi: inMode('UNPRICED', movement.mode), key: kpi, value: -1 }]
+      : [priced]
   })
 
 type Line = Pick<typeof orderLines.$inferSelect, 'productId' | 'quantity' | 'total' | 'discount'>
-/** A sale as the figures know it, besides its movements. */
-export type Sold = Pick<typeof orders.$inferSelect, 'id' | 'shopId' | 'mode' | 'currency' | 'affiliateId'> & {
-  /** When it was confirmed, milliseconds. */
+/** A confirmed sale, without its movements. */
+export type ConfirmedSale = Pick<typeof orders.$inferSelect, 'id' | 'shopId' | 'mode' | 'currency' | 'affiliateId'> & {
+  /** The time of the confirmation, milliseconds. */
   readonly at: number
-  /** Whose payment it was; `gift_card` of what no processor was paid for, `none` of what cost nothing. */
+  /** The processor of the payment; `gift_card` if gift cards paid everything, `none` for a free order. */
   readonly processor: string
   readonly lines: readonly Line[]
 }
 
-/** How a sale changes the figures when its order is confirmed, but for what its movements do. */
-export function deltasOfSale(sold: Sold, usdPerUnit: string | null): Delta[] {
-  const { id, shopId, mode, processor, affiliateId, lines } = sold
-  const day = dayNumberOf(sold.at)
+/** Returns the deltas of a confirmed order, without those of its movements. */
+export function deltasOfSale(sale: ConfirmedSale, usdPerUnit: string | null): Delta[] {
+  const { id, shopId, mode, processor, affiliateId, lines } = sale
+  const day = dayNumberOf(sale.at)
   const order: Delta = { kpi: inMode('ORDERS', mode), day, id, key: processor, value: 1 }
   if (affiliateId === null) return [order]
   const units = new Map<string, number>()
@@ -146,13 +151,13 @@ export function deltasOfSale(sold: Sold, usdPerUnit: string | null): Delta[] {
     order,
     { kpi: inMode('MERCHANT_ORDERS', mode), day, id, key: shopId, value: 1 },
     ...[...units].map(([key, value]) => ({ kpi: inMode('PRODUCT_UNITS', mode), day, id: `${id}:${key}`, key, value })),
-    ...(usdPerUnit === null ? [] : deltasOfLines(sold, usdPerUnit)),
+    ...(usdPerUnit === null ? [] : deltasOfLines(sale, usdPerUnit)),
   ]
 }
 
-/** What the products of a sale were sold for: less discounts, without shipping and without tax that comes on top. */
+/** Returns the sales of products: after discounts, without shipping and added tax. */
 export function deltasOfLines(
-  { id, mode, currency, at, lines }: Omit<Sold, 'shopId' | 'affiliateId' | 'processor'>,
+  { id, mode, currency, at, lines }: Omit<ConfirmedSale, 'shopId' | 'affiliateId' | 'processor'>,
   usdPerUnit: string,
 ): Delta[] {
   const cents = new Map<string, number>()
@@ -162,9 +167,9 @@ export function deltasOfLines(
   return [...cents].map(([key, value]) => ({ kpi: inMode('PRODUCT_CENTS', mode), day, id: `${id}:${key}`, key, value }))
 }
 
-/** Deltas as they are folded: summed up by figure, span, day and key, in the order of these. */
-export function foldedOf(deltas: readonly Pick<Delta, 'kpi' | 'day' | 'key' | 'value'>[]): Folded[] {
-  const sums = new Map<string, Folded>()
+/** Sums up deltas by figure, span, day and key, in that order. */
+export function foldDeltas(deltas: readonly Pick<Delta, 'kpi' | 'day' | 'key' | 'value'>[]): KpiSum[] {
+  const sums = new Map<string, KpiSum>()
   for (const { kpi, day, key, value } of deltas)
     for (const span of spans) {
       const first = Math.floor(day / span) * span
@@ -183,7 +188,7 @@ export const rankedMax = 100
 
 /** Days since 1970-01-01, both inclusive. */
 export type Span = { readonly from: number; readonly to: number }
-export type AskedWindow = { readonly startDate?: string | undefined; readonly endDate?: string | undefined }
+export type WindowQuery = { readonly startDate?: string | undefined; readonly endDate?: string | undefined }
 
 const dayNumber = (name: string, text: string): number => {
   if (!isDay(text)) throw new AppError('INVALID', `${name} (query): not a day of the calendar, YYYY-MM-DD`)
@@ -191,10 +196,10 @@ const dayNumber = (name: string, text: string): number => {
 }
 
 /**
- * The days that a dashboard is asked for, both inclusive; the last 30 with today unless it is told.
- * @throws AppError INVALID, naming the parameter: one without the other, no day of the calendar, reversed, more than 365 days
+ * Returns the window of a request, both days inclusive. The default is the last 30 days with today.
+ * @throws AppError INVALID with the parameter: one without the other, an invalid day, reversed, or more than 365 days
  */
-export function windowOf({ startDate, endDate }: AskedWindow, now: number): Span {
+export function windowOf({ startDate, endDate }: WindowQuery, now: number): Span {
   if (startDate === undefined && endDate === undefined) {
     const to = dayNumberOf(now)
     return { from: to - windowDaysDefault + 1, to }
@@ -207,35 +212,34 @@ export function windowOf({ startDate, endDate }: AskedWindow, now: number): Span
   return { from, to }
 }
 
-/** The window of the same length before. */
+/** Returns the previous window of the same length. */
 export const previousOf = ({ from, to }: Span): Span => ({ from: from - (to - from + 1), to: from - 1 })
 
-/** A day as it is sent. */
 export const dayText = (day: number): string => dayOf(day * dayMs)
 
-/** By how many percent a figure has changed; null where there was none before. */
+/** Returns the change in percent; null without a previous value. */
 export const percentChange = (total: number, before: number): number | null => (before === 0 ? null : ((total - before) * 100) / before)
 
-/** What was refunded of what was confirmed; null where nothing was. */
+/** Returns refunds divided by sales; null without sales. */
 export const rateOf = ({ confirmed, refunded }: { confirmed: number; refunded: number }): number | null =>
   confirmed === 0 ? null : refunded / confirmed
 
-/** Of both, in cents, as it is sent. */
+/** Formats both amounts (cents) with their rate. */
 export const ratedUsd = (sums: { confirmed: number; refunded: number }) => ({
   confirmedUsd: usdOf(sums.confirmed),
   refundedUsd: usdOf(sums.refunded),
   rate: rateOf(sums),
 })
 
-/** A figure that is kept as another than its facts say, on a day. */
+/** A stored figure that differs from its facts. */
 export type Difference = Pick<Delta, 'kpi' | 'day' | 'key'> & { readonly kept: bigint; readonly counted: bigint }
 
-/** Orders, money and products of a shop in one of its modes and currencies. */
-export type Side = { readonly shopId: string; readonly mode: 'TEST' | 'LIVE'; readonly currency: string }
-/** What a day of a shop came to: orders by count, money in minor units. */
+/** A shop in one of its modes and currencies. */
+export type ShopCurrency = { readonly shopId: string; readonly mode: 'TEST' | 'LIVE'; readonly currency: string }
+/** The sums of a day: orders by count, money in minor units. */
 export type DaySums = { readonly day: number; readonly orders: bigint; readonly confirmed: bigint; readonly refunds: bigint }
-/** What was sold of a product: less discounts, without shipping and without tax that comes on top, before refunds, in minor units. */
+/** The sales of a product after discounts, without shipping and added tax, before refunds, in minor units. */
 export type ProductSums = { readonly productId: string; readonly title: string | null; readonly units: bigint; readonly revenue: bigint }
 
-/** What its figures stand under, and those of its products behind that. */
-export const keyOfSide = ({ shopId, mode, currency }: Side): string => `${shopId} ${mode} ${currency}`
+/** The key of the shop's figures. Those of products append the product id. */
+export const shopKeyOf = ({ shopId, mode, currency }: ShopCurrency): string => `${shopId} ${mode} ${currency}`

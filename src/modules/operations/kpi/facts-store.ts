@@ -11,34 +11,37 @@ import {
   inModes,
   type Kpi,
   type KpiPart,
-  keyOfSide,
   kpiParts,
   type ProductSums,
   runsOf,
-  type Side,
+  type ShopCurrency,
   type Span,
+  shopKeyOf,
 } from './domain.ts'
 
-// The figures counted from the facts themselves, by SQL of their own: what is kept is held against it, and what it lacks is made up.
+// Counts the figures from the facts with separate SQL, to verify and repair the stored ones.
 
-/** Sums come as text: they may be more than a number holds exactly. */
+/** Sums are text, since they may exceed an exact number. */
 type Row = { kpi: Kpi | 'LINES' | 'TEST_LINES'; day: number; key: string; counted: string; kept: string }
 type From = Pick<Reader, 'rows'>
 
-/** A day of a moment; whole numbers divide to whole numbers on both engines. */
+/** Converts a column of times to days. Integers divide to integers on both engines. */
 const dayIn = (column: string): SQL => sql.raw(`${column} / ${dayMs}`)
 const between = (column: string, from: number, to: number): SQL => sql`${sql.raw(column)} >= ${from} and ${sql.raw(column)} < ${to}`
 
-/** The shop of an order. A cross join has SQLite look into shops last: else it may go through all orders of a day once for each of them. */
+/**
+ * The shop of an order. The cross join makes SQLite join shops last; it may otherwise scan a day's orders once per
+ * shop.
+ */
 const ofShop = sql`s.id = o.shop_id`
 
-/** Orders and their money count while their mode is their shop's. */
+/** Orders count while their mode is their shop's mode. */
 const ofPresentMode = sql`s.mode = o.mode`
-/** A figure as SQL: of the mode of its order. */
+/** The figure with the prefix of the order's mode. */
 const ofMode = (kpi: string): SQL => sql.raw(`(case when o.mode = 'TEST' then 'TEST_' else '' end || '${kpi}')`)
 const isSale = sql`t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD')`
 
-/** People, shops and products of a time. */
+/** Figures of users, shops and products. */
 const peopleAndGoods = (from: number, to: number): SQL => sql`
   select 'USERS' as kpi, ${dayIn('created_at')} as day, 'MERCHANT' as key, count(*) as value
   from users where role = 'MERCHANT' and ${between('created_at', from, to)} group by 2
@@ -50,7 +53,7 @@ const peopleAndGoods = (from: number, to: number): SQL => sql`
   union all select 'PRODUCTS', ${dayIn('created_at')}, created_as, count(*)
   from products where ${between('created_at', from, to)} group by 2, 3`
 
-/** What orders count for. LINES are those of partners' orders with a rate: what each is worth is computed by the program. */
+/** Figures of orders. LINES are those of affiliates' orders with a rate; the program computes their value. */
 const sales = (which: SQL): SQL => sql`
   select ${ofMode('ORDERS')} as kpi, ${dayIn('o.confirmed_at')} as day,
     coalesce(c.processor, case when o.gift_card_total > 0 then 'gift_card' else 'none' end) as key, count(*) as value
@@ -71,7 +74,7 @@ const sales = (which: SQL): SQL => sql`
     where o.affiliate_id is not null and ${ofShop} and ${which}) priced
   where usd_per_unit is not null group by kpi, day, product_id, currency, usd_per_unit, total`
 
-/** What movements of money count for. */
+/** Figures of money movements. */
 const movements = (which: SQL): SQL => sql`
   select kpi, day, key, sum(value) as value
   from (
@@ -87,48 +90,50 @@ const movements = (which: SQL): SQL => sql`
   where ${isSale} and t.affiliate_id is not null and t.usd_cents is not null and ${ofShop} and ${which} group by 1, 2, 3`
 
 const partOf = (kpi: Kpi): KpiPart => (kpi.startsWith('SHOP_') ? 'SHOPS' : 'NETWORK')
-const wordsOf = (parts: readonly KpiPart[]): SQL => list(kpiWords.filter((word) => parts.includes(partOf(word))))
+const kpiList = (parts: readonly KpiPart[]): SQL => list(kpiWords.filter((kpi) => parts.includes(partOf(kpi))))
 
-/** What is kept of a day: the sums, what came since, and what that is to shops. @param which of all that is kept of these figures */
-function heldOf(day: number, parts: readonly KpiPart[], which: SQL = sql`true`): SQL {
-  const kpis = wordsOf(parts)
+/**
+ * The stored sums of a day: folded sums, deltas, and their effect on shops.
+ * @param which filters the rows
+ */
+function storedSums(day: number, parts: readonly KpiPart[], which: SQL = sql`true`): SQL {
+  const kpis = kpiList(parts)
   return sql`
     select kpi, key, value from kpi_days where kpi in (${kpis}) and span = 1 and day = ${day} and ${which}
     union all select kpi, key, value from kpi_deltas where kpi in (${kpis}) and day = ${day} and ${which}
     ${parts.includes('SHOPS') ? sql`union all select kpi, key, value from (${freshOfShops({ from: day, to: day })}) fresh where ${which}` : sql``}`
 }
 
-/** What the facts of a time come to. */
-function factsOf(from: number, to: number, parts: readonly KpiPart[]): SQL {
-  const [ordered, moved] = [
+/** The figures of a period by its facts. */
+function factSums(from: number, to: number, parts: readonly KpiPart[]): SQL {
+  const [orderFilter, movementFilter] = [
     sql`${between('o.confirmed_at', from, to)} and ${ofPresentMode}`,
     sql`${between('t.at', from, to)} and ${ofPresentMode}`,
   ]
-  const all: Record<KpiPart, readonly SQL[]> = {
-    NETWORK: [peopleAndGoods(from, to), sales(ordered), movements(moved)],
+  const queries: Record<KpiPart, readonly SQL[]> = {
+    NETWORK: [peopleAndGoods(from, to), sales(orderFilter), movements(movementFilter)],
     SHOPS: [
       ofShops({
         orders: sql`orders o cross join shops s`,
-        whichOrders: sql`${ofShop} and ${ordered}`,
+        whichOrders: sql`${ofShop} and ${orderFilter}`,
         movements: sql`unified_transactions t join orders o on o.id = t.order_id cross join shops s`,
-        whichMovements: sql`${ofShop} and ${moved}`,
+        whichMovements: sql`${ofShop} and ${movementFilter}`,
       }),
     ],
   }
-  const some = parts.flatMap((part) => all[part]).map((facts, nth) => sql`select * from (${facts}) ${sql.raw(`facts_${nth}`)}`)
-  return sql.join(some, sql` union all `)
+  const selects = parts.flatMap((part) => queries[part]).map((facts, nth) => sql`select * from (${facts}) ${sql.raw(`facts_${nth}`)}`)
+  return sql.join(selects, sql` union all `)
 }
 
 /**
- * Where what is kept of a day is not what its facts say, in one statement, so that no write comes between.
- * @param parts the figures to look at
- * @returns empty where they agree
+ * Finds stored figures of a day that differ from their facts, in one statement, so that no write comes between.
+ * @param parts the figures to compare
  */
-export async function differencesOf(read: From, day: number, parts: readonly KpiPart[] = kpiParts): Promise<Difference[]> {
+export async function findDifferences(read: From, day: number, parts: readonly KpiPart[] = kpiParts): Promise<Difference[]> {
   const [from, to] = [day * dayMs, (day + 1) * dayMs]
   const rows = await read.rows<Row>(sql`
-    with facts as (${factsOf(from, to, parts)}),
-    held as (${heldOf(day, parts)})
+    with facts as (${factSums(from, to, parts)}),
+    held as (${storedSums(day, parts)})
     select kpi, ${day} as day, key, cast(sum(counted) as text) as counted, cast(sum(kept) as text) as kept
     from (select kpi, key, value as counted, 0 as kept from facts union all select kpi, key, 0, value from held) both_of_them
     where ${presentOnly('both_of_them')}
@@ -137,23 +142,26 @@ export async function differencesOf(read: From, day: number, parts: readonly Kpi
   return pricedRows(rows).filter(({ counted, kept }) => counted !== kept)
 }
 
-/** What is kept of a day under some keys, by figure and key: every write that changes facts of it appends what changes this. */
-export async function keptOf(
+/**
+ * Reads stored sums of a day by figure and key. Every write that changes facts also appends deltas, so these change
+ * with the facts.
+ */
+export async function readStoredSums(
   read: From,
   day: number,
-  some: readonly Pick<Difference, 'kpi' | 'key'>[],
+  keysToRead: readonly Pick<Difference, 'kpi' | 'key'>[],
 ): Promise<ReadonlyMap<string, bigint>> {
-  if (some.length === 0) return new Map()
-  const parts = kpiParts.filter((part) => some.some(({ kpi }) => partOf(kpi) === part))
-  const keys = [...new Set(some.map(({ key }) => key))]
+  if (keysToRead.length === 0) return new Map()
+  const parts = kpiParts.filter((part) => keysToRead.some(({ kpi }) => partOf(kpi) === part))
+  const keys = [...new Set(keysToRead.map(({ key }) => key))]
   const rows = await read.rows<{ kpi: Kpi; key: string; value: string }>(sql`
-    select kpi, key, cast(sum(value) as text) as value from (${heldOf(day, parts, sql`key in (${list(keys)})`)}) held
+    select kpi, key, cast(sum(value) as text) as value from (${storedSums(day, parts, sql`key in (${list(keys)})`)}) held
     group by kpi, key`)
-  return new Map(rows.map(({ kpi, key, value }) => [keptName({ kpi, key }), BigInt(value)]))
+  return new Map(rows.map(({ kpi, key, value }) => [sumKey({ kpi, key }), BigInt(value)]))
 }
-export const keptName = ({ kpi, key }: Pick<Difference, 'kpi' | 'key'>): string => `${kpi} ${key}`
+export const sumKey = ({ kpi, key }: Pick<Difference, 'kpi' | 'key'>): string => `${kpi} ${key}`
 
-/** What the orders of a shop in test mode count for, by the facts: what leaves the figures when it goes live. */
+/** Returns the figures of a shop's test orders, which are removed when it goes live. */
 export async function testSalesOf(read: From, shopId: string): Promise<Difference[]> {
   const which = sql`o.shop_id = ${shopId} and o.mode = 'TEST'`
   const rows = await read.rows<Row>(sql`
@@ -163,9 +171,9 @@ export async function testSalesOf(read: From, shopId: string): Promise<Differenc
   return pricedRows(rows)
 }
 
-/** The rows as numbers, with what lines are worth in the place of the lines. */
+/** Converts rows to numbers and replaces lines by their dollar value. */
 function pricedRows(rows: readonly Row[]): Difference[] {
-  const told: Difference[] = []
+  const result: Difference[] = []
   const cents = new Map<string, Difference>()
   for (const { kpi, day, key, counted, kept } of rows) {
     const row = {
@@ -176,7 +184,7 @@ function pricedRows(rows: readonly Row[]): Difference[] {
       kept: BigInt(kept),
     } as const
     const isLines = kpi === 'LINES' || kpi === 'TEST_LINES'
-    if (row.kpi !== 'PRODUCT_CENTS' && row.kpi !== 'TEST_PRODUCT_CENTS') told.push(row)
+    if (row.kpi !== 'PRODUCT_CENTS' && row.kpi !== 'TEST_PRODUCT_CENTS') result.push(row)
     else {
       const [product = '', currency = '', rate = '', total] = isLines ? key.split(' ') : [key]
       const worth = isLines ? row.counted * BigInt(usdCentsOf(Number(total), currency as never, rate)) : 0n
@@ -185,19 +193,21 @@ function pricedRows(rows: readonly Row[]): Difference[] {
       cents.set(name, { ...before, counted: before.counted + worth, kept: before.kept + row.kept })
     }
   }
-  return [...told, ...cents.values()]
+  return [...result, ...cents.values()]
 }
 
-/** The first day from one on of which there are facts, or figures; undefined when there is none. */
+/** Returns the first day from one on with facts or figures; undefined if there is none. */
 export const nextDay = (read: From, from: number): Promise<number | undefined> => nearestDay(read, sql`min`, sql`>=`, from)
-/** The last day before one of which there are facts, or figures; undefined when there is none. */
+/** Returns the last day before one with facts or figures; undefined if there is none. */
 export const dayBefore = (read: From, to: number): Promise<number | undefined> => nearestDay(read, sql`max`, sql`<`, to)
 
 async function nearestDay(read: From, nearest: SQL, beyond: SQL, bound: number): Promise<number | undefined> {
   const first = (table: string, column: string) =>
     sql`select ${nearest}(${sql.raw(column)}) / ${sql.raw(String(dayMs))} as day from ${sql.raw(table)} where ${sql.raw(column)} ${beyond} ${bound * dayMs}`
-  const kept = kpiWords.map((word) => sql`select ${nearest}(day) from kpi_days where kpi = ${word} and span = 1 and day ${beyond} ${bound}`)
-  const fresh = kpiWords.map((word) => sql`select ${nearest}(day) from kpi_deltas where kpi = ${word} and day ${beyond} ${bound}`)
+  const storedDays = kpiWords.map(
+    (word) => sql`select ${nearest}(day) from kpi_days where kpi = ${word} and span = 1 and day ${beyond} ${bound}`,
+  )
+  const deltaDays = kpiWords.map((word) => sql`select ${nearest}(day) from kpi_deltas where kpi = ${word} and day ${beyond} ${bound}`)
   const moments = [
     first('users', 'created_at'),
     first('customers', 'created_at'),
@@ -205,8 +215,8 @@ async function nearestDay(read: From, nearest: SQL, beyond: SQL, bound: number):
     first('products', 'created_at'),
     first('orders', 'confirmed_at'),
     first('unified_transactions', 'at'),
-    ...kept,
-    ...fresh,
+    ...storedDays,
+    ...deltaDays,
   ]
   const [row] = await read.rows<{ day: number | null }>(
     sql`select ${nearest}(day) as day from (${sql.join(moments, sql` union all `)}) moments`,
@@ -216,14 +226,14 @@ async function nearestDay(read: From, nearest: SQL, beyond: SQL, bound: number):
 
 export type SpanDifference = Difference & { readonly span: number }
 
-/** Where the sums by 8 and by 64 days of 64 days are not those of their days, in one statement. */
+/** Finds sums of 8 and 64 days that differ from the sums of their days, in one statement. */
 export async function spanDifferences(read: From, block: number): Promise<SpanDifference[]> {
-  const all = wordsOf(kpiParts)
+  const kpis = kpiList(kpiParts)
   const of = (span: number) => sql`
     select kpi, ${sql.raw(`${span} as span, (day / ${span}) * ${span} as first`)}, key, value as counted, 0 as kept
-    from kpi_days where kpi in (${all}) and span = 1 and day >= ${block} and day < ${block + 64}
+    from kpi_days where kpi in (${kpis}) and span = 1 and day >= ${block} and day < ${block + 64}
     union all select kpi, ${sql.raw(String(span))}, day, key, 0, value
-    from kpi_days where kpi in (${all}) and span = ${span} and day >= ${block} and day < ${block + 64}`
+    from kpi_days where kpi in (${kpis}) and span = ${span} and day >= ${block} and day < ${block + 64}`
   const rows = await read.rows<Row & { span: number; first: number }>(sql`
     select kpi, span, first, key, cast(sum(counted) as text) as counted, cast(sum(kept) as text) as kept
     from (${of(8)} union all ${of(64)}) sums
@@ -238,15 +248,15 @@ export async function spanDifferences(read: From, block: number): Promise<SpanDi
   }))
 }
 
-// The figures of shops. Whoever sells appends nothing of them: the deltas of the dashboards name the order or the movement that they are of, and a fold
-// that takes them away finds by these what they come to for the shop. What is not folded yet is found in the same way when it is asked for.
+// The figures of shops. Sales append no deltas for them: the network's deltas name their order or movement, and the
+// fold derives the shop's figures from it. Reads derive those of unfolded deltas the same way.
 
-const side = sql.raw("o.shop_id || ' ' || o.mode || ' ' || o.currency")
-/** A shop's id at the beginning of a key, and its mode behind that: ids are of one length. */
+const shopKeySql = sql.raw("o.shop_id || ' ' || o.mode || ' ' || o.currency")
+/** The length of a shop id at the start of a key, and the position of the mode. */
 const [idLength, modeAt] = ['shop_'.length + 26, 'shop_'.length + 26 + 2]
 
 type Facts = {
-  /** Rows of orders as `o`. */
+  /** Orders as `o`. */
   readonly orders: SQL
   readonly whichOrders: SQL
   /** Rows of `unified_transactions` as `t` with their order as `o`. */
@@ -254,24 +264,24 @@ type Facts = {
   readonly whichMovements: SQL
 }
 
-/** What facts come to for their shops, as rows of (kpi, day, key, value). */
+/** The figures of facts per shop, as rows of (kpi, day, key, value). */
 const ofShops = ({ orders, whichOrders, movements, whichMovements }: Facts): SQL => sql`
-  select 'SHOP_ORDERS' as kpi, ${dayIn('o.confirmed_at')} as day, ${side} as key, count(*) as value
+  select 'SHOP_ORDERS' as kpi, ${dayIn('o.confirmed_at')} as day, ${shopKeySql} as key, count(*) as value
   from ${orders} where o.confirmed_at is not null and ${whichOrders} group by 2, 3
   union all select sold.kpi, sold.day, sold.key, sum(sold.value) from (
     select case when copies.nth = 1 then 'SHOP_UNITS' else 'SHOP_REVENUE' end as kpi, ${dayIn('o.confirmed_at')} as day,
-      ${side} || ' ' || l.product_id as key, case when copies.nth = 1 then l.quantity else l.total - l.discount end as value
+      ${shopKeySql} || ' ' || l.product_id as key, case when copies.nth = 1 then l.quantity else l.total - l.discount end as value
     from ${orders} join order_lines l on l.order_id = o.id cross join (select 1 as nth union all select 2) copies
     where o.confirmed_at is not null and ${whichOrders}) sold
   group by sold.kpi, sold.day, sold.key
   union all select moved.kpi, moved.day, moved.key, sum(moved.value) from (
-    select case when t.kind in ('CAPTURE', 'GIFT_CARD') then 'SHOP_SALES' else 'SHOP_REFUNDS' end as kpi, ${dayIn('t.at')} as day, ${side} as key,
+    select case when t.kind in ('CAPTURE', 'GIFT_CARD') then 'SHOP_SALES' else 'SHOP_REFUNDS' end as kpi, ${dayIn('t.at')} as day, ${shopKeySql} as key,
       case when t.kind = 'REFUND_REVERSED' then -t.amount else t.amount end as value
     from ${movements}
     where t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND', 'REFUND_REVERSED') and ${whichMovements}) moved
   group by moved.kpi, moved.day, moved.key`
 
-/** The same of what is not folded yet. SQLite joins in the order in which it is said. */
+/** The figures of unfolded deltas. SQLite keeps the join order of the text. */
 const freshOfShops = ({ from, to }: Span, which: SQL = sql`true`): SQL =>
   ofShops({
     orders: sql`kpi_deltas f cross join orders o`,
@@ -281,7 +291,7 @@ const freshOfShops = ({ from, to }: Span, which: SQL = sql`true`): SQL =>
       and t.id = f.id and o.id = t.order_id and ${which}`,
   })
 
-/** Leaves out what shops did in another mode than their present one: that is kept, and nobody counts on with it. */
+/** Excludes figures of the mode that a shop no longer has. They stay stored but are not maintained. */
 const presentOnly = (rows: string): SQL =>
   sql.raw(
     `not (${rows}.kpi in ('SHOP_ORDERS', 'SHOP_SALES', 'SHOP_REFUNDS', 'SHOP_UNITS', 'SHOP_REVENUE') and exists (
@@ -298,10 +308,10 @@ const daysOf = (from: number, to: number, step = 1): number[] =>
 
 const ofDays = sql.raw("'SHOP_ORDERS', 'SHOP_SALES', 'SHOP_REFUNDS'")
 const ofProducts = sql.raw("'SHOP_UNITS', 'SHOP_REVENUE'")
-const isOf = ({ shopId, mode, currency }: Side): SQL => sql`o.shop_id = ${shopId} and o.mode = ${mode} and o.currency = ${currency}`
+const isOf = ({ shopId, mode, currency }: ShopCurrency): SQL => sql`o.shop_id = ${shopId} and o.mode = ${mode} and o.currency = ${currency}`
 
 export const shopFigures = {
-  /** What deltas come to for shops, by the facts that they name; those that name none come to nothing. */
+  /** Derives the shops' figures of deltas from the facts that these name. */
   async ofDeltas(tx: From, deltas: readonly Pick<Delta, 'kpi' | 'id'>[]): Promise<Pick<Delta, 'kpi' | 'day' | 'key' | 'value'>[]> {
     const idsOf = (kpis: readonly Kpi[], prefix: string) =>
       deltas.filter(({ kpi, id }) => kpis.includes(kpi) && id.startsWith(prefix)).map(({ id }) => id)
@@ -319,37 +329,37 @@ export const shopFigures = {
     return rows.map(({ kpi, day, key, value }) => ({ kpi, day: Number(day), key, value: Number(value) }))
   },
 
-  /** The days of a shop of which there is anything, by one statement. */
-  async days(read: From, of: Side, span: Span): Promise<DaySums[]> {
-    const key = keyOfSide(of)
+  /** Reads the days of a shop that have figures, in one statement. */
+  async days(read: From, shop: ShopCurrency, span: Span): Promise<DaySums[]> {
+    const key = shopKeyOf(shop)
     const rows = await read.rows<{ kpi: Kpi; day: number | string; value: string }>(sql`
       select kpi, day, cast(sum(value) as text) as value from (
         select kpi, day, value from kpi_days where kpi in (${ofDays}) and span = 1 and day in (${list(daysOf(span.from, span.to + 1))}) and key = ${key}
         union all select kpi, day, value from kpi_deltas where kpi in (${ofDays}) and day >= ${span.from} and day <= ${span.to} and key = ${key}
-        union all select kpi, day, value from (${freshOfShops(span, isOf(of))}) fresh where kpi in (${ofDays})) sums
+        union all select kpi, day, value from (${freshOfShops(span, isOf(shop))}) fresh where kpi in (${ofDays})) sums
       group by kpi, day`)
     const days = Map.groupBy(rows, ({ day }) => Number(day))
     return [...days].map(([day, figures]) => {
-      const value = (kpi: Kpi) => BigInt(figures.find((one) => one.kpi === kpi)?.value ?? 0)
+      const value = (kpi: Kpi) => BigInt(figures.find((figure) => figure.kpi === kpi)?.value ?? 0)
       return { day, orders: value('SHOP_ORDERS'), confirmed: value('SHOP_SALES'), refunds: value('SHOP_REFUNDS') }
     })
   },
 
-  /** So many of a shop's products that brought the most, and as many of which the most went: those of both once. */
-  async topProducts(read: From, of: Side, span: Span, limit: number): Promise<ProductSums[]> {
-    const { settled, last } = productParts(of, span)
+  /** Reads the products with the highest revenue and those with the most units. */
+  async topProducts(read: From, shop: ShopCurrency, span: Span, limit: number): Promise<ProductSums[]> {
+    const { settled, last } = productQueries(shop, span)
     const sumsOf = (parts: readonly SQL[]) => sql`
-      select substr(key, ${keyOfSide(of).length + 2}) as id, sum(case when kpi = 'SHOP_UNITS' then value else 0 end) as units,
+      select substr(key, ${shopKeyOf(shop).length + 2}) as id, sum(case when kpi = 'SHOP_UNITS' then value else 0 end) as units,
         sum(case when kpi = 'SHOP_REVENUE' then value else 0 end) as revenue
       from (${sql.join([...parts], sql` union all `)}) sold group by key`
-    // A server adds up by itself, and hands over only the best.
+    // PostgreSQL sums up itself and returns only the best.
     if (engine === 'postgres') {
       const head = (by: 'units' | 'revenue') =>
         sql`select * from (select id from sums where ${sql.raw(by)} > 0 order by ${sql.raw(by)} desc, id limit ${limit}) ${sql.raw(`by_${by}`)}`
       const best = await read.rows<SumRow>(sql`
         with sums as (${sumsOf([...settled, ...last])})
         select id, cast(units as text) as units, cast(revenue as text) as revenue from sums where id in (${head('units')} union ${head('revenue')})`)
-      return titled(read, best)
+      return addTitles(read, best)
     }
     const sums = new Map<string, { units: bigint; revenue: bigint }>()
     for (const parts of [...settled.map((part) => [part]), last]) {
@@ -362,7 +372,7 @@ export const shopFigures = {
       await new Promise((resume) => setImmediate(resume))
     }
     const best = new Map([...headOf(sums, 'units', limit), ...headOf(sums, 'revenue', limit)])
-    return titled(
+    return addTitles(
       read,
       [...best].map(([id, { units, revenue }]) => ({ id, units: String(units), revenue: String(revenue) })),
     )
@@ -372,13 +382,13 @@ export const shopFigures = {
 type SumRow = { readonly id: string; readonly units: string | number; readonly revenue: string | number }
 
 /**
- * Where the products of a window stand. `settled`: sums of days that are over, which nobody adds to any more, so that each may be read by itself and
- * others have their turn in between; `last`: the rest, to be read by one statement, since a fold moves from one to the other.
+ * Splits the sums of a window. `settled`: past days, which no write changes, so that each is read alone and requests
+ * run in between; `last`: the rest, read in one statement, since a fold moves rows between its tables.
  */
-function productParts(of: Side, span: Span): { settled: SQL[]; last: SQL[] } {
-  const key = keyOfSide(of)
+function productQueries(shop: ShopCurrency, span: Span): { settled: SQL[]; last: SQL[] } {
+  const key = shopKeyOf(shop)
   const isProduct = sql`key > ${`${key} `} and key < ${`${key}!`}`
-  const kept = (length: number, days: readonly number[]) => sql`select kpi, key, value from kpi_days
+  const storedRows = (length: number, days: readonly number[]) => sql`select kpi, key, value from kpi_days
     where kpi in (${ofProducts}) and span = ${length} and day in (${list(days)}) and ${isProduct}`
   const pieces = runsOf(span.from, span.to + 1).flatMap((run) =>
     daysOf(run.from, run.to, run.span).map((day) => ({ day, length: run.span })),
@@ -386,11 +396,11 @@ function productParts(of: Side, span: Span): { settled: SQL[]; last: SQL[] } {
   const isSettled = ({ day, length }: { day: number; length: number }) => day + length - 1 < span.to - 1
   const open = pieces.filter((piece) => !isSettled(piece))
   return {
-    settled: pieces.filter(isSettled).map(({ day, length }) => kept(length, [day])),
+    settled: pieces.filter(isSettled).map(({ day, length }) => storedRows(length, [day])),
     last: [
-      ...open.map(({ day, length }) => kept(length, [day])),
+      ...open.map(({ day, length }) => storedRows(length, [day])),
       sql`select kpi, key, value from kpi_deltas where kpi in (${ofProducts}) and day >= ${span.from} and day <= ${span.to} and ${isProduct}`,
-      sql`select kpi, key, value from (${freshOfShops(span, isOf(of))}) fresh where kpi in (${ofProducts})`,
+      sql`select kpi, key, value from (${freshOfShops(span, isOf(shop))}) fresh where kpi in (${ofProducts})`,
     ],
   }
 }
@@ -408,13 +418,13 @@ function headOf<Sums extends { units: bigint; revenue: bigint }>(sums: ReadonlyM
   return head
 }
 
-/** With what they are called now. */
-async function titled(read: From, rows: readonly SumRow[]): Promise<ProductSums[]> {
+/** Adds the current titles. */
+async function addTitles(read: From, rows: readonly SumRow[]): Promise<ProductSums[]> {
   if (rows.length === 0) return []
-  const named = await read.rows<{ id: string; title: string }>(
+  const products = await read.rows<{ id: string; title: string }>(
     sql`select id, title from products where id in (${list(rows.map(({ id }) => id))})`,
   )
-  const titles = new Map(named.map(({ id, title }) => [id, title]))
+  const titles = new Map(products.map(({ id, title }) => [id, title]))
   return rows.map(({ id, units, revenue }) => ({
     productId: id,
     title: titles.get(id) ?? null,

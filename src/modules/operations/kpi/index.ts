@@ -1,13 +1,22 @@
-export { fillKpis, recountShops } from './backfill.ts'
+export { backfillKpis, recountShops } from './backfill.ts'
 export {
-  type AskedRanking,
   type Figure,
+  type RankingQuery,
   readFigure,
   readGmv,
   readRefundRate,
   readTopMerchants,
   readTopProducts,
 } from './dashboards.ts'
-export { foldKpis, isCounted, noteDeltas, noteErasure, noteProduct, noteSignUp, noteVerified, takeOutTestSales } from './service.ts'
+export {
+  appendDeltas,
+  foldKpis,
+  isCounted,
+  recordErasure,
+  recordProduct,
+  recordSignUp,
+  recordVerifiedShops,
+  removeTestSales,
+} from './service.ts'
 export { readShopFigures } from './shops.ts'
-export { kpiFindings, type Rebuilt, rebuildKpis } from './verify.ts'
+export { checkKpis, type RebuildResult, rebuildKpis } from './verify.ts'

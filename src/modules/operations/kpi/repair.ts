@@ -1,64 +1,78 @@
 import { system } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { audit } from '../audit/index.ts'
-import { amountsOf, type Difference, dayText, foldedOf } from './domain.ts'
-import { keptName, keptOf, type SpanDifference, spanDifferences } from './facts-store.ts'
+import { amountsOf, type Difference, dayText, foldDeltas } from './domain.ts'
+import { readStoredSums, type SpanDifference, spanDifferences, sumKey } from './facts-store.ts'
 import { addSums, kpiStore as store } from './store.ts'
 
-export type MendDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log' | 'life'>
+export type RepairDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log' | 'life'>
 
-/** Figures that are told at once. */
+/** Figures per log entry. */
 export const problemsMax = 20
 
-/** Figures that are made up in one write: others wait behind it. */
-const mendedAtOnce = 500
+/** Figures per write, since other writes wait for it. */
+const repairBatch = 500
 
 /**
- * Makes up what is kept of a day for what its facts say, in small writes. What has changed since it was found is left: facts and figures
- * change together, so nothing else has.
- * @param isFirst of a day that was never counted: by sums at once, since nobody appends to most of these days, and nobody is told
- * @returns what it made up
+ * Repairs the stored figures of a day in small writes. Figures that changed since the comparison are left, since facts
+ * and figures change together.
+ * @param isFirst the day was never counted: writes sums instead of deltas, and no audit rows
+ * @returns the repaired figures
  */
-export async function mendDay(deps: MendDeps, day: number, found: readonly Difference[], isFirst: boolean): Promise<Difference[]> {
-  const mended: Difference[] = []
-  for (let at = 0; at < found.length; at += mendedAtOnce) {
-    mended.push(
+export async function repairDay(
+  deps: RepairDeps,
+  day: number,
+  differences: readonly Difference[],
+  isFirst: boolean,
+): Promise<Difference[]> {
+  const repaired: Difference[] = []
+  for (let at = 0; at < differences.length; at += repairBatch) {
+    repaired.push(
       ...(await deps.db.write(async (tx) => {
-        const these = found.slice(at, at + mendedAtOnce)
-        const kept = await keptOf(tx, day, these)
-        const some = these.filter((one) => (kept.get(keptName(one)) ?? 0n) === one.kept)
-        const missing = some.flatMap(({ kpi, key, counted, kept: before }) =>
+        const batch = differences.slice(at, at + repairBatch)
+        const stored = await readStoredSums(tx, day, batch)
+        const unchanged = batch.filter((difference) => (stored.get(sumKey(difference)) ?? 0n) === difference.kept)
+        const deltas = unchanged.flatMap(({ kpi, key, counted, kept: before }) =>
           amountsOf(counted - before).map((value) => ({ kpi, day, id: deps.newId('change'), key, value })),
         )
-        if (isFirst) await addSums(tx, foldedOf(missing))
-        else await store.append(tx, missing)
-        if (!isFirst && some.length > 0) await noteMended(tx, deps, day, some)
-        return some
+        if (isFirst) await addSums(tx, foldDeltas(deltas))
+        else await store.append(tx, deltas)
+        if (!isFirst && unchanged.length > 0) await auditRepair(tx, deps, day, unchanged)
+        return unchanged
       })),
     )
     await new Promise((resume) => setImmediate(resume))
   }
-  return mended
+  return repaired
 }
 
-/** The same of the sums by 8 and by 64 days of 64 days. */
-export const mendBlock = (deps: MendDeps, block: number): Promise<SpanDifference[]> =>
+/** Repairs the sums of 8 and 64 days within a block of 64 days. */
+export const repairBlock = (deps: RepairDeps, block: number): Promise<SpanDifference[]> =>
   deps.db.write(async (tx) => {
-    const found = await spanDifferences(tx, block)
+    const differences = await spanDifferences(tx, block)
     await addSums(
       tx,
-      found.map(({ kpi, span, day, key, counted, kept }) => ({ kpi, span, day, key, value: counted - kept })),
+      differences.map(({ kpi, span, day, key, counted, kept }) => ({ kpi, span, day, key, value: counted - kept })),
     )
-    if (found.length > 0) await noteMended(tx, deps, block, found)
-    return found
+    if (differences.length > 0) await auditRepair(tx, deps, block, differences)
+    return differences
   })
 
-/** A sum for the log and the trail: as text where a number would be another one. */
-export const shown = (sum: bigint): number | string => (Number.isSafeInteger(Number(sum)) ? Number(sum) : String(sum))
+/** Formats a sum for log and trail: as text if a number would be inexact. */
+export const loggableSum = (sum: bigint): number | string => (Number.isSafeInteger(Number(sum)) ? Number(sum) : String(sum))
 
-const noteMended = (tx: Parameters<typeof audit>[0], deps: MendDeps, day: number, found: readonly (Difference & { span?: number })[]) => {
+const auditRepair = (
+  tx: Parameters<typeof audit>[0],
+  deps: RepairDeps,
+  day: number,
+  differences: readonly (Difference & { span?: number })[],
+) => {
   const figures = (of: 'kept' | 'counted') =>
-    Object.fromEntries(found.slice(0, problemsMax).map((one) => [`${one.kpi} ${one.key}${one.span ? ` ${one.span}` : ''}`, shown(one[of])]))
+    Object.fromEntries(
+      differences
+        .slice(0, problemsMax)
+        .map((item) => [`${item.kpi} ${item.key}${item.span ? ` ${item.span}` : ''}`, loggableSum(item[of])]),
+    )
   const difference = { before: figures('kept'), after: figures('counted') }
   return audit(tx, deps, { actor: system, action: 'kpis.mended', subject: dayText(day), ...difference })
 }

@@ -7,23 +7,23 @@ import { errorResponses } from '../../../http/schema.ts'
 import { type Figure, readFigure, readGmv, readRefundRate, readTopMerchants, readTopProducts } from './index.ts'
 import { CountFigure, GmvFigure, ReadFigure, ReadRanking, ReadSales, RefundRate, TopMerchants, TopProducts } from './model.ts'
 
-type Windowed = Parameters<typeof readGmv>[1]
+type WindowedQuery = Parameters<typeof readGmv>[1]
 type Ranking = Parameters<typeof readTopMerchants>[1]
 type Cell = string | number | null
-type Asking<Query> = { query: Query; request: Request; set: { headers: object } }
+type RouteInput<Query> = { query: Query; request: Request; set: { headers: object } }
 
 /**
- * Answers with what is read as it is, or as CSV with what it has one of a day or a rank.
+ * Answers with JSON, or with the series or ranking as CSV.
  * @param name of the file
  */
-const shown =
+const jsonOrCsv =
   <Query, Answer extends { startDate: string; endDate: string }, Row extends Readonly<Record<string, Cell>>>(
     name: string,
     read: (query: Query) => Promise<Answer>,
     rowsOf: (answer: Answer) => readonly Row[],
     columns: readonly (keyof Row & string)[],
   ) =>
-  async ({ query, request, set }: Asking<Query>): Promise<Answer> => {
+  async ({ query, request, set }: RouteInput<Query>): Promise<Answer> => {
     const answer = await read(query)
     Object.assign(set.headers, { vary: 'accept' })
     if (!wantsCsv(request.headers)) return answer
@@ -55,28 +55,33 @@ const counts = {
   'created-products': ['PRODUCTS', 'Created products', 'By the status that they were made with.'],
 } as const satisfies Record<string, readonly [Figure, string, string]>
 
-/** What a route of operators states that is asked by `query` and answers with `answer`. */
-const stated = <Query extends TSchema, Answer extends TSchema>(query: Query, answer: Answer, summary: string, description: string) => ({
+/** The options of an operator route. */
+const routeOptions = <Query extends TSchema, Answer extends TSchema>(
+  query: Query,
+  answer: Answer,
+  summary: string,
+  description: string,
+) => ({
   access: 'operator' as const,
   query,
   response: { 200: answer, ...refusals },
   detail: { summary, description },
 })
 
-/** What operators see of the network: figures by day, and whom partners sell for. */
+/** Routes of the network's figures and of the affiliate rankings. */
 export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) {
   const app = routes(deps, 'Dashboards')
   for (const [name, [figure, summary, description]] of Object.entries(counts))
     app.get(
       `/admin/dashboard/${name}`,
-      shown(name, (query: Windowed) => readFigure(deps, figure, query), seriesOf, ofDays),
-      stated(figure === 'ORDERS' ? ReadSales : ReadFigure, CountFigure, summary, description + csvToo),
+      jsonOrCsv(name, (query: WindowedQuery) => readFigure(deps, figure, query), seriesOf, ofDays),
+      routeOptions(figure === 'ORDERS' ? ReadSales : ReadFigure, CountFigure, summary, description + csvToo),
     )
   return app
     .get(
       '/admin/dashboard/gmv',
-      shown('gmv', (query: Windowed) => readGmv(deps, query), seriesOf, ofDays),
-      stated(
+      jsonOrCsv('gmv', (query: WindowedQuery) => readGmv(deps, query), seriesOf, ofDays),
+      routeOptions(
         ReadSales,
         GmvFigure,
         'Gross merchandise value',
@@ -85,8 +90,8 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
     )
     .get(
       '/admin/dashboard/refund-rate',
-      shown('refund-rate', (query: Windowed) => readRefundRate(deps, query), seriesOf, ofDays),
-      stated(
+      jsonOrCsv('refund-rate', (query: WindowedQuery) => readRefundRate(deps, query), seriesOf, ofDays),
+      routeOptions(
         ReadSales,
         RefundRate,
         'Refund rate',
@@ -95,14 +100,14 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
     )
     .get(
       '/admin/affiliate/top-merchants',
-      shown('top-merchants', (query: Ranking) => readTopMerchants(deps, query), dataOf, [
+      jsonOrCsv('top-merchants', (query: Ranking) => readTopMerchants(deps, query), dataOf, [
         'rank',
         'merchantId',
         'shopName',
         'affiliateGmvUsd',
         'orders',
       ]),
-      stated(
+      routeOptions(
         ReadRanking,
         TopMerchants,
         'Merchants by what affiliates sold for them',
@@ -111,7 +116,7 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
     )
     .get(
       '/admin/affiliate/top-products',
-      shown('top-products', (query: Ranking) => readTopProducts(deps, query), dataOf, [
+      jsonOrCsv('top-products', (query: Ranking) => readTopProducts(deps, query), dataOf, [
         'rank',
         'productId',
         'title',
@@ -119,7 +124,7 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
         'unitsSold',
         'affiliateGmvUsd',
       ]),
-      stated(
+      routeOptions(
         ReadRanking,
         TopProducts,
         'Products by how many of them affiliates sold',

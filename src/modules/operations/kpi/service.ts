@@ -6,56 +6,59 @@ import { amountsOf, type Delta, dayNumberOf } from './domain.ts'
 import { shopFigures, testSalesOf } from './facts-store.ts'
 import { kpiStore as store } from './store.ts'
 
-/** Deltas of one fold: others wait behind it. */
-const foldedAtOnce = 1_000
+/** Deltas per fold, since other writes wait for it. */
+const foldBatch = 1_000
 
-/** Appends what facts change of the figures, inside the write of the facts: one statement, and none for nothing. */
-export const noteDeltas = (tx: Writer, deltas: readonly Delta[]): Promise<void> => store.append(tx, deltas)
+/** Appends deltas in the write of their cause, in one statement. */
+export const appendDeltas = (tx: Writer, deltas: readonly Delta[]): Promise<void> => store.append(tx, deltas)
 
 /**
- * Somebody signed up, or claimed the account that a shop had made of them, inside the write of that.
- * @param at when the account was made, milliseconds
+ * Counts a sign-up, or a claimed account that a shop had created. Runs in the same write.
+ * @param at when the account was created, milliseconds
  */
-export const noteSignUp = (tx: Writer, { id, role, at }: { id: string; role: 'MERCHANT' | 'CUSTOMER'; at: number }): Promise<void> =>
-  noteDeltas(tx, [{ kpi: 'USERS', day: dayNumberOf(at), id, key: role, value: 1 }])
+export const recordSignUp = (tx: Writer, { id, role, at }: { id: string; role: 'MERCHANT' | 'CUSTOMER'; at: number }): Promise<void> =>
+  appendDeltas(tx, [{ kpi: 'USERS', day: dayNumberOf(at), id, key: role, value: 1 }])
 
-/** The data of somebody who had signed up was erased, inside the write of that: they are registered no more. @param at when they signed up */
-export const noteErasure = (tx: Writer, { id, role, at }: { id: string; role: 'CUSTOMER'; at: number }): Promise<void> =>
-  noteDeltas(tx, [{ kpi: 'USERS', day: dayNumberOf(at), id: `erased:${id}`, key: role, value: -1 }])
+/**
+ * Subtracts an erased person who had signed up. Runs in the same write.
+ * @param at when they signed up
+ */
+export const recordErasure = (tx: Writer, { id, role, at }: { id: string; role: 'CUSTOMER'; at: number }): Promise<void> =>
+  appendDeltas(tx, [{ kpi: 'USERS', day: dayNumberOf(at), id: `erased:${id}`, key: role, value: -1 }])
 
-/** A product was made, inside the write of that. */
-export const noteProduct = (
+/** Counts a created product. Runs in the same write. */
+export const recordProduct = (
   tx: Writer,
   { id, createdAs, createdAt }: { id: string; createdAs: string; createdAt: number },
-): Promise<void> => noteDeltas(tx, [{ kpi: 'PRODUCTS', day: dayNumberOf(createdAt), id, key: createdAs, value: 1 }])
+): Promise<void> => appendDeltas(tx, [{ kpi: 'PRODUCTS', day: dayNumberOf(createdAt), id, key: createdAs, value: 1 }])
 
-/** Shops of a merchant whose business is approved were verified for the first time, inside the write of that. */
-export async function noteVerified(
+/** Counts newly verified shops of an approved merchant. Runs in the same write. */
+export async function recordVerifiedShops(
   tx: Writer,
   { merchantId, shopIds, at }: { merchantId: string; shopIds: readonly string[]; at: number },
 ): Promise<void> {
   const cohort = shopIds.length > 0 ? await store.approvedCohort(tx, merchantId) : undefined
   if (cohort === undefined) return
-  await noteDeltas(
+  await appendDeltas(
     tx,
     shopIds.map((id) => ({ kpi: 'SHOPS', day: dayNumberOf(at), id, key: cohort, value: 1 })),
   )
 }
 
 /**
- * Whether what happens to an order now is counted, inside the write of that: while its mode is its shop's. To be asked of a sale that was
- * made before; no shop goes live while an order is unfinished, so what confirms one need not.
+ * Returns whether a change of an order counts: while its mode is its shop's mode. Runs in the same write.
+ * Needed for earlier sales only; confirmations always count, since no shop goes live with an unfinished order.
  */
 export const isCounted = async (tx: Writer, { mode, shopId }: Pick<typeof orders.$inferSelect, 'mode' | 'shopId'>): Promise<boolean> =>
   mode === 'LIVE' || store.holdTestMode(tx, shopId)
 
 /**
- * Takes out of the figures what a shop sold in test mode, inside the write by which it goes live and once that has found no order
- * unfinished: by deltas that undo those of the facts.
+ * Removes a shop's test sales from the figures with opposite deltas. Runs in the write by which it goes live, after the
+ * check for unfinished orders.
  */
-export async function takeOutTestSales(tx: Writer, shopId: string): Promise<void> {
+export async function removeTestSales(tx: Writer, shopId: string): Promise<void> {
   const sales = await testSalesOf(tx, shopId)
-  await noteDeltas(
+  await appendDeltas(
     tx,
     sales.flatMap(({ kpi, day, key, counted }) =>
       amountsOf(-counted).map((value, nth) => ({ kpi, day, id: `live:${shopId}:${key}${nth === 0 ? '' : `:${nth}`}`, key, value })),
@@ -63,10 +66,10 @@ export async function takeOutTestSales(tx: Writer, shopId: string): Promise<void
   )
 }
 
-/** Adds the deltas that there are to the sums, in small writes. Returns how many. */
+/** Folds deltas into sums in small writes. Returns how many. */
 export const foldKpis = ({ db }: Pick<Deps, 'db'>): Promise<number> =>
-  inBatches(foldedAtOnce, async () => {
-    const done = await db.write((tx) => store.fold(tx, foldedAtOnce, (gone) => shopFigures.ofDeltas(tx, gone)), { isolation: 'locking' })
+  inBatches(foldBatch, async () => {
+    const folded = await db.write((tx) => store.fold(tx, foldBatch, (deltas) => shopFigures.ofDeltas(tx, deltas)), { isolation: 'locking' })
     await new Promise((resume) => setImmediate(resume))
-    return done
+    return folded
   })

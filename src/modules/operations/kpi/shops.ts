@@ -1,22 +1,22 @@
-import type { AskedWindow, DaySums, ProductSums, Side, Span } from './domain.ts'
+import type { DaySums, ProductSums, ShopCurrency, Span, WindowQuery } from './domain.ts'
 import { previousOf } from './domain.ts'
 import { shopFigures } from './facts-store.ts'
-import { type ReadDeps, spanOf } from './history.ts'
+import { countedWindow, type ReadDeps } from './history.ts'
 
 /**
- * What a shop sold over a window of days, with as many days before.
- * @param limit how many products of each ranking
- * @returns `days`: those of both windows of which there is anything
- * @throws AppError INVALID, naming the parameter of the window; UNAVAILABLE while these days are still to be counted of what was there before figures were kept
+ * Reads a shop's sales over a window and the previous window.
+ * @param limit of each product ranking
+ * @returns `days` of both windows that have figures
+ * @throws AppError INVALID for the window, with the parameter; UNAVAILABLE until these days are counted
  */
 export async function readShopFigures(
   deps: ReadDeps,
-  side: Side,
-  asked: AskedWindow,
+  shop: ShopCurrency,
+  query: WindowQuery,
   limit: number,
 ): Promise<{ span: Span; before: Span; days: DaySums[]; products: ProductSums[] }> {
-  const span = await spanOf(deps, asked, 'SHOPS')
+  const span = await countedWindow(deps, query, 'SHOPS')
   const before = previousOf(span)
-  const days = await shopFigures.days(deps.db.read, side, { from: before.from, to: span.to })
-  return { span, before, days, products: await shopFigures.topProducts(deps.db.read, side, span, limit) }
+  const days = await shopFigures.days(deps.db.read, shop, { from: before.from, to: span.to })
+  return { span, before, days, products: await shopFigures.topProducts(deps.db.read, shop, span, limit) }
 }

@@ -5,16 +5,16 @@ import { kpiDays, kpiDeltas, kpiState } from '../../../../db/schema/kpi.ts'
 import { dayMs } from '../../../lib/day.ts'
 import {
   type Delta,
-  type Folded,
-  foldedOf,
+  foldDeltas,
   inModes,
   type Kpi,
   type KpiPart,
+  type KpiSum,
   type RankedRow,
-  type Run,
   runsOf,
   type SalesMode,
   type Span,
+  type SpanRun,
 } from './domain.ts'
 
 type From = Pick<Reader, 'rows'>
@@ -23,10 +23,10 @@ type From = Pick<Reader, 'rows'>
  * Version of each part's figures. A higher number makes the backfill recount that part. 2: sales of test mode. 3: sales
  * of shops. 4: both modes separately.
  */
-const figuresKept = { NETWORK: 4, SHOPS: 3 } as const satisfies Record<KpiPart, number>
+const kpiVersions = { NETWORK: 4, SHOPS: 3 } as const satisfies Record<KpiPart, number>
 
-/** Rows to a statement. */
-const rowsAtOnce = 200
+/** Rows per statement. */
+const rowsBatch = 200
 
 const insertDeltas = insertAllOf(kpiDeltas)
 
@@ -36,58 +36,56 @@ const list = (kpis: readonly Kpi[]): SQL =>
     sql`, `,
   )
 
-/** What is kept of some figures in a run of days, and what has come since: `select` over either, with its end. */
-const keptIn = (kpis: readonly Kpi[], { span, from, to }: Run): SQL =>
+/** The FROM clauses of stored sums in a run, and of unfolded deltas. */
+const sumsIn = (kpis: readonly Kpi[], { span, from, to }: SpanRun): SQL =>
   sql`kpi_days where kpi in (${list(kpis)}) and span = ${span} and day >= ${from} and day < ${to}`
-const freshIn = (kpis: readonly Kpi[], { from, to }: Span): SQL =>
+const deltasIn = (kpis: readonly Kpi[], { from, to }: Span): SQL =>
   sql`kpi_deltas where kpi in (${list(kpis)}) and day >= ${from} and day <= ${to}`
 
-/** The sums and the fresh deltas of some figures over a window. A fold cannot come between: it is one statement. */
-const counted = (kpis: readonly Kpi[], span: Span): SQL =>
+/** All sums and deltas of a window. One statement, so that no fold comes between. */
+const allSumsOf = (kpis: readonly Kpi[], span: Span): SQL =>
   sql.join(
-    [...runsOf(span.from, span.to + 1).map((run) => keptIn(kpis, run)), freshIn(kpis, span)].map(
+    [...runsOf(span.from, span.to + 1).map((run) => sumsIn(kpis, run)), deltasIn(kpis, span)].map(
       (from) => sql`select kpi, key, value from ${from}`,
     ),
     sql` union all `,
   )
 
-/** As text, which has every digit: a driver would hand over the nearest number. */
+/** Text keeps every digit; drivers would round. */
 const summed = sql`cast(sum(value) as text)`
 
-/** A sum of a figure, by what stands beside it. */
 export type Sum = { readonly kpi: Kpi; readonly day: number; readonly key: string; readonly value: bigint }
 
-/** What is ranked, with its two figures. */
+/** The two figures of a ranking by key. */
 const rankedSums = (cents: readonly Kpi[], n: readonly Kpi[], span: Span): SQL => sql`
   select key, sum(case when kpi in (${list(cents)}) then value else 0 end) as cents, sum(case when kpi in (${list(n)}) then value else 0 end) as n
-  from (${counted([...cents, ...n], span)}) counted
+  from (${allSumsOf([...cents, ...n], span)}) counted
   group by key`
 
-/** A delta that was taken away. */
-type Gone = Pick<Delta, 'kpi' | 'day' | 'id' | 'key' | 'value'>
+type RemovedDelta = Pick<Delta, 'kpi' | 'day' | 'id' | 'key' | 'value'>
 
 export const kpiStore = {
   /** One statement. */
   append: (tx: Writer, deltas: readonly Delta[]): Promise<void> => insertDeltas(tx, deltas),
 
   /**
-   * Some figures over a window and the one before, by one statement: `days` each with its sum, `keys` with theirs over the window, and
-   * `before` the sums of the earlier one. A day or a key may come twice, of what is kept and of what came since.
+   * Reads sums of a window and the previous one in one statement: by day, by key, and the previous total. A day or key
+   * may appear twice, from sums and from deltas.
    */
   async sums(read: From, kpis: readonly Kpi[], span: Span, before?: Span) {
-    const days = [keptIn(kpis, { span: 1, from: span.from, to: span.to + 1 }), freshIn(kpis, span)]
-    const parts = [
+    const days = [sumsIn(kpis, { span: 1, from: span.from, to: span.to + 1 }), deltasIn(kpis, span)]
+    const queries = [
       ...days.map((from) => sql`select 'days' as part, kpi, day, '' as key, ${summed} as value from ${from} group by kpi, day`),
-      sql`select 'keys', kpi, 0, key, ${summed} from (${counted(kpis, span)}) now group by kpi, key`,
-      ...(before ? [sql`select 'before', kpi, 0, '', ${summed} from (${counted(kpis, before)}) earlier group by kpi`] : []),
+      sql`select 'keys', kpi, 0, key, ${summed} from (${allSumsOf(kpis, span)}) now group by kpi, key`,
+      ...(before ? [sql`select 'before', kpi, 0, '', ${summed} from (${allSumsOf(kpis, before)}) earlier group by kpi`] : []),
     ]
-    const rows = await read.rows<{ part: string; kpi: Kpi; day: number; key: string; value: string }>(sql.join(parts, sql` union all `))
+    const rows = await read.rows<{ part: string; kpi: Kpi; day: number; key: string; value: string }>(sql.join(queries, sql` union all `))
     const of = (part: string): Sum[] =>
       rows.filter((row) => row.part === part).map(({ kpi, day, key, value }) => ({ kpi, day: Number(day), key, value: BigInt(value) }))
     return { days: of('days'), keys: of('keys'), before: of('before') }
   },
 
-  /** Merchants whose shops partners have sold the most for, each under the name of their first shop. */
+  /** Ranks merchants; each has the name of its first shop. */
   topMerchants: async (read: From, mode: SalesMode, span: Span, limit: number): Promise<RankedRow[]> =>
     rankedRows(
       await read.rows<RankedRow>(sql`
@@ -100,7 +98,6 @@ export const kpiStore = {
           order by 2 desc, 1 limit ${limit}) best
         order by best.cents desc, best.id`),
     ),
-  /** Products of which partners have sold the most units. */
   topProducts: async (read: From, mode: SalesMode, span: Span, limit: number): Promise<RankedRow[]> =>
     rankedRows(
       await read.rows<RankedRow>(sql`
@@ -113,20 +110,23 @@ export const kpiStore = {
     ),
 
   /**
-   * Takes some deltas away and adds them to the sums, inside a write. Whoever deletes a row has it: of two folds each adds its own.
-   * @param more what comes to the sums with them
-   * @returns how many there were
+   * Deletes deltas and adds them to the sums, inside a write. Concurrent folds delete different rows.
+   * @param extra further sums of the deltas
+   * @returns how many deltas
    */
-  async fold(tx: Writer, limit: number, more: (gone: readonly Gone[]) => Promise<readonly Omit<Gone, 'id'>[]>): Promise<number> {
-    const gone = await tx.rows<Gone>(sql`
+  async fold(
+    tx: Writer,
+    limit: number,
+    extra: (gone: readonly RemovedDelta[]) => Promise<readonly Omit<RemovedDelta, 'id'>[]>,
+  ): Promise<number> {
+    const rows = await tx.rows<RemovedDelta>(sql`
       delete from kpi_deltas where (kpi, day, id) in (select kpi, day, id from kpi_deltas limit ${limit})
       returning kpi, day, id, key, value`)
-    const told = gone.map((row) => ({ ...row, day: Number(row.day), value: Number(row.value) }))
-    await addSums(tx, foldedOf([...told, ...(await more(told))]))
-    return gone.length
+    const deltas = rows.map((row) => ({ ...row, day: Number(row.day), value: Number(row.value) }))
+    await addSums(tx, foldDeltas([...deltas, ...(await extra(deltas))]))
+    return rows.length
   },
 
-  /** Of a merchant whose business is approved. */
   async approvedCohort(tx: Writer, merchantId: string): Promise<string | undefined> {
     const rows = await tx.rows<{ cohort: string }>(
       sql`select cohort from kyb_records where merchant_id = ${merchantId} and status <> 'REJECTED' and status = 'APPROVED' limit 1`,
@@ -134,22 +134,22 @@ export const kpiStore = {
     return rows[0]?.cohort
   },
 
-  /** When all that was there before the figures of a part were kept had been counted, milliseconds; undefined until then. */
-  filledAt: (read: From, part: KpiPart): Promise<number | undefined> => stateOf(read, figuresKept[part]),
+  /** Returns when the backfill of a part ended (milliseconds); undefined before. */
+  filledAt: (read: From, part: KpiPart): Promise<number | undefined> => stateOf(read, kpiVersions[part]),
   async setFilled(tx: Writer, part: KpiPart, filledAt: number): Promise<void> {
-    await tx.insert(kpiState).values({ id: figuresKept[part], filledAt }).onConflictDoNothing()
-    await tx.delete(kpiState).where(eq(kpiState.id, -figuresKept[part]))
+    await tx.insert(kpiState).values({ id: kpiVersions[part], filledAt }).onConflictDoNothing()
+    await tx.delete(kpiState).where(eq(kpiState.id, -kpiVersions[part]))
   },
-  /** The day from which on the past has been counted so far; undefined where that has not begun, and where it has ended. */
+  /** Returns the day down to which a running backfill has counted. */
   async countedFrom(read: From, part: KpiPart): Promise<number | undefined> {
-    const from = await stateOf(read, -figuresKept[part])
+    const from = await stateOf(read, -kpiVersions[part])
     return from === undefined ? undefined : from / dayMs
   },
-  /** Of two that count, whoever is further says how far. */
+  /** Keeps the earlier day if two processes count. */
   async setCountedFrom(tx: Writer, part: KpiPart, day: number): Promise<void> {
     await tx
       .insert(kpiState)
-      .values({ id: -figuresKept[part], filledAt: day * dayMs })
+      .values({ id: -kpiVersions[part], filledAt: day * dayMs })
       .onConflictDoUpdate({
         target: kpiState.id,
         set: { filledAt: sql`excluded.filled_at` },
@@ -158,8 +158,8 @@ export const kpiStore = {
   },
 
   /**
-   * Whether what is done to an order of a shop in test mode counts still. The row is written, so that a shop that goes live at the same time
-   * sees what was done, or is seen to be live.
+   * Returns whether changes of a test shop's orders still count. Updates the shop's row, so that a concurrent switch to
+   * live mode is serialized.
    */
   async holdTestMode(tx: Writer, shopId: string): Promise<boolean> {
     const rows = await tx.rows(sql`update shops set updated_at = updated_at where id = ${shopId} and mode = 'TEST' returning 1 as done`)
@@ -175,15 +175,15 @@ async function stateOf(read: From, id: number): Promise<number | undefined> {
 const rankedRows = (rows: readonly RankedRow[]): RankedRow[] =>
   rows.map(({ cents, n, ...row }) => ({ ...row, cents: Number(cents), n: Number(n) }))
 
-/** A sum as the database is told it: by its digits where no number is it. */
-const stored = (sum: bigint): number | SQL => (Number.isSafeInteger(Number(sum)) ? Number(sum) : sql`cast(${String(sum)} as bigint)`)
+/** Casts a sum that a number cannot hold exactly. */
+const sumLiteral = (sum: bigint): number | SQL => (Number.isSafeInteger(Number(sum)) ? Number(sum) : sql`cast(${String(sum)} as bigint)`)
 
-/** Adds to sums, in their order: so of two that add none waits for one who waits. */
-export async function addSums(tx: Writer, rows: readonly Folded[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += rowsAtOnce)
+/** Adds to sums in a fixed order, so that concurrent writes do not deadlock. */
+export async function addSums(tx: Writer, rows: readonly KpiSum[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += rowsBatch)
     await tx
       .insert(kpiDays)
-      .values(rows.slice(at, at + rowsAtOnce).map((row) => ({ ...row, value: stored(row.value) })))
+      .values(rows.slice(at, at + rowsBatch).map((row) => ({ ...row, value: sumLiteral(row.value) })))
       .onConflictDoUpdate({
         target: [kpiDays.kpi, kpiDays.span, kpiDays.day, kpiDays.key],
         set: { value: sql`${kpiDays.value} + excluded.value` },

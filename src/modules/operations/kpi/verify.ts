@@ -1,17 +1,17 @@
 import { type Aside, isDatabaseAway } from '../../../../db/engine.ts'
-import { fillKpis } from './backfill.ts'
+import { backfillKpis } from './backfill.ts'
 import { type Difference, dayText, type KpiPart, kpiParts } from './domain.ts'
-import { differencesOf, nextDay, type SpanDifference, spanDifferences } from './facts-store.ts'
-import { type MendDeps, mendBlock, mendDay, problemsMax, shown } from './repair.ts'
+import { findDifferences, nextDay, type SpanDifference, spanDifferences } from './facts-store.ts'
+import { loggableSum, problemsMax, type RepairDeps, repairBlock, repairDay } from './repair.ts'
 import { kpiStore as store } from './store.ts'
 
 type Read = Pick<Aside, 'rows'>
 
-/** Days of which sums by more than a day are looked at together. */
+/** Sums of several days are compared per block of this many days. */
 const blockDays = 64
 const blockOf = (day: number): number => Math.floor(day / blockDays) * blockDays
 
-/** The days of which there is anything, oldest first. Between two of them others have their turn. */
+/** Yields the days with data, oldest first, and the thread between them. */
 async function* days(read: Read): AsyncGenerator<number> {
   for (let day = await nextDay(read, 0); day !== undefined; day = await nextDay(read, day + 1)) {
     yield day
@@ -19,7 +19,7 @@ async function* days(read: Read): AsyncGenerator<number> {
   }
 }
 
-/** The blocks that days lie in, each once, after its days. */
+/** Yields each day, and each block after its days. */
 async function* withBlocks(read: Read): AsyncGenerator<{ day: number } | { block: number }> {
   let block: number | undefined
   for await (const day of days(read)) {
@@ -30,71 +30,75 @@ async function* withBlocks(read: Read): AsyncGenerator<{ day: number } | { block
   if (block !== undefined) yield { block }
 }
 
-const told = ({ kpi, day, key, kept, counted }: Difference): string => `${kpi} of ${key} on ${dayText(day)}: ${kept} is kept of ${counted}`
-const toldSpan = (one: SpanDifference): string =>
-  `${one.kpi} of ${one.key} in ${one.span} days from ${dayText(one.day)}: ${one.kept} is kept of ${one.counted}`
+const differenceText = ({ kpi, day, key, kept, counted }: Difference): string =>
+  `${kpi} of ${key} on ${dayText(day)}: ${kept} is kept of ${counted}`
+const spanDifferenceText = (difference: SpanDifference): string =>
+  `${difference.kpi} of ${difference.key} in ${difference.span} days from ${dayText(difference.day)}: ${difference.kept} is kept of ${difference.counted}`
 
-/** What the dashboards count against what there is: each day by one statement, so that a write in between changes nothing. */
-export async function* kpiFindings(read: Read): AsyncGenerator<{ subject: string; problems: string[] }> {
+/** Compares stored figures with the facts. Each day is one statement, so that writes do not interfere. */
+export async function* checkKpis(read: Read): AsyncGenerator<{ subject: string; problems: string[] }> {
   const parts: KpiPart[] = []
   for (const part of kpiParts) if ((await store.filledAt(read, part)) !== undefined) parts.push(part)
   if (parts.length === 0) return
   const problems: string[] = []
-  for await (const at of withBlocks(read)) {
-    if ('day' in at) problems.push(...(await differencesOf(read, at.day, parts)).map(told))
-    else problems.push(...(await spanDifferences(read, at.block)).map(toldSpan))
+  for await (const unit of withBlocks(read)) {
+    if ('day' in unit) problems.push(...(await findDifferences(read, unit.day, parts)).map(differenceText))
+    else problems.push(...(await spanDifferences(read, unit.block)).map(spanDifferenceText))
     if (problems.length >= problemsMax) break
   }
   yield { subject: 'figures of the dashboards', problems: problems.slice(0, problemsMax) }
 }
 
-export type Rebuilt = { readonly days: number; readonly differences: number }
+export type RebuildResult = { readonly days: number; readonly differences: number }
 
 /**
- * Counts the figures of every day anew from the facts, and holds what is kept against it. What differs is an error in the log, a row of the
- * audit trail, and mended. What is written meanwhile changes nothing: a day is looked at by one statement, and mended by one write.
- * @throws Error naming the days that could not be counted, once all others are
+ * Recounts every day and repairs differences. Each difference is a log error and an audit row.
+ * Concurrent writes do not interfere: a day is compared by one statement and repaired by one write.
+ * @throws Error with the days that failed, after all others are done
  */
-export async function rebuildKpis(deps: MendDeps): Promise<Rebuilt> {
-  // What was never counted differs from all that there is.
-  await fillKpis(deps)
+export async function rebuildKpis(deps: RepairDeps): Promise<RebuildResult> {
+  // Days that were never counted would differ everywhere.
+  await backfillKpis(deps)
   let [count, differences] = [0, 0]
   const failed: string[] = []
-  const aside = deps.db.aside()
+  const reader = deps.db.aside()
   try {
-    for await (const at of withBlocks(aside)) {
+    for await (const unit of withBlocks(reader)) {
       if (deps.life.stopping) break
-      const isDay = 'day' in at
+      const isDay = 'day' in unit
       if (isDay) count++
-      const day = isDay ? at.day : at.block
+      const day = isDay ? unit.day : unit.block
       try {
-        const found = isDay ? await differencesOf(aside, day) : await spanDifferences(aside, day)
+        const found = isDay ? await findDifferences(reader, day) : await spanDifferences(reader, day)
         if (found.length === 0) continue
         differences += found.length
-        tellDifferences(deps, day, found)
-        if (isDay) await mendDay(deps, day, found, false)
-        else await mendBlock(deps, day)
+        logDifferences(deps, day, found)
+        if (isDay) await repairDay(deps, day, found, false)
+        else await repairBlock(deps, day)
       } catch (error) {
-        // One that takes too long keeps no other from being looked at; a database that is away fails of all of them.
+        // A slow day does not stop the others, but an unavailable database does.
         if (!isDatabaseAway(error) || failed.length === failedMax) throw error
         failed.push(`${dayText(day)}${isDay ? '' : ' and after'}`)
       }
     }
   } finally {
-    aside.close()
+    reader.close()
   }
   if (failed.length > 0)
     throw new Error(`${failed.length === 1 ? '1 day' : `${failed.length} days`} could not be counted: ${failed.join(', ')}`)
   return { days: count, differences }
 }
 
-/** Days that may fail of a night before it is given up. */
+/** Failed days after which a run is aborted. */
 const failedMax = 5
 
-const tellDifferences = ({ log }: Pick<MendDeps, 'log'>, day: number, found: readonly Difference[]): void =>
+const logDifferences = ({ log }: Pick<RepairDeps, 'log'>, day: number, found: readonly Difference[]): void =>
   log.error('kpis.differ', {
     day: dayText(day),
-    figures: found
-      .slice(0, problemsMax)
-      .map((one) => ({ ...one, day: dayText(one.day), counted: shown(one.counted), kept: shown(one.kept) })),
+    figures: found.slice(0, problemsMax).map((difference) => ({
+      ...difference,
+      day: dayText(difference.day),
+      counted: loggableSum(difference.counted),
+      kept: loggableSum(difference.kept),
+    })),
   })

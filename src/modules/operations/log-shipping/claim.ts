@@ -1,79 +1,86 @@
 import type { BackupStore } from '../../../core/backup-store.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { SealBroken } from '../../../lib/sealed-stream.ts'
-import { chunkOf, textOf } from '../backup/index.ts'
+import { readText, textChunks } from '../backup/index.ts'
 import { claimName } from './domain.ts'
 
-/** Another one ships the log of the same instance: two who do give a shop two pasts, and a restore would bring back one of them. */
-export class AnotherShips extends Error {
+/**
+ * Another process ships the log of the same instance. Two shippers would mix two histories, and a restore would return
+ * only one.
+ */
+export class OtherShipperActive extends Error {
   override readonly name = 'AnotherShips'
 }
 
-/** The record of this one is gone, or is not what it wrote last: the store is not what it was. Its disk may have been taken away, or another put there. */
-export class PlaceChanged extends Error {
+/** The claim record is missing or was changed: the disk of the target may have been replaced. */
+export class TargetChanged extends Error {
   override readonly name = 'PlaceChanged'
 }
 
 const beatMs = 60_000
-/** Whoever has not been heard of for so long has died. Measured by the clock that nobody sets: two machines need not agree on the time. */
-const heldMs = 3 * beatMs
+/** A shipper counts as dead after this silence. Measured on the monotonic clock, since clocks may differ. */
+const claimTimeoutMs = 3 * beatMs
 
 /**
- * Who ships the log of an instance to a store: a record there says it, and changes once a minute while they live.
- * @param shipper names a data directory on a machine: a restored copy elsewhere is another one, a process that is started anew is not
+ * Creates the claim of a shipper: a record in the store that changes once a minute.
+ * @param shipper identifies a data directory on a machine; a copy elsewhere has another one, a restart has the same
  */
-export function createClaim({ clock }: Pick<Deps, 'clock'>, instance: string, shipper: string) {
+export function createShipperClaim({ clock }: Pick<Deps, 'clock'>, instance: string, shipper: string) {
   const name = claimName(instance)
-  /** What another one's record said last, and since when it has said so. */
-  let other: { readonly text: string; readonly since: number } | undefined
+  /** The last record of another shipper, and since when it is unchanged. */
+  let otherRecord: { readonly text: string; readonly since: number } | undefined
   let beatAt = Number.NEGATIVE_INFINITY
   let beats = 0
-  /** What the record may say: what was written last, and what was to be written since and may have been all the same. */
+  /** The contents that the record may have: the last write, and later ones that may have succeeded. */
   let written: string[] = []
 
-  const record = (store: BackupStore): Promise<string | undefined> =>
-    textOf(store, name).catch((error: unknown) => {
+  const readRecord = (store: BackupStore): Promise<string | undefined> =>
+    readText(store, name).catch((error: unknown) => {
       if (error instanceof SealBroken) return undefined
       throw error
     })
   const isOurs = (text: string) => text.startsWith(`${shipper} `)
 
-  /** @returns the record of another shipper; undefined where there is none */
-  async function othersRecord(store: BackupStore): Promise<string | undefined> {
-    const text = await record(store)
+  /** @returns the record of another shipper; undefined if there is none */
+  async function readOtherRecord(store: BackupStore): Promise<string | undefined> {
+    const text = await readRecord(store)
     return text === undefined || isOurs(text) ? undefined : text
   }
 
   async function beat(store: BackupStore): Promise<void> {
     const text = `${shipper} ${++beats} ${clock.now()}`
     written.push(text)
-    await store.put(name, chunkOf(text))
+    await store.put(name, textChunks(text))
     written = [text]
     beatAt = clock.monotonic()
   }
 
   return {
-    /** @throws AnotherShips while another one lives, or cannot be known to have died */
+    /** @throws OtherShipperActive while another one is active, or may be */
     async take(store: BackupStore): Promise<void> {
-      const text = await othersRecord(store)
+      const text = await readOtherRecord(store)
       if (text !== undefined) {
-        if (other?.text !== text) other = { text, since: clock.monotonic() }
-        if (clock.monotonic() - other.since < heldMs) throw new AnotherShips('another one ships the log of this instance')
+        if (otherRecord?.text !== text) otherRecord = { text, since: clock.monotonic() }
+        if (clock.monotonic() - otherRecord.since < claimTimeoutMs)
+          throw new OtherShipperActive('another one ships the log of this instance')
       }
-      other = undefined
+      otherRecord = undefined
       await beat(store)
     },
-    /** Says now and then that this one lives. @throws AnotherShips where another one has taken over meanwhile; PlaceChanged */
+    /**
+     * Renews the record once a minute.
+     * @throws OtherShipperActive if another one took over; TargetChanged
+     */
     async keep(store: BackupStore): Promise<void> {
       if (clock.monotonic() - beatAt < beatMs) return
-      const text = await record(store)
-      if (text !== undefined && !isOurs(text)) throw new AnotherShips('another one has taken over the log of this instance')
-      if (text === undefined || !written.includes(text)) throw new PlaceChanged('the record of who ships is not what was written there')
+      const text = await readRecord(store)
+      if (text !== undefined && !isOurs(text)) throw new OtherShipperActive('another one has taken over the log of this instance')
+      if (text === undefined || !written.includes(text)) throw new TargetChanged('the record of who ships is not what was written there')
       await beat(store)
     },
-    /** Whoever comes next need not wait. Another one's record stays. */
+    /** Removes the record, so that the next shipper need not wait. Another one's record stays. */
     async leave(store: BackupStore): Promise<void> {
-      if ((await othersRecord(store)) === undefined) await store.delete(name)
+      if ((await readOtherRecord(store)) === undefined) await store.delete(name)
     },
   }
 }

@@ -2,15 +2,15 @@
 export {
   instanceOf,
   pagesName,
+  parseShippedName,
   planRestore,
   type RestorePlan,
-  reach,
-  type Shipped,
+  restorableRange,
+  type ShippedFile,
   shippedKeysName,
-  shippedOf,
   shippedPrefix,
 } from './domain.ts'
-export { goesOn, headAndRest, type SegmentHead, type SnapshotHead, segmentHeadOf } from './file-headers.ts'
+export { continuesSegment, headAndRest, type SegmentHead, type SnapshotHead, segmentHeadOf } from './file-headers.ts'
 export { logShippingMetrics } from './metrics.ts'
 export type { LogShippingDeps } from './providers.ts'
 export { shipLog } from './start.ts'

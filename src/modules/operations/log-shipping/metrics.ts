@@ -2,7 +2,7 @@ import type { Deps } from '../../../core/deps.ts'
 import { known } from '../../../lib/prometheus.ts'
 import type { LogShippingDeps } from './providers.ts'
 
-/** Lines of Prometheus' text format; without values where nothing is shipped. */
+/** Builds Prometheus metrics; without values if shipping is off. */
 export function logShippingMetrics({
   logShipping: { isOn, shippedAt, snapshotAt, generations, failures },
   config: { shipLogSeconds = 0 },

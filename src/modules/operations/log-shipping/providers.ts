@@ -1,7 +1,7 @@
-/** What is known of the shipping of the write-ahead log. */
+/** The state of log shipping. */
 export type LogShipping = {
   isOn: boolean
-  /** Everything that was committed up to then is in the store and can be gone back to, in milliseconds since the epoch; undefined until that is known. */
+  /** Commits up to this moment are restorable (milliseconds since the epoch); undefined if unknown. */
   shippedAt: number | undefined
   snapshotAt: number | undefined
   generations: number

@@ -2,19 +2,19 @@ import { type CommitLog, LogBroken, type LogKept, type LogLengths, type LogRange
 import type { BackupStore } from '../../../core/backup-store.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { digesting } from '../../../lib/digest.ts'
-import { chunkOf } from '../backup/index.ts'
-import { AnotherShips, createClaim, PlaceChanged } from './claim.ts'
-import { lastShipped, noteEnd, saltsOf } from './continue-generation.ts'
+import { textChunks } from '../backup/index.ts'
+import { createShipperClaim, OtherShipperActive, TargetChanged } from './claim.ts'
+import { lastShipped, saltsOf, writeEndRecord } from './continue-generation.ts'
 import {
   begunName,
   generationName,
   newestOf,
   pagesName,
+  parseShippedName,
   removable,
-  type Shipped,
+  type ShippedFile,
   segmentName,
   shippedKeysName,
-  shippedOf,
   shippedPrefix,
   snapshotName,
 } from './domain.ts'
@@ -24,108 +24,109 @@ import { createTimeline, type Timeline } from './timeline.ts'
 
 export type ShippingDeps = Pick<Deps, 'clock' | 'log' | 'sleep' | 'randomBytes' | 'diskFree' | 'config' | 'build'> & LogShippingDeps
 
-/** Beyond that, the log is let go: the shop needs its disk more. */
-const heldMaxByDefault = 512 * 1024 * 1024
-/** The same where the disk is down to `DISK_FREE_MIN_MB`, unless half of what is free is less. */
-const heldMaxShare = 1 / 8
-/** How often the length of the log and the room on the disk are looked at. */
-const watchMsByDefault = 250
-/** So much is shipped at once, and not at the next interval. */
+/** Above this length the log is released, since the shop needs its disk more. */
+const heldBytesDefault = 512 * 1024 * 1024
+/** The share of the limit while free disk space is below `DISK_FREE_MIN_MB`; at most half of the free space. */
+const lowDiskShare = 1 / 8
+/** How often log length and disk space are checked. */
+const watchMsDefault = 250
+/** Ships at once, without waiting for the interval. */
 const waitingMaxBytes = 8 * 1024 * 1024
 const snapshotEveryMs = 24 * 60 * 60 * 1000
-/** A restore need not apply more than that to a snapshot. */
+/** A restore applies at most this much log to a snapshot. */
 const sinceSnapshotMaxBytes = 1024 * 1024 * 1024
 const retryMaxMs = 60_000
 const dayMs = 24 * 60 * 60 * 1000
-/** Told of where the clock is so much behind what was shipped. */
+/** Logs a warning if the clock is this far behind the shipped times. */
 const clockBehindMs = 60_000
 
-type Pending = { readonly index: number; readonly at: number }
-type Copying = { readonly first: number; readonly begunAt: number; whole?: Pick<SnapshotHead, 'bytes' | 'sha256'> }
-/** What follows the log, from one snapshot to the next. */
-type Following = {
+type PendingSegment = { readonly index: number; readonly at: number }
+type SnapshotCopy = { readonly first: number; readonly begunAt: number; whole?: Pick<SnapshotHead, 'bytes' | 'sha256'> }
+/** The state of following the log. */
+type ShippingSession = {
   readonly store: BackupStore
   readonly log: CommitLog
   readonly time: Timeline
   readonly generation: string
-  /** Of the segment that comes next. */
+  /** The index of the next segment. */
   next: number
-  /** Of the first one of the log's present life: everything before it is in the database file. */
+  /** The first segment of the log's present life. Everything before is in the database file. */
   lifeBegan: number
   salts: string
-  pending: Pending | undefined
+  pending: PendingSegment | undefined
   lastAt: number | undefined
-  copying: Copying | undefined
+  copying: SnapshotCopy | undefined
   copyAfter: number
   snapshotAt: number | undefined
   bytesSince: number
-  /** What went wrong with the log, and not with the store. */
+  /** An error of the log, not of the store. */
   broken: unknown
-  /** Rejected once the log is lost or let go, so that no code waits for the store any longer. */
+  /** Rejects once the log is lost or released, so that nothing waits for the store. */
   readonly ended: PromiseWithResolvers<never>
-  /** Why the log is to be let go. */
-  letGo: LetGo | undefined
-  /** What removes what is old. */
+  /** Why the log is to be released. */
+  letGo: LogReleased | undefined
+  /** The running removal of old files. */
   forgetting: Promise<void> | undefined
 }
 
-/** The log was let go, since what takes it is too slow or does not answer. */
-class LetGo extends Error {}
+/** The log was released because the store is too slow or does not respond. */
+class LogReleased extends Error {}
 
 export type ShippingOptions = {
-  /** Asked again until it answers. */
+  /** Retried until it responds. */
   readonly openStore: () => Promise<BackupStore>
   readonly followLog: (kept?: LogKept) => Promise<CommitLog>
-  /** The log has been held since the start, so that it can be gone on with: nobody is to wait for that any longer. */
+  /** Releases a log that was held since the start to be continued. */
   readonly letLogGo: () => void
   /** Of the database file and its log. */
   readonly sizes: () => { bytes: number; logBytes: number }
   readonly everyMs: number
-  /** Of the log, and of what was read from it and is not shipped. */
+  /** The limit of the log and of read but unshipped data. */
   readonly heldMaxBytes?: number
   readonly watchMs?: number
-  /** The key file as it is now, where the store seals what is put there. */
+  /** The current key file, if the store seals its content. */
   readonly keysText: () => string | undefined
-  /** Eight hex digits that tell it from others with the same target. */
+  /** Eight hex digits that identify the instance in the target. */
   readonly instance: string
-  /** Names the data directory that ships: see `createClaim`. */
+  /** Identifies the data directory; see `createShipperClaim`. */
   readonly shipper: string
 }
 
 /**
- * Ships what is committed to a store, every few seconds, until it is stopped. A store that is slow, full or gone makes it fall behind, and
- * nobody wait. It goes on with a new generation, and a new snapshot, where it has lost the log.
+ * Ships commits to a store every few seconds until stopped. A slow, full or missing store delays shipping but no
+ * request.
+ * After the log is lost, a new generation with a new snapshot starts.
  */
 export function startShipping(
   deps: ShippingDeps,
-  { openStore, followLog, letLogGo, sizes, keysText, everyMs, instance, shipper, ...given }: ShippingOptions,
+  { openStore, followLog, letLogGo, sizes, keysText, everyMs, instance, shipper, ...limits }: ShippingOptions,
 ): { stop(): Promise<void> } {
-  const { clock, log, logShipping: told } = deps
-  const claim = createClaim(deps, instance, shipper)
-  const { heldMaxBytes = heldMaxByDefault, watchMs = watchMsByDefault } = given
+  const { clock, log, logShipping: status } = deps
+  const claim = createShipperClaim(deps, instance, shipper)
+  const { heldMaxBytes = heldBytesDefault, watchMs = watchMsDefault } = limits
   const stopped = Promise.withResolvers<void>()
   let woken = Promise.withResolvers<void>()
-  let following: Following | undefined
+  let session: ShippingSession | undefined
   let timeline: Timeline | undefined
   let keysShipped: string | undefined
   let areKeysGone = false
   let isStopping = false
   let failed = 0
-  /** What went wrong with the log once is not gone on from. */
+  /** A generation is continued only at the first start. */
   let isFirst = true
-  told.isOn = true
+  status.isOn = true
 
-  /** Goes on with the generation that is there, where nothing is missing in between, and else begins one. */
-  async function begin(): Promise<Following> {
-    // Before the log is held: there is no sense in holding it while the store does not answer.
+  /** Continues the stored generation if nothing is missing, otherwise starts a new one. */
+  async function startSession(): Promise<ShippingSession> {
+    // Opened first: the log is not held while the store does not respond.
     const store = await openStore()
     await claim.take(store)
-    const shipped = await shippedIn(store)
+    const shipped = await listShipped(store)
     timeline ??= timelineAfter(shipped.names)
     const time = timeline
     const last = await lastShipped(store, instance, shipped)
-    told.shippedAt ??= last.upTo
-    told.snapshotAt ??= last.snapshotAt
+    status.shippedAt ??= last.upTo
+    status.snapshotAt ??= last.snapshotAt
     const commits = await followLog(isFirst ? last.kept : undefined)
     const ended = Promise.withResolvers<never>()
     ended.promise.catch(() => undefined)
@@ -142,19 +143,19 @@ export function startShipping(
     }
     const generation = generationName(instance, time.now(), deps.randomBytes(4))
     try {
-      await store.put(begunName(generation), withHead({ version: deps.build.version }, none()))
+      await store.put(begunName(generation), withHead({ version: deps.build.version }, emptyFile()))
     } catch (error) {
       await commits.close()
       throw error
     }
     isFirst = false
-    told.generations++
+    status.generations++
     log.info('log_shipping.begun', { generation, to: store.place })
     return { ...fresh, generation, next: 0, lifeBegan: 0, salts: '', lastAt: undefined, snapshotAt: undefined, bytesSince: 0 }
   }
 
-  /** Times that follow those of what is there, also where the clock was ahead then. */
-  function timelineAfter(shipped: readonly Shipped[]): Timeline {
+  /** Times continue after the shipped ones even if the clock was ahead then. */
+  function timelineAfter(shipped: readonly ShippedFile[]): Timeline {
     const newest = newestOf(shipped)
     const behindMs = (newest ?? 0) - clock.now()
     if (behindMs > clockBehindMs)
@@ -165,197 +166,204 @@ export function startShipping(
     return createTimeline(clock, newest)
   }
 
-  async function shippedIn(store: BackupStore): Promise<{ names: Shipped[]; bytes: Map<string, number> }> {
-    const names: Shipped[] = []
+  async function listShipped(store: BackupStore): Promise<{ names: ShippedFile[]; bytes: Map<string, number> }> {
+    const names: ShippedFile[] = []
     const lengths = new Map<string, number>()
     for await (const { name, bytes } of store.list(`${shippedPrefix}${instance}/`)) {
-      const one = shippedOf(name)
-      if (!one) continue
-      names.push(one)
+      const file = parseShippedName(name)
+      if (!file) continue
+      names.push(file)
       lengths.set(name, bytes)
     }
     return { names, bytes: lengths }
   }
 
-  /** Ships what is there. Returns the moment up to which everything that was committed is in the store. */
-  async function ship(now: Following): Promise<number> {
+  /** Ships pending commits. Returns the moment up to which all commits are stored. */
+  async function ship(session: ShippingSession): Promise<number> {
     for (;;) {
       const askedAt = clock.now()
-      const ranges = await ofLog(now, () => now.log.read())
+      const ranges = await withLog(session, () => session.log.read())
       for (let nth = 0; nth < ranges; nth++) {
-        const range = await ofLog(now, () => now.log.next())
-        if (range) await shipRange(now, range)
+        const range = await withLog(session, () => session.log.next())
+        if (range) await shipRange(session, range)
       }
-      // On the way out nothing is left for later.
+      // At the stop, ships until nothing is left.
       if (ranges === 0 || !isStopping) return askedAt
     }
   }
 
-  /** Puts the keys beside the log where they have changed: asked once commits are at hand, and so before any that is sealed under a new one. */
-  async function shipKeys({ store }: Following): Promise<void> {
+  /** Stores the key file if it changed. Runs after commits were read, so it precedes anything sealed with a new key. */
+  async function shipKeys({ store }: ShippingSession): Promise<void> {
     let keys: string | undefined
     try {
       keys = keysText()
       areKeysGone = false
     } catch (error) {
-      // Others say that the key file is gone. The log is worth more with it than with neither.
+      // Other checks report a missing key file. The log is shipped without it.
       if (!areKeysGone) log.warn('log_shipping.no_keys', { error })
       areKeysGone = true
     }
     if (keys === undefined || keys === keysShipped) return
-    await store.put(shippedKeysName(instance), chunkOf(keys))
+    await store.put(shippedKeysName(instance), textChunks(keys))
     keysShipped = keys
   }
 
-  async function shipRange(now: Following, range: LogRange): Promise<void> {
-    await shipKeys(now)
-    // Tried again it has the same name, and is the same: what seemed to fail may have been kept.
-    now.pending ??= { index: now.next, at: now.time.now() }
-    const { index, at } = now.pending
+  async function shipRange(session: ShippingSession, range: LogRange): Promise<void> {
+    await shipKeys(session)
+    // A retry uses the same name and content, since a failed write may have been stored.
+    session.pending ??= { index: session.next, at: session.time.now() }
+    const { index, at } = session.pending
     const { header, from, to, sum, end } = range
-    const head: SegmentHead = { format: 1, generation: now.generation, index, at, header, from, to, sum, end }
-    const pieces = guarded(now, now.log.pieces())
-    now.bytesSince += await now.store.put(segmentName(head), withHead(head, pieces))
+    const head: SegmentHead = { format: 1, generation: session.generation, index, at, header, from, to, sum, end }
+    const pieces = guardPieces(session, session.log.pieces())
+    session.bytesSince += await session.store.put(segmentName(head), withHead(head, pieces))
     const salts = saltsOf(header)
-    if (salts !== now.salts) Object.assign(now, { salts, lifeBegan: index })
-    Object.assign(now, { pending: undefined, next: index + 1, lastAt: at })
-    await ofLog(now, () => now.log.kept())
+    if (salts !== session.salts) Object.assign(session, { salts, lifeBegan: index })
+    Object.assign(session, { pending: undefined, next: index + 1, lastAt: at })
+    await withLog(session, () => session.log.kept())
   }
 
-  /** Looks at the log and at the disk, whatever the store does meanwhile, until it is stopped. */
+  /** Checks the log and the disk until stopped, independent of the store. */
   async function watch(): Promise<void> {
     while (!isStopping) {
       await deps.sleep(watchMs)
       if (isStopping) return
-      const now = following
-      if (!now && sizes().logBytes > heldMax()) letLogGo()
-      if (!now || now.broken || now.letGo) continue
+      const current = session
+      if (!current && sizes().logBytes > heldMax()) letLogGo()
+      if (!current || current.broken || current.letGo) continue
       try {
-        const lengths = await ofLog(now, () => now.log.tend())
+        const lengths = await withLog(current, () => current.log.tend())
         const bytes = heldBytesOf(lengths)
-        if (bytes > heldMax()) now.letGo = new LetGo(`${bytes} bytes of the log are not shipped`)
+        if (bytes > heldMax()) current.letGo = new LogReleased(`${bytes} bytes of the log are not shipped`)
         if (lengths.waitingBytes > waitingMaxBytes && failed === 0) woken.resolve()
       } catch (error) {
         log.debug('log_shipping.not_looked_at', { error })
       }
-      const reason = now.broken ?? now.letGo
+      const reason = current.broken ?? current.letGo
       if (reason === undefined) continue
-      now.ended.reject(reason)
+      current.ended.reject(reason)
       woken.resolve()
     }
   }
 
-  /** How much following the log may hold on the disk. */
+  /** Returns how much log may be held on the disk. */
   function heldMax(): number {
     const free = deps.diskFree() ?? Number.POSITIVE_INFINITY
-    return free < deps.config.diskFreeMinBytes ? Math.min(heldMaxBytes * heldMaxShare, free / 2) : heldMaxBytes
+    return free < deps.config.diskFreeMinBytes ? Math.min(heldMaxBytes * lowDiskShare, free / 2) : heldMaxBytes
   }
 
-  /** Begins to copy the database file where that is due. It goes on while the log is shipped. */
-  function copyWhenDue(now: Following): void {
-    const at = now.time.now()
+  /** Starts a snapshot if one is due. Shipping continues meanwhile. */
+  function startSnapshotIfDue(current: ShippingSession): void {
+    const at = current.time.now()
     const isDue =
-      now.snapshotAt === undefined ||
-      now.bytesSince > sinceSnapshotMaxBytes ||
-      (at - now.snapshotAt > snapshotEveryMs && (now.lastAt ?? 0) > now.snapshotAt)
-    if (now.copying || !isDue || at < now.copyAfter || isStopping) return
-    const copying: Copying = { first: now.lifeBegan, begunAt: at }
-    now.copying = copying
-    now.bytesSince = 0
+      current.snapshotAt === undefined ||
+      current.bytesSince > sinceSnapshotMaxBytes ||
+      (at - current.snapshotAt > snapshotEveryMs && (current.lastAt ?? 0) > current.snapshotAt)
+    if (current.copying || !isDue || at < current.copyAfter || isStopping) return
+    const copying: SnapshotCopy = { first: current.lifeBegan, begunAt: at }
+    current.copying = copying
+    current.bytesSince = 0
     let sha256 = ''
-    const pages = digesting(now.log.file(), (digest) => {
+    const pages = digesting(current.log.file(), (digest) => {
       sha256 = digest
     })
-    now.store.put(pagesName({ generation: now.generation, begunAt: at }), pages, sizes().bytes).then(
+    current.store.put(pagesName({ generation: current.generation, begunAt: at }), pages, sizes().bytes).then(
       (bytes) => {
         copying.whole = { bytes, sha256 }
       },
       (error: unknown) => {
-        Object.assign(now, { copying: undefined, copyAfter: now.time.now() + retryMaxMs })
-        if (!isStopping && following === now) log.warn('log_shipping.snapshot_failed', { error })
+        Object.assign(current, { copying: undefined, copyAfter: current.time.now() + retryMaxMs })
+        if (!isStopping && session === current) log.warn('log_shipping.snapshot_failed', { error })
       },
     )
   }
 
-  /** Makes a copy known that was whole before the log was shipped the last time, and removes what is not needed any more. */
-  async function conclude(now: Following, copying: Copying): Promise<void> {
+  /**
+   * Publishes a snapshot whose copy was complete before the last shipping, and removes files that are no longer needed.
+   */
+  async function publishSnapshot(session: ShippingSession, copying: SnapshotCopy): Promise<void> {
     const { first, begunAt, whole } = copying
     if (!whole) return
-    await shipKeys(now)
-    const last = now.next - 1
-    // Without a commit since the copy began, it is as it was then.
-    const at = last >= first ? (now.lastAt ?? begunAt) : begunAt
+    await shipKeys(session)
+    const last = session.next - 1
+    // Without a commit since the copy started, the snapshot is of that moment.
+    const at = last >= first ? (session.lastAt ?? begunAt) : begunAt
     const head: SnapshotHead = { format: 1, ...whole, version: deps.build.version }
-    await now.store.put(snapshotName({ generation: now.generation, first, last, at, begunAt }), withHead(head, none()))
-    Object.assign(now, { copying: undefined, snapshotAt: begunAt })
-    told.snapshotAt = begunAt
-    log.info('log_shipping.snapshot', { generation: now.generation, bytes: whole.bytes, ms: now.time.now() - begunAt })
-    // A day of segments is many thousands: what is committed meanwhile does not wait for their removal.
-    now.forgetting ??= forget(now)
+    await session.store.put(snapshotName({ generation: session.generation, first, last, at, begunAt }), withHead(head, emptyFile()))
+    Object.assign(session, { copying: undefined, snapshotAt: begunAt })
+    status.snapshotAt = begunAt
+    log.info('log_shipping.snapshot', { generation: session.generation, bytes: whole.bytes, ms: session.time.now() - begunAt })
+    // Runs in the background, since a day has thousands of segments.
+    session.forgetting ??= removeOldFiles(session)
       .catch((error: unknown) => log.warn('log_shipping.nothing_removed', { error }))
       .finally(() => {
-        now.forgetting = undefined
+        session.forgetting = undefined
       })
   }
 
-  async function forget(now: Following): Promise<void> {
-    const keepFrom = now.time.surely() - deps.config.shipLogDays * dayMs
-    const { names } = await shippedIn(now.store)
-    for (const name of removable(names, { keepFrom, current: now.generation, begunAt: now.copying?.begunAt })) {
-      if (isStopping || following !== now) return
-      await now.store.delete(name)
+  async function removeOldFiles(current: ShippingSession): Promise<void> {
+    const keepFrom = current.time.certainlyPast() - deps.config.shipLogDays * dayMs
+    const { names } = await listShipped(current.store)
+    for (const name of removable(names, { keepFrom, current: current.generation, begunAt: current.copying?.begunAt })) {
+      if (isStopping || session !== current) return
+      await current.store.delete(name)
     }
   }
 
   async function round(): Promise<void> {
-    following ??= await begin()
-    await Promise.race([shipRound(following), following.ended.promise])
+    session ??= await startSession()
+    await Promise.race([shipRound(session), session.ended.promise])
   }
 
-  async function shipRound(now: Following): Promise<void> {
-    await claim.keep(now.store)
-    const copied = now.copying?.whole ? now.copying : undefined
-    const upTo = await ship(now)
-    if (copied) await conclude(now, copied)
-    if (now.snapshotAt !== undefined) told.shippedAt = upTo
-    copyWhenDue(now)
-    if (isStopping) await noteEnd(now.store, instance, { generation: now.generation, next: now.next, mark: await now.log.finish() })
+  async function shipRound(session: ShippingSession): Promise<void> {
+    await claim.keep(session.store)
+    const finishedCopy = session.copying?.whole ? session.copying : undefined
+    const upTo = await ship(session)
+    if (finishedCopy) await publishSnapshot(session, finishedCopy)
+    if (session.snapshotAt !== undefined) status.shippedAt = upTo
+    startSnapshotIfDue(session)
+    if (isStopping)
+      await writeEndRecord(session.store, instance, {
+        generation: session.generation,
+        next: session.next,
+        mark: await session.log.finish(),
+      })
   }
 
-  /** Says what went wrong, and lets the log go where it is lost or too long. */
-  async function failure(error: unknown): Promise<void> {
-    told.failures++
-    const now = following
-    if (error instanceof AnotherShips || error instanceof PlaceChanged) {
-      if (error instanceof PlaceChanged)
+  /** Logs a failure, and releases the log if it is lost or too long. */
+  async function handleFailure(error: unknown): Promise<void> {
+    status.failures++
+    const current = session
+    if (error instanceof OtherShipperActive || error instanceof TargetChanged) {
+      if (error instanceof TargetChanged)
         log.error('log_shipping.place_changed', {
-          to: now?.store.place,
+          to: current?.store.place,
           advice:
             'what was shipped is not there any more, or another disk is: see that it is mounted. Shipping begins anew, with a new snapshot',
         })
-      else if (now || failed === 0)
+      else if (current || failed === 0)
         log.error('log_shipping.another_ships', {
           advice:
             'two with the same data would give the shop two pasts: unset SHIP_LOG_SECONDS in the one that is a copy. This one ships nothing until the other has been silent for three minutes',
         })
-      await now?.log.close()
-      following = undefined
+      await current?.log.close()
+      session = undefined
       failed++
       return
     }
-    if (now && (now.broken || now.letGo)) {
-      following = undefined
-      // The next generation begins with a new copy. What was not shipped is of no use to it, and the disk may be full.
-      await now.log.letGo().catch((reason: unknown) => log.warn('log_shipping.log_stays', { error: reason }))
+    if (current && (current.broken || current.letGo)) {
+      session = undefined
+      // The next generation starts with a snapshot, so the unshipped log is useless, and the disk may be full.
+      await current.log.letGo().catch((reason: unknown) => log.warn('log_shipping.log_stays', { error: reason }))
       const advice =
         'what is committed from now on is shipped once there is a new snapshot: see that the target answers, is fast enough and has room'
-      const isBroken = now.broken instanceof LogBroken
+      const isBroken = current.broken instanceof LogBroken
       if (isBroken)
         log.warn('log_shipping.log_lost', {
-          error: now.broken,
+          error: current.broken,
           advice: 'parts of the log that were not shipped are gone: a new snapshot is made',
         })
-      else log.error('log_shipping.gave_up', { error: now.broken ?? now.letGo, advice })
+      else log.error('log_shipping.gave_up', { error: current.broken ?? current.letGo, advice })
     } else if (failed === 0) log.warn('log_shipping.fails', { error, advice: 'it is tried again until it works' })
     failed++
   }
@@ -368,18 +376,18 @@ export function startShipping(
         if (failed > 0) log.info('log_shipping.works', { after: failed })
         failed = 0
       } catch (error) {
-        await failure(error)
+        await handleFailure(error)
       }
       if (isLast) break
       const waitMs = failed === 0 ? everyMs : Math.max(everyMs, Math.min(retryMaxMs, everyMs * 2 ** failed))
       await Promise.race([deps.sleep(waitMs), stopped.promise, woken.promise])
       woken = Promise.withResolvers<void>()
     }
-    if (!following) return
-    await claim.leave(following.store).catch((error: unknown) => log.warn('log_shipping.claim_left', { error }))
-    if (failed > 0) await following.log.finish().catch(() => undefined)
-    await following.log.close()
-    following = undefined
+    if (!session) return
+    await claim.leave(session.store).catch((error: unknown) => log.warn('log_shipping.claim_left', { error }))
+    if (failed > 0) await session.log.finish().catch(() => undefined)
+    await session.log.close()
+    session = undefined
   }
 
   const running = loop()
@@ -389,10 +397,10 @@ export function startShipping(
       isStopping = true
       stopped.resolve()
       await Promise.race([running, deps.sleep(stopMaxMs)])
-      if (!following) return
-      // The store did not take all of it: the next start goes on with what is on the disk.
-      await Promise.race([following.log.finish().catch(() => undefined), deps.sleep(finishMaxMs)])
-      await following.log.close()
+      if (!session) return
+      // The store did not take everything; the next start continues from the disk.
+      await Promise.race([session.log.finish().catch(() => undefined), deps.sleep(finishMaxMs)])
+      await session.log.close()
     },
   }
 }
@@ -400,26 +408,26 @@ export function startShipping(
 const stopMaxMs = 8_000
 const finishMaxMs = 2_000
 
-/** Free bytes of the disk without the follower's own files. The log itself does not count while other readers use it. */
+/** Bytes held by the follower. The log itself does not count while other readers hold it. */
 const heldBytesOf = ({ logBytes, waitingBytes, isHeldByOthers }: LogLengths) => waitingBytes + (isHeldByOthers ? 0 : logBytes)
 
-async function* none(): AsyncGenerator<Uint8Array> {}
+async function* emptyFile(): AsyncGenerator<Uint8Array> {}
 
-/** What is asked of the log. Where it fails, the log is lost. */
-async function ofLog<T>(now: Following, ask: () => Promise<T>): Promise<T> {
+/** Runs an operation on the log. A failure means that the log is lost. */
+async function withLog<T>(session: ShippingSession, operation: () => Promise<T>): Promise<T> {
   try {
-    return await ask()
+    return await operation()
   } catch (error) {
-    now.broken ??= error
+    session.broken ??= error
     throw error
   }
 }
 
-async function* guarded(now: Following, pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* guardPieces(session: ShippingSession, pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* pieces
   } catch (error) {
-    now.broken ??= error
+    session.broken ??= error
     throw error
   }
 }

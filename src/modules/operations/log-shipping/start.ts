@@ -1,10 +1,10 @@
 import type { Deps } from '../../../core/deps.ts'
 import { digestOf } from '../../../lib/digest.ts'
 import { firstVersion } from '../../identity/master-key/index.ts'
-import { type BackupDeps, targetOf } from '../backup/index.ts'
+import { type BackupDeps, openedTarget } from '../backup/index.ts'
 import { type ShippingDeps, startShipping } from './service.ts'
 
-/** Ships the log of an embedded database to the first place that the settings name for backups, where they say so. */
+/** Ships the log of an embedded database to the first configured backup place, if SHIP_LOG_SECONDS is set. */
 export async function shipLog(
   deps: ShippingDeps & Pick<Deps, 'db' | 'processName'> & Pick<BackupDeps, 'backupPlaces' | 'backupTargets' | 'keyring'>,
 ): Promise<{ stop(): Promise<void> } | undefined> {
@@ -19,7 +19,7 @@ export async function shipLog(
   let isSealed = false
   return startShipping(deps, {
     async openStore() {
-      const target = await targetOf(deps, place)
+      const target = await openedTarget(deps, place)
       isSealed = target.isSealed
       return target.store
     },
@@ -28,9 +28,9 @@ export async function shipLog(
     letLogGo: () => file.letLogGo(),
     sizes: () => file.sizes(),
     everyMs: config.shipLogSeconds * 1_000,
-    // As its backups are told from others.
+    // The same id as in backups.
     instance: (await firstVersion(db)) ?? noInstance,
-    // Of a process, what stays when it is started anew: its machine and its data.
+    // Machine and data directory, which survive a restart.
     shipper: digestOf(`${processName.split(':', 1)[0]} ${config.dataDir}`).slice(0, 16),
   })
 }

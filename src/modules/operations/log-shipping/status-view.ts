@@ -1,12 +1,12 @@
-/** What operators are told of backups and of the shipping of the log, as this process knows it. */
+/** The state of backups and log shipping for operators, as this process knows it. */
 import { isoTimes } from '../../../lib/objects.ts'
 import { type BackupDeps, isBackupLate } from '../backup/index.ts'
 import type { LogShippingDeps } from './providers.ts'
 
-type ShownDeps = Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'config' | 'clock' | 'db'> & LogShippingDeps
+type BackupsViewDeps = Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'config' | 'clock' | 'db'> & LogShippingDeps
 
-/** @param nextAt when the job runs next */
-export function backupsView(deps: ShownDeps, nextAt: string | null) {
+/** @param nextAt the next run of the job */
+export function backupsView(deps: BackupsViewDeps, nextAt: string | null) {
   const { backupState: state, backupPlaces, config, clock, db, logShipping } = deps
   const now = clock.now()
   const ageOf = (at: number | undefined) => (at === undefined ? null : Math.max(0, Math.floor((now - at) / 1_000)))
@@ -22,7 +22,7 @@ export function backupsView(deps: ShownDeps, nextAt: string | null) {
     nextAt: isOn ? nextAt : null,
     last:
       isOn && last
-        ? { ...isoTimes({ at: last.at }), ageSeconds: ageOf(last.at) ?? 0, bytes: last.bytes, durationMs: roundedOf(last.durationMs) }
+        ? { ...isoTimes({ at: last.at }), ageSeconds: ageOf(last.at) ?? 0, bytes: last.bytes, durationMs: roundMs(last.durationMs) }
         : null,
     failures: state.failures,
     places: isOn
@@ -51,4 +51,4 @@ export function backupsView(deps: ShownDeps, nextAt: string | null) {
   }
 }
 
-const roundedOf = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms))
+const roundMs = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms))

@@ -1,22 +1,22 @@
-/** The times by which what is shipped is told apart: they only go forward, whatever is done to the clock. */
+/** Monotonic timestamps for shipped files, independent of clock changes. */
 import type { Clock } from '../../../core/clock.ts'
 
 export type Timeline = {
-  /** By the clock; while that is behind a time that was told already, as much later than that as has passed since. Milliseconds since the epoch. */
+  /** The clock, or later than the last timestamp by the elapsed time. Milliseconds since the epoch. */
   now(): number
-  /** A time that is not past what has surely passed since what was there last: a clock that is ahead makes nothing old. */
-  surely(): number
+  /** A time that is certainly past, so that a clock that is ahead makes no file old. */
+  certainlyPast(): number
 }
 
-/** @param newest the last time that was told, undefined where none was: every one that is told now is after it */
+/** @param newest the last timestamp in the store; all new ones are later */
 export function createTimeline({ now, monotonic }: Clock, newest: number | undefined): Timeline {
   const [begunAt, since] = [newest ?? now(), monotonic()]
-  let [told, toldSince] = [newest === undefined ? 0 : newest + 1, since]
-  const tell = () => {
+  let [last, lastSince] = [newest === undefined ? 0 : newest + 1, since]
+  const nextTime = () => {
     const passed = monotonic()
-    told = Math.max(now(), told + passed - toldSince)
-    toldSince = passed
-    return Math.floor(told)
+    last = Math.max(now(), last + passed - lastSince)
+    lastSince = passed
+    return Math.floor(last)
   }
-  return { now: tell, surely: () => Math.min(tell(), Math.floor(begunAt + monotonic() - since)) }
+  return { now: nextTime, certainlyPast: () => Math.min(nextTime(), Math.floor(begunAt + monotonic() - since)) }
 }

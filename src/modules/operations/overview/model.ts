@@ -14,7 +14,7 @@ export const ReadOverview = t.Object({
 })
 
 const Day = t.String({ format: 'date', maxLength: 10 })
-/** Sums may be larger than any one amount, and what is left of them less than nothing. */
+/** Sums may exceed any single amount and may be negative. */
 const sum = t.Object({ amount: integer({ description: 'Minor units' }), currency: CurrencyCode }, { title: 'Sum' })
 const count = integer({ minimum: 0 })
 const percent = nullable(Type.Number({ description: 'Against the days before; null where that was not more than 0' }))
@@ -64,7 +64,7 @@ const TopProduct = t.Object(
   },
   { title: 'TopSeller' },
 )
-/** As lists have their totals. */
+/** The form of totals in lists. */
 const counted = {
   total: count,
   totalCapped: t.Optional(t.Literal(true, { description: `There are more: it is exact up to ${waitingMax.toLocaleString('en')}` })),

@@ -3,27 +3,27 @@ import type { Reader } from '../../../../db/engine.ts'
 import { prepare } from '../../../../db/prepared.ts'
 import { isToFulfil } from '../../../../db/units-to-send.ts'
 import { orderPaymentStatuses, orderStatuses } from '../../selling/order/domain.ts'
-import type { Side } from '../kpi/domain.ts'
-import { type Counted, countedOf, disputesNamed, waitingMax } from './domain.ts'
+import type { ShopCurrency } from '../kpi/domain.ts'
+import { type CappedCount, cappedCountOf, disputesNamed, waitingMax } from './domain.ts'
 
 type From = Pick<Reader, 'first' | 'all'>
-type Shop = Pick<Side, 'shopId' | 'mode'>
+type Shop = Pick<ShopCurrency, 'shopId' | 'mode'>
 
-// Written into the text: a plan that a server keeps for all values knows by these what of an index it needs.
-const one = sql.raw(String(waitingMax + 1))
-const word = (text: string): SQL => sql.raw(`'${text}'`)
+// A literal, so that PostgreSQL's generic plan knows the limit.
+const rowLimit = sql.raw(String(waitingMax + 1))
+const quoted = (text: string): SQL => sql.raw(`'${text}'`)
 const [ofShop, ofMode] = [sql`shop_id = ${sql.placeholder('shopId')}`, sql`mode = ${sql.placeholder('mode')}`]
 
 /**
- * The newest orders of some states, each state along the index that has them in order. A shop's orders in test are older than all others: those of its
- * mode are ahead.
+ * The newest orders of some states, each by an index in order. Test orders are older than live ones, so those of the
+ * shop's mode come first.
  */
 const ofStates = (states: readonly (readonly [string, string])[], more: SQL = sql.empty()): SQL =>
   sql.join(
     states.map(
       ([status, paid]) => sql`select 1 as one from (
-        select * from (select mode, attempts from orders where ${ofShop} and status = ${word(status)} and payment_status = ${word(paid)}
-          order by number desc limit ${one}) newest
+        select * from (select mode, attempts from orders where ${ofShop} and status = ${quoted(status)} and payment_status = ${quoted(paid)}
+          order by number desc limit ${rowLimit}) newest
         where ${ofMode} ${more}) of_state`,
     ),
     sql` union all `,
@@ -32,38 +32,38 @@ const ofStates = (states: readonly (readonly [string, string])[], more: SQL = sq
 const inStates = (statuses: readonly string[], paid: readonly string[] = orderPaymentStatuses) =>
   statuses.flatMap((status) => paid.map((how) => [status, how] as const))
 
-/** Newest first, as those of orders in test are older. */
+/** Newest first, since refunds of test orders are older. */
 const refundsIn = (status: 'MANUAL' | 'CLAIMABLE'): SQL =>
-  sql`select 1 as one from (select order_id from refunds where ${ofShop} and status = ${word(status)} order by id desc limit ${one}) r
+  sql`select 1 as one from (select order_id from refunds where ${ofShop} and status = ${quoted(status)} order by id desc limit ${rowLimit}) r
       join orders o on o.id = r.order_id where o.${ofMode}`
 
-/** The newest that are open, with their orders, along the index of those. As of states, those of the shop's mode are ahead. */
+/** The newest open disputes with their orders, by index. Those of the shop's mode come first. */
 const openDisputes = (limit: SQL): SQL =>
   sql`(select id, order_id from disputes where ${ofShop} and status = 'OPEN' order by id desc limit ${limit}) d
       join orders o on o.id = d.order_id where o.${ofMode}`
 
-/** What waits, each with the rows that are counted of it. */
-const waits = {
+/** The rows of each kind of pending work. */
+const pendingRows = {
   ordersToSend: sql`select 1 as one from (
-    select mode from orders where ${ofShop} and ${isToFulfil('orders')} order by number desc limit ${one}) newest
+    select mode from orders where ${ofShop} and ${isToFulfil('orders')} order by number desc limit ${rowLimit}) newest
     where ${ofMode}`,
   paymentsProcessing: ofStates(inStates(orderStatuses, ['PROCESSING'])),
-  /** What comes next of them has failed. */
+  /** Their next step has failed. */
   ordersStuck: ofStates(inStates(['PAID', 'COMPENSATING']), sql`and attempts > 0`),
   refundsManual: refundsIn('MANUAL'),
   refundsClaimable: refundsIn('CLAIMABLE'),
-  disputes: sql`select 1 as one from ${openDisputes(one)}`,
+  disputes: sql`select 1 as one from ${openDisputes(rowLimit)}`,
 } as const
-type Waits = keyof typeof waits
-const names = Object.keys(waits) as Waits[]
+type PendingWork = keyof typeof pendingRows
+const names = Object.keys(pendingRows) as PendingWork[]
 
-/** All of it by one statement, each up to so many. */
-const counted = prepare((queries) =>
+/** Counts everything in one statement, each up to the limit. */
+const pendingCounts = prepare((queries) =>
   queries
     .select(
       Object.fromEntries(
-        names.map((name) => [name, sql<number | string>`(select count(*) from (${waits[name]}) first_ones)`.as(name)]),
-      ) as Record<Waits, SQL.Aliased<number | string>>,
+        names.map((name) => [name, sql<number | string>`(select count(*) from (${pendingRows[name]}) first_ones)`.as(name)]),
+      ) as Record<PendingWork, SQL.Aliased<number | string>>,
     )
     .from(sql`(select 1) once`),
 )
@@ -82,10 +82,10 @@ const webhooks = prepare((queries) =>
       failing: sql<
         number | string | null
       >`sum(case when disabled_at is null and failures >= ${sql.placeholder('failures')} then 1 else 0 end)`.as('failing'),
-      // Each has its deliveries along an index.
+      // Each endpoint's deliveries are read by an index.
       undelivered: sql<number | string>`(select count(*) from (
         select 1 as one from webhook_deliveries d where d.status = 'PENDING' and d.attempts > 0
-          and d.endpoint_id in (select id from ${endpoints} and disabled_at is null) limit ${one}) first_ones)`.as('undelivered'),
+          and d.endpoint_id in (select id from ${endpoints} and disabled_at is null) limit ${rowLimit}) first_ones)`.as('undelivered'),
     })
     .from(endpoints),
 )
@@ -98,7 +98,8 @@ const product = prepare((queries) =>
 )
 const unfinished = prepare((queries) => {
   const states = inStates(['PENDING_PAYMENT', 'PAID', 'COMPENSATING']).map(
-    ([status, paid]) => sql`exists (select 1 from orders where ${ofShop} and status = ${word(status)} and payment_status = ${word(paid)})`,
+    ([status, paid]) =>
+      sql`exists (select 1 from orders where ${ofShop} and status = ${quoted(status)} and payment_status = ${quoted(paid)})`,
   )
   const refunds = sql`exists (select 1 from refunds where ${ofShop} and status = 'PENDING' and resume_at is not null)`
   return queries
@@ -107,28 +108,28 @@ const unfinished = prepare((queries) => {
     .where(sql.join([...states, refunds], sql` or `))
 })
 
-const countedIn = (n: number | string | null | undefined): Counted => countedOf(Number(n ?? 0))
+const toCappedCount = (n: number | string | null | undefined): CappedCount => cappedCountOf(Number(n ?? 0))
 
-/** How much waits for a shop's people, each up to so many. */
-export const waitingStore = {
-  async counts(read: From, { shopId, mode }: Shop): Promise<Readonly<Record<Waits, Counted>>> {
-    const row = await read.first(counted, { shopId, mode })
-    return Object.fromEntries(names.map((name) => [name, countedIn(row?.[name])])) as Record<Waits, Counted>
+/** Counts the pending work of a shop. */
+export const pendingWorkStore = {
+  async counts(read: From, { shopId, mode }: Shop): Promise<Readonly<Record<PendingWork, CappedCount>>> {
+    const row = await read.first(pendingCounts, { shopId, mode })
+    return Object.fromEntries(names.map((name) => [name, toCappedCount(row?.[name])])) as Record<PendingWork, CappedCount>
   },
-  /** The orders of the newest disputes, each once. */
+  /** Orders of the newest disputes, without duplicates. */
   async disputed(read: From, { shopId, mode }: Shop): Promise<{ id: string; number: number }[]> {
     const rows = await read.all(disputed, { shopId, mode })
     return [...new Map(rows.map(({ id, number }) => [id, { id, number: Number(number) }])).values()]
   },
-  async webhooks(read: From, shopId: string, failures: number): Promise<{ disabled: number; failing: number; undelivered: Counted }> {
+  async webhooks(read: From, shopId: string, failures: number): Promise<{ disabled: number; failing: number; undelivered: CappedCount }> {
     const row = await read.first(webhooks, { shopId, failures })
-    return { disabled: Number(row?.disabled ?? 0), failing: Number(row?.failing ?? 0), undelivered: countedIn(row?.undelivered) }
+    return { disabled: Number(row?.disabled ?? 0), failing: Number(row?.failing ?? 0), undelivered: toCappedCount(row?.undelivered) }
   },
 
-  /** Whether the public sees any product. */
+  /** Returns whether the public sees any product. */
   hasProducts: async (read: From, shopId: string, now: number): Promise<boolean> =>
     (await read.first(product, { shopId, now })) !== undefined,
 
-  /** Whether an order is under way or gives money back: then a shop does not go live. */
+  /** Returns whether an order or refund is in progress. A shop does not go live then. */
   hasUnfinished: async (read: From, shopId: string): Promise<boolean> => (await read.first(unfinished, { shopId })) !== undefined,
 }

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { Reader } from '../../../../db/engine.ts'
 import { dayMs } from '../../../lib/day.ts'
-import type { Side, Span } from '../kpi/domain.ts'
+import type { ShopCurrency, Span } from '../kpi/domain.ts'
 import { cartsMax } from './domain.ts'
 
 type From = Pick<Reader, 'rows'>
 
 export const overviewStore = {
-  /** How many carts were begun by shoppers, and what of them became orders; `isCapped`: there are more. */
+  /** Counts carts that shoppers started, and those that became orders. `isCapped`: there are more. */
   async carts(
     read: From,
     { shopId, since }: { shopId: string; since: number },
@@ -23,8 +23,8 @@ export const overviewStore = {
     return { begun: Math.min(begun, cartsMax), converted: Number(row?.converted ?? 0), isCapped: begun > cartsMax }
   },
 
-  /** When a shop got its first keys of a mode: since then it has it; undefined of keys that are forgotten. */
-  async keysSince(read: From, shopId: string, mode: Side['mode']): Promise<number | undefined> {
+  /** Returns when the shop got its first keys of a mode; undefined if those keys were removed. */
+  async keysSince(read: From, shopId: string, mode: ShopCurrency['mode']): Promise<number | undefined> {
     const [row] = await read.rows<{ since: string | number | null }>(
       sql`select min(created_at) as since from api_keys where shop_id = ${shopId} and mode = ${mode}`,
     )

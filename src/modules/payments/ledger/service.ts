@@ -1,7 +1,7 @@
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { deltasOfLines, deltasOfMovement, deltasOfPricing, deltasOfSale, type Sold } from '../../operations/kpi/domain.ts'
-import { noteDeltas } from '../../operations/kpi/index.ts'
+import { type ConfirmedSale, deltasOfLines, deltasOfMovement, deltasOfPricing, deltasOfSale } from '../../operations/kpi/domain.ts'
+import { appendDeltas } from '../../operations/kpi/index.ts'
 import { fixedRateOf, usdCentsOf } from '../fx/domain.ts'
 import { daysWithRate, rateNear } from '../fx/index.ts'
 import { signOf, sumOf, worthOnTop } from './domain.ts'
@@ -21,9 +21,9 @@ export type Counting = {
   /** Whether they count: see `isCounted` of the kpi module. */
   readonly isCounted: boolean
   /** The mode of their order. */
-  readonly mode: Sold['mode']
+  readonly mode: ConfirmedSale['mode']
   /** The sale that they are of, where this write makes it one. */
-  readonly sold?: Sold
+  readonly sold?: ConfirmedSale
 }
 
 /**
@@ -42,7 +42,7 @@ export async function recordMovements(
   await store.insertNew(tx, priced)
   if (!isCounted) return
   const ofMovements = priced.flatMap((movement) => deltasOfMovement({ ...movement, mode }))
-  await noteDeltas(tx, [...(sold ? deltasOfSale(sold, priced[0]?.usdPerUnit ?? null) : []), ...ofMovements])
+  await appendDeltas(tx, [...(sold ? deltasOfSale(sold, priced[0]?.usdPerUnit ?? null) : []), ...ofMovements])
 }
 
 /** Gives rows without a worth the rate that has come since, in small writes. Returns how many it priced. */
@@ -85,9 +85,9 @@ async function priceSpan({ db }: Pick<Deps, 'db'>, currency: string, span: { fro
 /** Tells the dashboards what movements are worth that were told it by this write. What a partner sold is worth something once its sale is. */
 async function notePriced(tx: Writer, ids: readonly string[]): Promise<void> {
   const counted = await store.counted(tx, ids)
-  await noteDeltas(tx, counted.flatMap(deltasOfPricing))
+  await appendDeltas(tx, counted.flatMap(deltasOfPricing))
   for (const { key, usdPerUnit, ...sale } of await store.salesOfPartners(tx, counted))
-    if (counted.some((movement) => movement.key === key)) await noteDeltas(tx, deltasOfLines(sale, usdPerUnit))
+    if (counted.some((movement) => movement.key === key)) await appendDeltas(tx, deltasOfLines(sale, usdPerUnit))
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Change } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { audited } from '../../operations/audit/index.ts'
-import { takeOutTestSales } from '../../operations/kpi/index.ts'
+import { removeTestSales } from '../../operations/kpi/index.ts'
 import { type DiscountDeps, disableDiscounts } from '../../selling/discount/index.ts'
 import { disableGiftCards, type GiftCardDeps } from '../../selling/gift-card/index.ts'
 import { assertAllOrdersFinished, type OrderDeps } from '../../selling/order/index.ts'
@@ -31,7 +31,7 @@ export const goLive = <Answer>(
     const giftCardsDisabled = await disableGiftCards(tx, deps, id)
     const discountsDisabled = await disableDiscounts(tx, deps, id)
     await assertAllOrdersFinished(tx, deps, id)
-    await takeOutTestSales(tx, id)
+    await removeTestSales(tx, id)
     tell({ before: { mode: 'TEST' }, after: { mode: 'LIVE', keys, giftCardsDisabled, discountsDisabled } })
     return answerOf({ shop, publishableKey })
   })

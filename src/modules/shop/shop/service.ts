@@ -12,8 +12,8 @@ import { isCurrency } from '../../../lib/money.ts'
 import { defined, type Optional, pick } from '../../../lib/objects.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import { addFirstOwner, placeOfMember } from '../../identity/member/index.ts'
-import { audit, audited, nthLastTime } from '../../operations/audit/index.ts'
-import { noteVerified } from '../../operations/kpi/index.ts'
+import { audit, audited, nthLastActionAt } from '../../operations/audit/index.ts'
+import { recordVerifiedShops } from '../../operations/kpi/index.ts'
 import { assertCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
 import { assertCurrencies, invalidRow, type MethodInput, methodsOf } from '../shipping/domain.ts'
 import {
@@ -166,7 +166,7 @@ export async function openShop(
     shippingMethodsVersion: 1,
   }
   await deps.shopStore.insert(tx, shop)
-  if (isApproved) await noteVerified(tx, { merchantId, shopIds: [shop.id], at: now })
+  if (isApproved) await recordVerifiedShops(tx, { merchantId, shopIds: [shop.id], at: now })
   for (const kind of ['PUBLISHABLE', 'SECRET'] as const) await deps.shopStore.insertKey(tx, makeKey(deps, shop.id, kind, 'TEST').row)
   await addFirstOwner(tx, deps, { shopId: shop.id, userId: merchantId })
   return shop
@@ -336,7 +336,7 @@ type Seldom = { action: string; subject: string; most: number; what: string }
 /** @throws AppError RATE_LIMITED when this was done to the shop as often as it may be within an hour */
 async function assertSeldom(tx: Writer, { clock }: ShopDeps, { action, subject, most, what }: Seldom) {
   const now = clock.now()
-  const first = await nthLastTime(tx, { action, subject, since: now - hourMs, nth: most })
+  const first = await nthLastActionAt(tx, { action, subject, since: now - hourMs, nth: most })
   if (first === undefined) return
   throw new AppError('RATE_LIMITED', `The private key was ${what} too often: try again within the hour`, {
     retryAfterSeconds: (first + hourMs - now) / 1000,

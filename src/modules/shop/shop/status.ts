@@ -4,7 +4,7 @@ import { assertExpected, type Expected, unlessStale } from '../../../core/versio
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import type { Difference } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
-import { noteVerified } from '../../operations/kpi/index.ts'
+import { recordVerifiedShops } from '../../operations/kpi/index.ts'
 import { type Shop, type ShopFilter, type ShopStatus, shopDifference, statusAskedFor } from './domain.ts'
 import type { ShopDeps } from './providers.ts'
 import { noSuchShop } from './service.ts'
@@ -25,7 +25,7 @@ export async function listShops({ shopStore }: Pick<ShopDeps, 'shopStore'>, aske
 export async function verifyShops(tx: Writer, deps: ShopDeps, { merchantId, actor }: { merchantId: string; actor: Actor }): Promise<void> {
   const now = deps.clock.now()
   const shops = await deps.shopStore.verifyAll(tx, merchantId, now)
-  await noteVerified(tx, { merchantId, shopIds: shops.map(({ id }) => id), at: now })
+  await recordVerifiedShops(tx, { merchantId, shopIds: shops.map(({ id }) => id), at: now })
   for (const shop of shops) {
     const difference = shopDifference({ ...shop, status: 'ACTIVE', verifiedAt: null }, shop)
     await audit(tx, deps, { actor, action: 'shop.verified', subject: shop.id, shopId: shop.id, ...difference })
@@ -55,6 +55,6 @@ export async function moveShop(
       : store.move(tx, before, ['SUSPENDED'], to, { ...fields, ...(to === 'KYB_VERIFIED' && { verifiedAt: before.verifiedAt ?? now }) })
   const shop = unlessStale(await moved)
   if (before.verifiedAt === null && shop.verifiedAt !== null)
-    await noteVerified(tx, { merchantId: shop.merchantId, shopIds: [id], at: shop.verifiedAt })
+    await recordVerifiedShops(tx, { merchantId: shop.merchantId, shopIds: [id], at: shop.verifiedAt })
   return { shop, difference: shopDifference(before, shop) }
 }

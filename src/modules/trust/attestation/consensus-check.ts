@@ -1,33 +1,41 @@
-/** Finds logs that a node has left out, by the blooms of its headers: where a block may hold some and none came, somebody else is asked. */
+/**
+ * Detects logs that a node omitted. If the bloom filter of a block may hold logs and none came, another node is asked.
+ */
 import { type LogFilter, type NodeAnswer, NodeError } from '../../../core/chain.ts'
-import type { KnownNode } from './nodes.ts'
-import { ask, behind, type Reading, refused, type SyncDeps } from './rpc-reader.ts'
+import type { NodeState } from './nodes.ts'
+import { ask, type ChainReading, recordBehind, recordRefusal, type SyncDeps } from './rpc-reader.ts'
 
 /**
- * Whether the blocks of an answer that are doubted are empty: a bloom says too much of many a block. Another node is asked about these blocks, once;
- * where none can be, or none has them, the same one a second time. Who says so again is believed.
- * @param filter of the logs that were asked for
- * @returns false where they are not, or nobody could say; that is noted of the node
+ * Verifies that doubted blocks are empty, since blooms have false positives. Another node is asked about them once;
+ * without one, the same node is asked again. A second empty answer is accepted.
+ * @param filter of the logs that were requested
+ * @returns false if logs were omitted or no node could answer; the failure is recorded
  */
-export async function hasAll(
+export async function hasAllLogs(
   deps: SyncDeps,
-  reading: Reading,
-  node: KnownNode,
+  reading: ChainReading,
+  node: NodeState,
   filter: LogFilter,
   { doubted, headers }: NodeAnswer,
 ): Promise<boolean> {
   if (doubted.length === 0) return true
   const hashes = new Map(headers.map((header) => [header?.number, header?.hash]))
   const logs = { ...filter, from: Math.min(...doubted), to: Math.max(...doubted) }
-  const others = reading.nodes.others(node).filter(({ notBefore }) => notBefore <= deps.clock.now())
-  for (const judge of [...others, node]) {
-    const second = await ask(deps, reading, judge, { blocks: doubted, logs })
+  const otherNodes = reading.nodes.others(node).filter(({ notBefore }) => notBefore <= deps.clock.now())
+  for (const witness of [...otherNodes, node]) {
+    const second = await ask(deps, reading, witness, { blocks: doubted, logs })
     if (!second || doubted.some((number, nth) => second.headers[nth]?.hash !== hashes.get(number))) continue
-    const hidden = second.logs.find(({ blockNumber }) => doubted.includes(blockNumber))
-    if (!hidden) return true
-    await refused(deps, reading, node, new NodeError('FAULT', `it left out logs of block ${hidden.blockNumber}, which its header shows`))
+    const omittedLog = second.logs.find(({ blockNumber }) => doubted.includes(blockNumber))
+    if (!omittedLog) return true
+    await recordRefusal(
+      deps,
+      reading,
+      node,
+      new NodeError('FAULT', `it left out logs of block ${omittedLog.blockNumber}, which its header shows`),
+    )
     return false
   }
-  if (node.notBefore <= deps.clock.now()) await behind(deps, reading, node, `it has other blocks up to ${logs.to} each time it is asked`)
+  if (node.notBefore <= deps.clock.now())
+    await recordBehind(deps, reading, node, `it has other blocks up to ${logs.to} each time it is asked`)
   return false
 }

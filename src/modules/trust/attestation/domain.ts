@@ -1,4 +1,4 @@
-/** What the sync of attestations knows: how far it may read, in what steps, and what logs make of the rows that are there. Times are milliseconds. */
+/** The rules of the attestation sync: range sizes, and what logs change in the stored rows. Times are milliseconds. */
 import type { attestations, chainBackfills, chainCheckpoints, chainSyncs, revocations } from '../../../../db/schema/trust.ts'
 import { type SchemaName, schemaNames, schemaUids } from '../../../lib/eas.ts'
 import { type Grant, isCounted } from '../fabric/domain.ts'
@@ -12,61 +12,64 @@ export type Backfill = typeof chainBackfills.$inferSelect
 const schemaOf: ReadonlyMap<string, SchemaName> = new Map(schemaNames.map((name) => [schemaUids[name], name]))
 export const allSchemaUids: readonly string[] = schemaNames.map((name) => schemaUids[name])
 
-/** How many blocks one lies under the newest where a chain's nodes know of no finality and nobody has said. */
+/** The default depth of counted blocks on a chain whose nodes do not report finality. */
 export const confirmationsOf = (chainId: number): number => (chainId === 137 ? 256 : 64)
 
-/** How many blocks are read at once: grows while answers are small and quick, and shrinks where they are not. */
-export type Reach = {
+/** How many blocks are read at once. Grows while responses are small and fast, and shrinks otherwise. */
+export type RangeSize = {
   readonly blocks: number
-  /** The most that a node says it answers about; or near what it has refused, and then it is raised slowly. */
+  /** The limit that a node states, or a value near one that it refused. The latter grows slowly. */
   readonly ceiling: number
-  readonly isSaid: boolean
+  readonly isStatedByNode: boolean
 }
 
 export const blocksMax = 10_000
-export const reachAtFirst: Reach = { blocks: 1_000, ceiling: blocksMax, isSaid: false }
-/** Logs to an answer: as many as are read well at once; fewer while others want the thread. */
-const logsWanted = { alone: 2_500, besideOthers: 800 }
-const bytesWanted = 8 * 1024 * 1024
-const quickMs = 3_000
+export const initialRangeSize: RangeSize = { blocks: 1_000, ceiling: blocksMax, isStatedByNode: false }
+/** The target number of logs per response; lower while requests compete for the main thread. */
+const logsPerResponse = { alone: 2_500, contended: 800 }
+const bytesPerResponse = 8 * 1024 * 1024
+const fastMs = 3_000
 
-export type Read = {
-  /** Blocks that were asked about. */
+export type RangeStats = {
+  /** Blocks that were requested. */
   readonly blocks: number
   readonly logs: number
   readonly bytes: number
   readonly ms: number
-  /** Whether others wanted the thread meanwhile. */
-  readonly isWanted: boolean
+  /** Whether requests competed for the main thread meanwhile. */
+  readonly isContended: boolean
 }
 
-/** For another node, of which nothing is known. */
-export const reachElsewhere = ({ blocks }: Reach): Reach => ({ ...reachAtFirst, blocks })
+/** The range size for another node, whose limits are unknown. */
+export const rangeSizeForOtherNode = ({ blocks }: RangeSize): RangeSize => ({ ...initialRangeSize, blocks })
 
-/** After an answer. */
-export function reachAfter({ blocks, ceiling, isSaid }: Reach, read: Read): Reach {
-  const most = read.isWanted ? logsWanted.besideOthers : logsWanted.alone
-  const fullness = Math.max(read.logs / most, read.bytes / bytesWanted)
-  const raised = isSaid ? ceiling : Math.min(blocksMax, Math.ceil(ceiling * 1.02))
-  // Others wait for every piece of it: then at once, else by halves.
+export function nextRangeSize({ blocks, ceiling, isStatedByNode: isSaid }: RangeSize, read: RangeStats): RangeSize {
+  const logsMax = read.isContended ? logsPerResponse.contended : logsPerResponse.alone
+  const fullness = Math.max(read.logs / logsMax, read.bytes / bytesPerResponse)
+  const nextCeiling = isSaid ? ceiling : Math.min(blocksMax, Math.ceil(ceiling * 1.02))
+  // Shrinks at once while requests compete for the thread, otherwise by half at most.
   if (fullness > 1)
-    return { blocks: Math.max(1, Math.floor(read.blocks / (read.isWanted ? fullness : Math.min(fullness, 2)))), ceiling, isSaid }
-  // One that was cut short for other reasons says nothing of a longer one.
-  if (read.blocks < blocks || read.ms > quickMs) return { blocks, ceiling, isSaid }
+    return {
+      blocks: Math.max(1, Math.floor(read.blocks / (read.isContended ? fullness : Math.min(fullness, 2)))),
+      ceiling,
+      isStatedByNode: isSaid,
+    }
+  // A range that was shorter for other reasons says nothing about a longer one.
+  if (read.blocks < blocks || read.ms > fastMs) return { blocks, ceiling, isStatedByNode: isSaid }
   const grown = Math.ceil(blocks * Math.min(1.5, fullness === 0 ? 1.5 : 1 / fullness))
-  return { blocks: Math.max(1, Math.min(grown, raised)), ceiling: raised, isSaid }
+  return { blocks: Math.max(1, Math.min(grown, nextCeiling)), ceiling: nextCeiling, isStatedByNode: isSaid }
 }
 
-/** After a refusal of so many blocks, which may say how many would do. */
-export function reachAfterRefusal(asked: number, hint: number | undefined): Reach {
-  const blocks = Math.max(1, Math.min(hint ?? Math.floor(asked / 2), asked - 1))
+/** The range size after a node refused `requested` blocks. `hint` is the size that the node suggests. */
+export function rangeSizeAfterRefusal(requested: number, hint: number | undefined): RangeSize {
+  const blocks = Math.max(1, Math.min(hint ?? Math.floor(requested / 2), requested - 1))
   return hint === undefined
-    ? { blocks, ceiling: Math.max(1, Math.floor(asked * 0.75)), isSaid: false }
-    : { blocks, ceiling: blocks, isSaid: true }
+    ? { blocks, ceiling: Math.max(1, Math.floor(requested * 0.75)), isStatedByNode: false }
+    : { blocks, ceiling: blocks, isStatedByNode: true }
 }
 
-/** Logs by whoever a wallet ever belonged to, with the time of their block. */
-export type KnownLog = {
+/** A log of an address that ever had a wallet, with the time of its block. */
+export type TimedLog = {
   readonly kind: 'ATTESTED' | 'REVOKED'
   readonly uid: string
   readonly schemaUid: string
@@ -76,7 +79,7 @@ export type KnownLog = {
   readonly blockAt: number
 }
 
-/** Who ever had a wallet, and which grants there are of each address. */
+/** All addresses that ever had a wallet, and the grants of each address. */
 export type Registry = {
   readonly generation: number
   readonly addresses: ReadonlySet<string>
@@ -85,23 +88,23 @@ export type Registry = {
 
 export type Deltas = Partial<Record<SchemaName, number>>
 
-/** What is to be written. */
-export type Applied = {
+/** The rows to write. */
+export type LogChanges = {
   readonly inserted: Attestation[]
-  /** As they are from then on. */
+  /** The complete rows after the change. */
   readonly changed: Attestation[]
-  readonly keptAside: Revocation[]
-  /** Revocations that have found their attestation. */
-  readonly found: string[]
+  readonly pendingRevocations: Revocation[]
+  /** Stored revocations whose attestation has arrived. */
+  readonly resolvedRevocations: string[]
   readonly deltas: Deltas
 }
 
-/** Logs that cannot be so beside what is known. */
+/** Logs that contradict the stored rows. */
 export class Contradiction extends Error {
   override readonly name = 'Contradiction'
   constructor(
     message: string,
-    /** In which block what is known was made; undefined where the logs are nothing by themselves. */
+    /** The block of the stored row; undefined if the logs are invalid on their own. */
     readonly block: number | undefined,
   ) {
     super(message)
@@ -109,32 +112,32 @@ export class Contradiction extends Error {
 }
 
 /**
- * What logs make of what is there.
- * @param known attestations that are there already, by uid: at least those that the logs name
- * @param aside revocations that wait for an attestation of the logs, by uid
+ * Computes the changes that logs cause.
+ * @param storedAttestations by uid; must include those that the logs name
+ * @param storedRevocations revocations that wait for an attestation of the logs, by uid
  * @throws Contradiction
  */
-export function applied(
+export function changesOfLogs(
   chainId: number,
-  logs: readonly KnownLog[],
-  known: ReadonlyMap<string, Attestation>,
-  aside: ReadonlyMap<string, Revocation>,
+  logs: readonly TimedLog[],
+  storedAttestations: ReadonlyMap<string, Attestation>,
+  storedRevocations: ReadonlyMap<string, Revocation>,
   { grants }: Pick<Registry, 'grants'>,
-): Applied {
+): LogChanges {
   const rows = new Map<string, Attestation>()
-  const waiting = new Map<string, Revocation>()
-  const found: string[] = []
-  const rowOf = (uid: string) => rows.get(uid) ?? known.get(uid)
+  const pending = new Map<string, Revocation>()
+  const resolved: string[] = []
+  const rowOf = (uid: string) => rows.get(uid) ?? storedAttestations.get(uid)
   for (const log of logs) {
     if (log.kind !== 'ATTESTED') continue
-    const before = known.get(log.uid)
+    const before = storedAttestations.get(log.uid)
     const schema = schemaOf.get(log.schemaUid)
     if (schema === undefined || (before && (before.attester !== log.attester || before.schema !== schema)))
       throw new Contradiction('an attestation that is known as another one', before?.blockNumber)
-    // The same may stand in another block after a reorg.
+    // After a reorganization the same attestation may be in another block.
     if (before?.blockNumber === log.blockNumber && before.blockAt === log.blockAt) continue
-    const revocation = aside.get(log.uid)
-    if (revocation) found.push(log.uid)
+    const revocation = storedRevocations.get(log.uid)
+    if (revocation) resolved.push(log.uid)
     rows.set(log.uid, {
       chainId,
       uid: log.uid,
@@ -151,7 +154,7 @@ export function applied(
   for (const log of logs) {
     if (log.kind !== 'REVOKED') continue
     const row = rowOf(log.uid)
-    if (!row) waiting.set(log.uid, { chainId, uid: log.uid, attester: log.attester, blockNumber: log.blockNumber })
+    if (!row) pending.set(log.uid, { chainId, uid: log.uid, attester: log.attester, blockNumber: log.blockNumber })
     else if (row.attester !== log.attester) throw new Contradiction('a revocation by somebody else', row.blockNumber)
     else if (row.revokedBlock !== log.blockNumber) rows.set(log.uid, { ...row, revokedBlock: log.blockNumber })
   }
@@ -159,34 +162,37 @@ export function applied(
   const inserted: Attestation[] = []
   const changed: Attestation[] = []
   for (const [uid, row] of rows) {
-    const before = known.get(uid)
+    const before = storedAttestations.get(uid)
     const counts = isCounted(row, grants.get(row.attester) ?? [])
-    const by = Number(counts) - Number(before?.isCounted ?? false)
-    if (by !== 0) deltas[row.schema] = (deltas[row.schema] ?? 0) + by
+    const change = Number(counts) - Number(before?.isCounted ?? false)
+    if (change !== 0) deltas[row.schema] = (deltas[row.schema] ?? 0) + change
     row.isCounted = counts
     if (before) changed.push(row)
     else inserted.push(row)
   }
-  return { inserted, changed, keptAside: [...waiting.values()], found, deltas }
+  return { inserted, changed, pendingRevocations: [...pending.values()], resolvedRevocations: resolved, deltas }
 }
 
-/** The blocks that backfills are to read next: those of them that have come equally far, as far as all of those go, or to where others join them. */
-export function nextOfBackfills(
-  begun: readonly (Backfill & { readTo: number; lastBlock: number })[],
+/**
+ * Returns the next range of the backfills that are furthest behind: up to the end of any of them, or to the position of
+ * the next ones.
+ */
+export function nextBackfillRange(
+  started: readonly (Backfill & { readTo: number; lastBlock: number })[],
   blocks: number,
 ): { readonly group: Backfill[]; readonly from: number; readonly to: number } | undefined {
-  if (begun.length === 0) return undefined
-  const readTo = Math.min(...begun.map((one) => one.readTo))
-  const group = begun.filter((one) => one.readTo === readTo)
-  const others = begun.filter((one) => one.readTo > readTo).map((one) => one.readTo)
-  const to = Math.min(readTo + blocks, ...group.map(({ lastBlock }) => lastBlock), ...others)
+  if (started.length === 0) return undefined
+  const readTo = Math.min(...started.map((backfill) => backfill.readTo))
+  const group = started.filter((backfill) => backfill.readTo === readTo)
+  const laterPositions = started.filter((backfill) => backfill.readTo > readTo).map((one) => one.readTo)
+  const to = Math.min(readTo + blocks, ...group.map(({ lastBlock }) => lastBlock), ...laterPositions)
   return { group, from: readTo + 1, to }
 }
 
-/** How the sync of a chain stands, as operators see it. */
+/** The state of a chain's sync, as operators see it. */
 export type ChainStatus = {
   readonly chainId: number
-  /** Whether `CHAINS` names it: of one that it names no more nothing is read, and the public is told nothing. What is kept of it stays. */
+  /** Whether `CHAINS` names the chain. Other chains keep their rows but are neither read nor published. */
   readonly isConfigured: boolean
   readonly contract: string
   readonly startBlock: number
@@ -195,7 +201,7 @@ export type ChainStatus = {
   readonly countedToAt: number | null
   readonly head: number | null
   readonly target: number | null
-  /** Blocks between what is counted and the newest one that is known. */
+  /** Blocks between the counted block and the newest known block. */
   readonly lag: number | null
   readonly provider: string | null
   readonly syncedAt: number | null

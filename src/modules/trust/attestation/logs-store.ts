@@ -1,20 +1,20 @@
-/** Attestations and revocations by their uids, many at a time. */
+/** Rows per statement. */
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Prepared, Writer } from '../../../../db/engine.ts'
 import { insertAllOf, insertOf, prepare } from '../../../../db/prepared.ts'
 import { attestations, revocations } from '../../../../db/schema/trust.ts'
-import type { Applied, Attestation, KnownLog, Revocation } from './domain.ts'
+import type { Attestation, LogChanges, Revocation, TimedLog } from './domain.ts'
 
 const uidsMax = 128
-type OfChain = SQLiteTable & { chainId: SQLiteColumn; uid: SQLiteColumn }
+type ChainTable = SQLiteTable & { chainId: SQLiteColumn; uid: SQLiteColumn }
 
-/** Reads the rows of a chain that have one of several uids: prepared for one, two, four… of them, and the last is said again. */
+/** Reads rows of a chain by uids. Statements are prepared for powers of two; the last uid is repeated to fill one. */
 function rowsByUids<Row extends { readonly uid: string }>(
-  table: OfChain,
+  table: ChainTable,
 ): (tx: Writer, chainId: number, uids: readonly string[]) => Promise<Map<string, Row>> {
   const prepared = new Map<number, Prepared<Row, 'read'>>()
-  const ofSoMany = (count: number) =>
+  const statementFor = (count: number) =>
     prepared.getOrInsertComputed(count, () => {
       const uids = Array.from({ length: count }, (_, nth) => sql.placeholder(`uid${nth}`))
       const reading = prepare((queries) =>
@@ -28,11 +28,11 @@ function rowsByUids<Row extends { readonly uid: string }>(
   return async (tx, chainId, uids) => {
     const rows = new Map<string, Row>()
     for (let from = 0; from < uids.length; from += uidsMax) {
-      const some = uids.slice(from, from + uidsMax)
-      const count = 2 ** Math.ceil(Math.log2(some.length))
+      const batch = uids.slice(from, from + uidsMax)
+      const count = 2 ** Math.ceil(Math.log2(batch.length))
       const values: Record<string, unknown> = { chainId }
-      for (let nth = 0; nth < count; nth++) values[`uid${nth}`] = some[nth] ?? some.at(-1)
-      for (const row of await tx.all(ofSoMany(count), values)) rows.set(row.uid, row)
+      for (let nth = 0; nth < count; nth++) values[`uid${nth}`] = batch[nth] ?? batch.at(-1)
+      for (const row of await tx.all(statementFor(count), values)) rows.set(row.uid, row)
     }
     return rows
   }
@@ -40,7 +40,7 @@ function rowsByUids<Row extends { readonly uid: string }>(
 
 const attestationsByUids = rowsByUids<Attestation>(attestations)
 const revocationsByUids = rowsByUids<Revocation>(revocations)
-const anyAside = prepare((queries) =>
+const anyPendingRevocation = prepare((queries) =>
   queries
     .select({ uid: revocations.uid })
     .from(revocations)
@@ -48,51 +48,56 @@ const anyAside = prepare((queries) =>
     .limit(1),
 )
 const insertAttestations = insertAllOf(attestations)
-const keepAside = insertOf(revocations, 'leave')
-const forgetAside = prepare((queries) =>
+const insertPendingRevocation = insertOf(revocations, 'leave')
+const deletePendingRevocation = prepare((queries) =>
   queries.delete(revocations).where(and(eq(revocations.chainId, sql.placeholder('chainId')), eq(revocations.uid, sql.placeholder('uid')))),
 )
-const place = (name: keyof Attestation) => sql.placeholder(name)
+const parameter = (name: keyof Attestation) => sql.placeholder(name)
 const change = prepare((queries) =>
   queries
     .update(attestations)
     .set({
-      blockNumber: place('blockNumber'),
-      blockAt: place('blockAt'),
-      revokedBlock: place('revokedBlock'),
-      isCounted: place('isCounted'),
+      blockNumber: parameter('blockNumber'),
+      blockAt: parameter('blockAt'),
+      revokedBlock: parameter('revokedBlock'),
+      isCounted: parameter('isCounted'),
     } as never)
-    .where(and(eq(attestations.chainId, place('chainId')), eq(attestations.uid, place('uid')))),
+    .where(and(eq(attestations.chainId, parameter('chainId')), eq(attestations.uid, parameter('uid')))),
 ) as Prepared<unknown> as Prepared<never, 'change'>
 
 /**
- * What is there of what logs name.
- * @param areNew attestations of the logs are not looked for: to insert one that is there fails the write
+ * Reads the stored rows that logs refer to.
+ * @param areNew skips the lookup of attestations; inserting an existing one then fails the write
  */
-export async function knownOf(
+export async function readStoredRows(
   tx: Writer,
   chainId: number,
-  logs: readonly KnownLog[],
+  logs: readonly TimedLog[],
   areNew: boolean,
-): Promise<{ known: Map<string, Attestation>; aside: Map<string, Revocation> }> {
-  const looked = areNew ? revokedBefore(logs) : logs.map(({ uid }) => uid)
-  const known = await attestationsByUids(tx, chainId, [...new Set(looked)])
-  const hasAside = (await tx.first(anyAside, { chainId })) !== undefined
-  const made = hasAside ? logs.filter(({ kind }) => kind === 'ATTESTED').map(({ uid }) => uid) : []
-  return { known, aside: await revocationsByUids(tx, chainId, made) }
+): Promise<{ attestations: Map<string, Attestation>; revocations: Map<string, Revocation> }> {
+  const uids = areNew ? revokedBefore(logs) : logs.map(({ uid }) => uid)
+  const found = await attestationsByUids(tx, chainId, [...new Set(uids)])
+  const hasAside = (await tx.first(anyPendingRevocation, { chainId })) !== undefined
+  const attestedUids = hasAside ? logs.filter(({ kind }) => kind === 'ATTESTED').map(({ uid }) => uid) : []
+  return { attestations: found, revocations: await revocationsByUids(tx, chainId, attestedUids) }
 }
 
-/** Those that logs revoke, and do not make. */
-function revokedBefore(logs: readonly KnownLog[]): string[] {
+/** Returns the uids that the logs revoke without attesting them. */
+function revokedBefore(logs: readonly TimedLog[]): string[] {
   const revoked = logs.filter(({ kind }) => kind === 'REVOKED').map(({ uid }) => uid)
   if (revoked.length === 0) return []
-  const made = new Set(logs.filter(({ kind }) => kind === 'ATTESTED').map(({ uid }) => uid))
-  return revoked.filter((uid) => !made.has(uid))
+  const attestedUids = new Set(logs.filter(({ kind }) => kind === 'ATTESTED').map(({ uid }) => uid))
+  return revoked.filter((uid) => !attestedUids.has(uid))
 }
 
-export async function writeApplied(tx: Writer, chainId: number, { inserted, changed, keptAside, found }: Applied): Promise<void> {
+export async function writeLogChanges(
+  tx: Writer,
+  chainId: number,
+  { inserted, changed, pendingRevocations, resolvedRevocations }: LogChanges,
+): Promise<void> {
   await insertAttestations(tx, inserted)
   for (const row of changed) await tx.run(change, row)
-  for (const row of keptAside) await keepAside(tx, row)
-  for (const uid of found) await tx.run(forgetAside as Prepared<unknown> as Prepared<never, 'change'>, { chainId, uid })
+  for (const row of pendingRevocations) await insertPendingRevocation(tx, row)
+  for (const uid of resolvedRevocations)
+    await tx.run(deletePendingRevocation as Prepared<unknown> as Prepared<never, 'change'>, { chainId, uid })
 }

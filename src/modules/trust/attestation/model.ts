@@ -30,7 +30,7 @@ const status = {
   backfills: integer({ minimum: 0, description: 'Readings anew that wait.' }),
 }
 
-/** A chain of which something was read. */
+/** A chain with stored data. */
 export const ChainRecord = t.Object(status, { title: 'ChainStatus' })
 
 const ChainNode = t.Object(

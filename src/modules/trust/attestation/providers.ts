@@ -8,26 +8,26 @@ import { createNodes, type Nodes } from './nodes.ts'
 import { createAttestedRepaymentStore } from './repayments-store.ts'
 import { createAttestationStore } from './store.ts'
 
-/** What of the Ethereum Attestation Service repayments need; loaded with the first of them. */
+/** The parts of the EAS client that repayments use. Loaded on first use. */
 async function loadEas() {
   const { decodeAttestation, decodeStatement, isHashOf, readingOf, refOf } = await import('../../../clients/chain/eas.ts')
   return {
-    /** The call that reads an attestation. */
+    /** Returns the call data that reads an attestation. */
     callOf: (uid: string): string => readingOf(uid as `0x${string}`),
     /**
-     * What a call has given: what an attestation of schema C says, `NOTHING` where it says nothing that can be read, `ABSENT` where the node
-     * does not have it, `FORGED` where it is not what its uid is the hash of.
+     * Decodes a repayment (schema C). `NOTHING`: it cannot be decoded. `ABSENT`: the node does not have it. `FORGED`:
+     * it does not match its uid.
      */
     repaymentIn(result: string, uid: string) {
-      let found: ReturnType<typeof decodeAttestation>
+      let attestation: ReturnType<typeof decodeAttestation>
       try {
-        found = decodeAttestation(result as `0x${string}`)
+        attestation = decodeAttestation(result as `0x${string}`)
       } catch {
         return 'FORGED'
       }
-      if (!found) return 'ABSENT'
-      if (found.uid !== uid || found.schema !== schemaUids.C || !isHashOf(found)) return 'FORGED'
-      return decodeStatement('C', found.data) ?? 'NOTHING'
+      if (!attestation) return 'ABSENT'
+      if (attestation.uid !== uid || attestation.schema !== schemaUids.C || !isHashOf(attestation)) return 'FORGED'
+      return decodeStatement('C', attestation.data) ?? 'NOTHING'
     },
     refOf,
   }
@@ -38,35 +38,36 @@ export function attestationProviders({ db, config, clock, safeFetch, randomBytes
   const random = () => (randomBytes(1)[0] ?? 0) / 255
   const nodes = new Map<number, Nodes>(
     config.chains.map((chain) => {
-      const asked = chain.rpc.map((url) => createNode({ url, chainId: chain.chainId, safeFetch, now: clock.now, signal: stopping.signal }))
-      return [chain.chainId, createNodes(chain, asked, { now: clock.now, random })]
+      const chainNodes = chain.rpc.map((url) =>
+        createNode({ url, chainId: chain.chainId, safeFetch, now: clock.now, signal: stopping.signal }),
+      )
+      return [chain.chainId, createNodes(chain, chainNodes, { now: clock.now, random })]
     }),
   )
   return {
     attestationStore: createAttestationStore(db),
-    /** What this process knows of the nodes of each chain. */
     chainNodes: nodes,
-    /** By which leases say that it is this process that reads a chain. */
+    /** Identifies this process in the leases of chains. */
     chainReader: newId('event'),
-    /** The registry by which logs are kept, as it was last read. */
+    /** The cached registry. */
     knownRegistry: { is: undefined as Registry | undefined },
-    /** What nodes failed of and how many logs were read, by chain. */
+    /** Metrics by chain: failures of nodes, and logs read. */
     chainFailures: createTally(),
     chainLogs: new Map<number, number>(),
-    /** Since when, and at which block, progress was last told of each chain. */
+    /** The time and block of the last progress log entry, by chain. */
     chainProgress: new Map<number, { at: number; block: number }>(),
     attestedRepaymentStore: createAttestedRepaymentStore(db),
     eas: loadEas,
-    /** Merchants by the hash of their id, as far as they are known. */
+    /** Merchants by the hash of their id. */
     knownMerchants: { ids: new Set<string>(), byRef: new Map<string, string>() },
     /**
-     * Up to where attestations of repayments were looked at, by chain, and what says whether older ones may have come since. `from` lies before
-     * those that no node has had yet.
+     * The position up to which attested repayments were processed, by chain. `basis` changes when older ones may have
+     * appeared. `from` is before those that no node could return yet.
      */
     attestedTo: new Map<number, { block: number; hash: string; basis: string; from: number }>(),
-    /** What became of them. */
+    /** Counts of processed repayments, by chain and result. */
     attestedCounts: createTally(),
-    /** Gives up what nodes are asked just now. */
+    /** Aborts the running queries. */
     stopChains: () => stopping.abort(),
   }
 }

@@ -9,8 +9,8 @@ const insert = insertOf(attestedRepayments, 'leave')
 const isSame = and(eq(attestedRepayments.chainId, attestations.chainId), eq(attestedRepayments.uid, attestations.uid))
 
 export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
-  /** Counted attestations of schema C that nobody has looked at, in their order: behind one of them, up to a block. */
-  unseen: (
+  /** Lists counted attestations of schema C that were not processed, in order, after a position and up to a block. */
+  listUnprocessed: (
     chainId: number,
     after: { readonly blockNumber: number; readonly uid: string },
     upTo: number,
@@ -36,8 +36,14 @@ export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) =
       )
       .orderBy(asc(attestations.blockNumber), asc(attestations.uid))
       .limit(limit),
-  /** What was recorded of attestations that are counted no more: of those revoked after a block, or of all where that is undefined. */
-  async gone(chainId: number, revokedAfter: number | undefined, limit: number): Promise<{ uid: string; repaymentId: string }[]> {
+  /**
+   * Lists recorded repayments whose attestations no longer count: those revoked after a block, or all without a block.
+   */
+  async listNoLongerCounted(
+    chainId: number,
+    revokedAfter: number | undefined,
+    limit: number,
+  ): Promise<{ uid: string; repaymentId: string }[]> {
     const why =
       revokedAfter === undefined
         ? or(isNull(attestations.uid), eq(attestations.isCounted, false))
@@ -50,8 +56,8 @@ export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) =
       .limit(limit)
     return rows.flatMap(({ uid, repaymentId }) => (repaymentId === null ? [] : [{ uid, repaymentId }]))
   },
-  /** Whether the chain still stands as it did when it was counted to a block. */
-  async stands(chainId: number, blockNumber: number, blockHash: string): Promise<boolean> {
+  /** Returns whether the block is still a checkpoint of the chain. */
+  async hasCheckpoint(chainId: number, blockNumber: number, blockHash: string): Promise<boolean> {
     const rows = await read
       .select({ one: sql`1` })
       .from(chainCheckpoints)
@@ -65,13 +71,13 @@ export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) =
       .limit(1)
     return rows.length > 0
   },
-  /** The wallets of lenders at these addresses. */
+  /** Returns the wallets of lenders at these addresses. */
   lenderWallets: (addresses: readonly string[]) =>
     read
       .select()
       .from(attesterWallets)
       .where(and(eq(attesterWallets.owner, 'LENDER'), inArray(attesterWallets.address, [...addresses]))),
-  /** Ids of merchants, in their order. */
+  /** In id order. */
   async merchantIds(after: string, limit: number): Promise<string[]> {
     const rows = await read
       .select({ id: users.id })
@@ -82,8 +88,8 @@ export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) =
     return rows.map(({ id }) => id)
   },
   /**
-   * Those of these uids that are counted, in a write that holds the chain's row: no reading of the chain alters it until the write ends. A change
-   * of the registry may, and then the next look reverses.
+   * Returns the uids that still count. The caller holds the chain's row, so no sync changes them. A change of the
+   * registry may; the next run then reverses the repayment.
    */
   async stillCounted(tx: Pick<Reader, 'select'>, chainId: number, uids: readonly string[]): Promise<Set<string>> {
     const rows = await tx

@@ -1,27 +1,30 @@
-/** Repayments that lenders attest: recorded once each, and reversed when they count no more. */
+/** Records the repayments that lenders attest, once each, and reverses those that no longer count. */
 
 import { NodeError } from '../../../core/chain.ts'
 import { locking, system } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ChainSetting } from '../../../lib/chain-settings.ts'
-import { breachOf, type Draft, outcomes } from '../../lending/repayment/domain.ts'
-import { type RepaymentDeps, recordAll, reverseRepayment } from '../../lending/repayment/index.ts'
+import { outcomes, type RepaymentDraft, violationOf } from '../../lending/repayment/domain.ts'
+import { type RepaymentDeps, recordRepayments, reverseRepayment } from '../../lending/repayment/index.ts'
 import { covers } from '../fabric/domain.ts'
 import type { Attestation, ChainSync } from './domain.ts'
-import type { KnownNode } from './nodes.ts'
-import { ask, type Reading, refused, type SyncDeps } from './rpc-reader.ts'
+import type { NodeState } from './nodes.ts'
+import { ask, type ChainReading, recordRefusal, type SyncDeps } from './rpc-reader.ts'
 
 type Deps = SyncDeps & RepaymentDeps
 type Statement = { merchantRef: string; loanRef: string; outcome: number; amountUsdCents: bigint; dueAt: bigint; settledAt: bigint }
 
-/** Asked of a node at once, and recorded in one write. */
-const atOnce = 50
-const merchantsAtOnce = 1_000
-/** Sorts behind all hex. */
-const behindAllUids = 'g'
+/** Attestations per query and per write. */
+const batchSize = 50
+const merchantsBatch = 1_000
+/** Sorts after every hexadecimal uid. */
+const afterAllUids = 'g'
 const reason = 'The attestation of it was revoked, or counts no more'
 
-/** Looks at what the sync has counted since the last time, of every chain that is read as far as may be, where the setting says so. */
+/**
+ * Processes new attested repayments of every chain that is fully read. Runs only if
+ * LENDING_REPAYMENTS_FROM_ATTESTATIONS is set.
+ */
 export async function recordAttestedRepayments(deps: Deps): Promise<void> {
   if (!deps.config.lendingRepaymentsFromAttestations) return
   for (const chain of deps.config.chains) {
@@ -29,140 +32,146 @@ export async function recordAttestedRepayments(deps: Deps): Promise<void> {
     const nodes = deps.chainNodes.get(chain.chainId)
     const sync = await deps.attestationStore.find(chain.chainId)
     if (!nodes || !sync || sync.haltedBecause !== null || sync.countedToHash === null) continue
-    // What was taken back, and is still to be read again, is not gone.
-    if (sync.countedTo >= (sync.target ?? 0)) await lookAt(deps, { chain, nodes, sync }, sync.countedToHash)
+    // Rewound blocks that are not read again yet are not missing.
+    if (sync.countedTo >= (sync.target ?? 0)) await processChain(deps, { chain, nodes, sync }, sync.countedToHash)
   }
 }
 
 /**
- * From the last look on where the chain and the registry are as they were then, and nothing was read of older blocks since; else at all
- * there is.
+ * Continues after the last position if chain, registry and older blocks are unchanged; otherwise starts from the
+ * beginning.
  */
-async function lookAt(deps: Deps, reading: Reading, hash: string): Promise<void> {
+async function processChain(deps: Deps, reading: ChainReading, hash: string): Promise<void> {
   const { attestationStore, attestedRepaymentStore: store, attestedTo } = deps
   const { chainId, countedTo, rescannedAt, rescanMissing } = reading.sync
   const generation = await attestationStore.generation()
   const backfills = await attestationStore.backfills(chainId)
   const basis = [generation, rescannedAt, rescanMissing].join()
   const last = attestedTo.get(chainId)
-  const goesOn = last?.basis === basis && (await store.stands(chainId, last.block, last.hash))
-  await reverseGone(deps, chainId, goesOn ? last.block : undefined)
-  const merchants = merchantsOfLook(deps)
+  const isContinuation = last?.basis === basis && (await store.hasCheckpoint(chainId, last.block, last.hash))
+  await reverseNoLongerCounted(deps, chainId, isContinuation ? last.block : undefined)
+  const merchants = createMerchantLookup(deps)
   let from = countedTo
-  let after = { blockNumber: goesOn ? last.from : -1, uid: behindAllUids }
+  let after = { blockNumber: isContinuation ? last.from : -1, uid: afterAllUids }
   for (;;) {
-    const unseen = await store.unseen(chainId, after, countedTo, atOnce)
-    const absent = unseen.length === 0 ? [] : await recordSome(deps, reading, unseen, merchants)
+    const unprocessed = await store.listUnprocessed(chainId, after, countedTo, batchSize)
+    const absent = unprocessed.length === 0 ? [] : await recordBatch(deps, reading, unprocessed, merchants)
     if (!absent) return
-    // They are asked for again with the next look, and keep nobody else out.
+    // Attestations that no node returned are retried in the next run and do not block the others.
     for (const { blockNumber } of absent) from = Math.min(from, blockNumber - 1)
-    const end = unseen.at(-1)
-    if (!end || unseen.length < atOnce) break
+    const end = unprocessed.at(-1)
+    if (!end || unprocessed.length < batchSize) break
     after = end
   }
   if (backfills.length === 0) attestedTo.set(chainId, { block: countedTo, hash, basis, from })
   else attestedTo.delete(chainId)
 }
 
-async function reverseGone(deps: Deps, chainId: number, revokedAfter: number | undefined): Promise<void> {
+async function reverseNoLongerCounted(deps: Deps, chainId: number, revokedAfter: number | undefined): Promise<void> {
   for (;;) {
-    const gone = await deps.attestedRepaymentStore.gone(chainId, revokedAfter, atOnce)
-    for (const { uid, repaymentId } of gone) {
+    const rows = await deps.attestedRepaymentStore.listNoLongerCounted(chainId, revokedAfter, batchSize)
+    for (const { uid, repaymentId } of rows) {
       await reverseRepayment(deps, { actor: system }, repaymentId, reason).catch((error: unknown) => {
-        // An operator was first, or a process that was stopped before it could say so.
+        // An operator reversed it first, or a process stopped before it removed this row.
         if (!(error instanceof AppError && error.code === 'CONFLICT')) throw error
       })
       await deps.db.write((tx) => deps.attestedRepaymentStore.remove(tx, chainId, uid), locking)
       deps.attestedCounts.add(`${chainId} reversed`)
     }
-    if (gone.length < atOnce) return
+    if (rows.length < batchSize) return
   }
 }
 
-/** @returns those that the node does not have; undefined where no node could say what they hold, or the chain has become another meanwhile */
-async function recordSome(
+/**
+ * @returns the attestations that the node does not have; undefined if no node answered or the chain changed meanwhile
+ */
+async function recordBatch(
   deps: Deps,
-  reading: Reading,
-  unseen: readonly Attestation[],
-  merchantsOf: MerchantsOf,
+  reading: ChainReading,
+  unprocessed: readonly Attestation[],
+  merchantsOf: MerchantLookup,
 ): Promise<readonly Attestation[] | undefined> {
   const { attestationStore, attestedRepaymentStore: store, clock } = deps
   const { chain, nodes, sync } = reading
   const node = nodes.next()
-  const said = node && (await statementsOf(deps, reading, node, chain, unseen))
-  if (!said) return undefined
-  const merchants = await merchantsOf([...said.values()].flatMap((statement) => (statement ? [statement.merchantRef] : [])))
-  const wallets = await store.lenderWallets([...new Set(unseen.map(({ attester }) => attester))])
-  const drafts = unseen.flatMap((attestation): { uid: string; draft: Draft }[] => {
+  const statements = node && (await statementsOf(deps, reading, node, chain, unprocessed))
+  if (!statements) return undefined
+  const merchants = await merchantsOf([...statements.values()].flatMap((statement) => (statement ? [statement.merchantRef] : [])))
+  const wallets = await store.lenderWallets([...new Set(unprocessed.map(({ attester }) => attester))])
+  const drafts = unprocessed.flatMap((attestation): { uid: string; draft: RepaymentDraft }[] => {
     const { uid, attester, blockAt } = attestation
     const lenderId = wallets.find((wallet) => wallet.address === attester && covers(wallet, blockAt))?.ownerId
-    const draft = draftOf(said.get(uid), lenderId ?? undefined, merchants)
-    return draft && !breachOf(draft, clock.now()) ? [{ uid, draft }] : []
+    const draft = draftOf(statements.get(uid), lenderId ?? undefined, merchants)
+    return draft && !violationOf(draft, clock.now()) ? [{ uid, draft }] : []
   })
-  let told: string[] = []
-  let isStanding = false
+  let countLabels: string[] = []
+  let isUnchanged = false
   await deps.db.write(async (tx) => {
-    told = []
-    isStanding = false
-    const now = await attestationStore.locked(tx, chain.chainId)
-    // Taken back meanwhile: it is looked at anew.
-    if (!now || !(await isStill(now, sync, store))) return
-    isStanding = true
+    countLabels = []
+    isUnchanged = false
+    const current = await attestationStore.locked(tx, chain.chainId)
+    // The chain was rewound meanwhile; the next run processes it again.
+    if (!current || !(await isSameChain(current, sync, store))) return
+    isUnchanged = true
     const counted = await store.stillCounted(
       tx,
       chain.chainId,
-      unseen.map(({ uid }) => uid),
+      unprocessed.map(({ uid }) => uid),
     )
-    const sure = drafts.filter(({ uid }) => counted.has(uid))
-    const results = await recordAll(tx, deps, { actor: system, source: 'ATTESTATION', drafts: sure.map(({ draft }) => draft) })
-    const ids = new Map(sure.map(({ uid }, nth) => [uid, results[nth]] as const))
+    const countedDrafts = drafts.filter(({ uid }) => counted.has(uid))
+    const results = await recordRepayments(tx, deps, {
+      actor: system,
+      source: 'ATTESTATION',
+      drafts: countedDrafts.map(({ draft }) => draft),
+    })
+    const ids = new Map(countedDrafts.map(({ uid }, nth) => [uid, results[nth]] as const))
     for (const uid of counted) {
-      if (!said.has(uid)) continue
+      if (!statements.has(uid)) continue
       const result = ids.get(uid)
       const repaymentId = result?.kind === 'RECORDED' ? result.repayment.id : null
-      told.push(`${chain.chainId} ${repaymentId === null ? 'left' : 'recorded'}`)
+      countLabels.push(`${chain.chainId} ${repaymentId === null ? 'left' : 'recorded'}`)
       await store.insert(tx, { chainId: chain.chainId, uid, repaymentId, at: clock.now() })
     }
   }, locking)
-  for (const words of told) deps.attestedCounts.add(words)
-  return isStanding ? unseen.filter(({ uid }) => !said.has(uid)) : undefined
+  for (const label of countLabels) deps.attestedCounts.add(label)
+  return isUnchanged ? unprocessed.filter(({ uid }) => !statements.has(uid)) : undefined
 }
 
-const isStill = async (now: ChainSync, before: ChainSync, store: Deps['attestedRepaymentStore']): Promise<boolean> =>
+const isSameChain = async (now: ChainSync, before: ChainSync, store: Deps['attestedRepaymentStore']): Promise<boolean> =>
   now.countedToHash === before.countedToHash ||
-  (before.countedToHash !== null && (await store.stands(before.chainId, before.countedTo, before.countedToHash)))
+  (before.countedToHash !== null && (await store.hasCheckpoint(before.chainId, before.countedTo, before.countedToHash)))
 
-/** What attestations say, by uid, of those that the node has; undefined where it failed. */
+/** Reads the attestations' statements by uid. Returns undefined if the node failed. */
 async function statementsOf(
   deps: Deps,
-  reading: Reading,
-  node: KnownNode,
+  reading: ChainReading,
+  node: NodeState,
   { contract }: ChainSetting,
-  unseen: readonly Attestation[],
+  unprocessed: readonly Attestation[],
 ): Promise<Map<string, Statement | undefined> | undefined> {
   const eas = await deps.eas()
-  const calls = unseen.map(({ uid }) => ({ to: contract, data: eas.callOf(uid) }))
+  const calls = unprocessed.map(({ uid }) => ({ to: contract, data: eas.callOf(uid) }))
   const answer = await ask(deps, reading, node, { blocks: [], calls })
   if (!answer) return undefined
   const statements = new Map<string, Statement | undefined>()
-  for (const [nth, { uid }] of unseen.entries()) {
-    const found = eas.repaymentIn(answer.results[nth] ?? '0x', uid)
-    if (found === 'FORGED') {
-      await refused(deps, reading, node, new NodeError('FAULT', 'it answered an attestation that is not what its uid is the hash of'))
+  for (const [nth, { uid }] of unprocessed.entries()) {
+    const statement = eas.repaymentIn(answer.results[nth] ?? '0x', uid)
+    if (statement === 'FORGED') {
+      await recordRefusal(deps, reading, node, new NodeError('FAULT', 'it answered an attestation that is not what its uid is the hash of'))
       return undefined
     }
-    if (found !== 'ABSENT') statements.set(uid, found === 'NOTHING' ? undefined : found)
+    if (statement !== 'ABSENT') statements.set(uid, statement === 'NOTHING' ? undefined : statement)
   }
   return statements
 }
 
-type MerchantsOf = (refs: readonly string[]) => Promise<ReadonlyMap<string, string>>
+type MerchantLookup = (refs: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
 /**
- * Merchants by the hash of their id, for one look: all ids are read once in it at most, and only for a ref that nobody is known by. Whoever is named
- * in a block that the look is about was there before it began; and as merchants are never removed, those that are known need not be hashed again.
+ * Looks up merchants by the hash of their id. All ids are read at most once per run, and only for an unknown hash.
+ * Merchants are never deleted, so known hashes stay valid.
  */
-function merchantsOfLook(deps: Deps): MerchantsOf {
+function createMerchantLookup(deps: Deps): MerchantLookup {
   const { byRef } = deps.knownMerchants
   let isRead = false
   return async (refs) => {
@@ -177,30 +186,40 @@ function merchantsOfLook(deps: Deps): MerchantsOf {
 async function readMerchants(deps: Deps): Promise<void> {
   const { attestedRepaymentStore: store, knownMerchants } = deps
   const { refOf } = await deps.eas()
-  const paced = await deps.pace.enter()
+  const turn = await deps.pace.enter()
   try {
     for (let after = ''; ; ) {
-      const ids = await store.merchantIds(after, merchantsAtOnce)
+      const ids = await store.merchantIds(after, merchantsBatch)
       for (const id of ids) {
         if (knownMerchants.ids.has(id)) continue
         knownMerchants.ids.add(id)
         knownMerchants.byRef.set(refOf(id), id)
       }
-      await paced.rest()
-      if (ids.length < merchantsAtOnce) return
+      await turn.rest()
+      if (ids.length < merchantsBatch) return
       after = ids.at(-1) ?? after
     }
   } finally {
-    paced.leave()
+    turn.leave()
   }
 }
 
-/** What is recorded of a statement; undefined where it fits no merchant and no lender, or says what cannot be recorded. */
-function draftOf(said: Statement | undefined, lenderId: string | undefined, merchants: ReadonlyMap<string, string>): Draft | undefined {
-  const merchantId = said && merchants.get(said.merchantRef)
-  const outcome = said && outcomes[said.outcome]
-  const [amountUsd, dueAt, settledAt] = [Number(said?.amountUsdCents), Number(said?.dueAt) * 1_000, Number(said?.settledAt) * 1_000]
-  if (!said || !merchantId || !lenderId || !outcome) return undefined
+/**
+ * Builds the repayment of a statement. Returns undefined if it names no known merchant or lender or has invalid values.
+ */
+function draftOf(
+  statement: Statement | undefined,
+  lenderId: string | undefined,
+  merchants: ReadonlyMap<string, string>,
+): RepaymentDraft | undefined {
+  const merchantId = statement && merchants.get(statement.merchantRef)
+  const outcome = statement && outcomes[statement.outcome]
+  const [amountUsd, dueAt, settledAt] = [
+    Number(statement?.amountUsdCents),
+    Number(statement?.dueAt) * 1_000,
+    Number(statement?.settledAt) * 1_000,
+  ]
+  if (!statement || !merchantId || !lenderId || !outcome) return undefined
   if (![amountUsd, dueAt, settledAt].every(Number.isSafeInteger)) return undefined
-  return { merchantId, lenderId, loanRef: said.loanRef, outcome, amountUsd, dueAt, settledAt: settledAt === 0 ? null : settledAt }
+  return { merchantId, lenderId, loanRef: statement.loanRef, outcome, amountUsd, dueAt, settledAt: settledAt === 0 ? null : settledAt }
 }

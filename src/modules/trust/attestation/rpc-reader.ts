@@ -1,41 +1,44 @@
-/** What every reading of a chain does: asking a node and noting what it fails of, and the registry by which logs are kept. */
+/** Queries nodes, records their failures, and reads the registry. */
 import { type ChainLog, type Header, type NodeAnswer, NodeError, type NodeQuery } from '../../../core/chain.ts'
 import type { ChainSetting } from '../../../lib/chain-settings.ts'
 import type { Pace } from '../../../lib/cooperative-scheduler.ts'
-import { allSchemaUids, type ChainSync, type KnownLog, type Registry } from './domain.ts'
-import type { KnownNode, Nodes } from './nodes.ts'
+import { allSchemaUids, type ChainSync, type Registry, type TimedLog } from './domain.ts'
+import type { NodeState, Nodes } from './nodes.ts'
 import type { AttestationDeps } from './providers.ts'
 
-/** Whoever reads chains takes turns at the thread with others. */
+/** `pace` shares the main thread with requests. */
 export type SyncDeps = AttestationDeps & { readonly pace: Pick<Pace, 'enter'> }
 
 /** A chain, its nodes, and how far it is read. */
-export type Reading = { readonly chain: ChainSetting; readonly nodes: Nodes; readonly sync: ChainSync }
+export type ChainReading = { readonly chain: ChainSetting; readonly nodes: Nodes; readonly sync: ChainSync }
 
-/** What came of a step. */
+/** The result of a step. */
 export type Step =
   | { readonly kind: 'READ'; readonly from: number; readonly to: number; readonly logs: number }
-  /** What may be counted is. */
+  /** Everything that may be counted is counted. */
   | { readonly kind: 'IDLE' }
-  /** A node did not give what it should; another, or the same with less, may be asked at once. */
-  | { readonly kind: 'AGAIN' }
-  /** No node may be asked before that moment, in milliseconds. */
+  /** A node failed. Another node, or the same one with a smaller range, may be asked at once. */
+  | { readonly kind: 'RETRY' }
+  /** No node may be asked before that time, in milliseconds. */
   | { readonly kind: 'WAITING'; readonly until: number }
   | { readonly kind: 'REWOUND'; readonly to: number }
   | { readonly kind: 'HALTED' }
   /** Another process reads the chain. */
   | { readonly kind: 'BUSY' }
 
-export const again: Step = { kind: 'AGAIN' }
+export const retryStep: Step = { kind: 'RETRY' }
 
-/** Of how many blocks the headers are asked at once: each names all transactions of its block. With the chain's id they are fifty calls. */
+/** Headers per query, since each lists all transactions of its block. With the chain id this makes fifty calls. */
 const headersMax = 49
 
-/** @returns undefined where the node failed, which is noted then */
+/**
+ * Sends a query.
+ * @returns undefined if the node failed; the failure is recorded
+ */
 export async function ask(
   deps: SyncDeps,
-  { chain, nodes }: Reading,
-  node: KnownNode,
+  { chain, nodes }: ChainReading,
+  node: NodeState,
   question: NodeQuery,
 ): Promise<NodeAnswer | undefined> {
   nodes.calls.asked++
@@ -47,47 +50,54 @@ export async function ask(
   } catch (error) {
     if (!(error instanceof NodeError)) throw error
     const { logs } = question
-    await refused(deps, { chain, nodes }, node, error, logs && logs.to - logs.from + 1)
+    await recordRefusal(deps, { chain, nodes }, node, error, logs && logs.to - logs.from + 1)
     return undefined
   }
 }
 
-/** Notes that a node did not give what was asked for. @param asked how many blocks of logs, if any */
-export async function refused(
+/**
+ * Records that a node failed.
+ * @param blocksRequested how many blocks of logs were requested, if any
+ */
+export async function recordRefusal(
   deps: SyncDeps,
-  { chain, nodes }: Pick<Reading, 'chain' | 'nodes'>,
-  node: KnownNode,
+  { chain, nodes }: Pick<ChainReading, 'chain' | 'nodes'>,
+  node: NodeState,
   error: NodeError,
-  asked?: number,
+  blocksRequested?: number,
 ): Promise<void> {
-  nodes.refused(node, error, asked)
+  nodes.refused(node, error, blocksRequested)
   deps.chainFailures.add(`${chain.chainId} ${error.kind}`)
-  // To ask for less is no trouble, unless there is no less.
-  if (error.kind === 'RANGE' && asked !== undefined && asked > 1) return
-  await note(deps, chain, node, error.report)
+  // A range that can be made smaller is not a failure.
+  if (error.kind === 'RANGE' && blocksRequested !== undefined && blocksRequested > 1) return
+  await recordNodeFailure(deps, chain, node, error.report)
 }
 
-/** A node that does not have what it must have, if it had come as far as it is asked about. */
-export const behind = (deps: SyncDeps, reading: Reading, node: KnownNode, what: string): Promise<void> =>
-  refused(deps, reading, node, new NodeError('BEHIND', what))
+/** Records that a node lacks a block that it must have. */
+export const recordBehind = (deps: SyncDeps, reading: ChainReading, node: NodeState, what: string): Promise<void> =>
+  recordRefusal(deps, reading, node, new NodeError('BEHIND', what))
 
-/** Says in the log and in the status of a chain what a node failed of. */
-export async function note(deps: SyncDeps, { chainId }: ChainSetting, { host }: Pick<KnownNode, 'host'>, problem: string): Promise<void> {
-  // What is under way when the process stops fails by that.
+/** Logs a node's failure and stores it in the status of the chain. */
+export async function recordNodeFailure(
+  deps: SyncDeps,
+  { chainId }: ChainSetting,
+  { host }: Pick<NodeState, 'host'>,
+  problem: string,
+): Promise<void> {
+  // Queries that the stop of the process aborts are not failures.
   if (deps.life.stopping) return
   deps.log.warn('chain.node_failed', { chainId, provider: host, problem })
   const fields = { lastError: `${host}: ${problem}`, lastErrorAt: deps.clock.now() }
   await deps.db.write((tx) => deps.attestationStore.change(tx, chainId, fields), { isolation: 'locking' })
 }
 
-/** The registry as of now. It is read anew when it has changed. */
-export async function registryNow({ attestationStore: store, knownRegistry }: SyncDeps): Promise<Registry> {
+/** Returns the current registry, which is read again when its generation changes. */
+export async function currentRegistry({ attestationStore: store, knownRegistry }: SyncDeps): Promise<Registry> {
   if (knownRegistry.is?.generation !== (await store.generation())) knownRegistry.is = await store.registry()
   return knownRegistry.is as Registry
 }
 
-/** Which logs of a chain are read. */
-export const filterOf = ({ contract }: ChainSetting, from: number, to: number, attesters?: readonly string[]) => ({
+export const logFilterOf = ({ contract }: ChainSetting, from: number, to: number, attesters?: readonly string[]) => ({
   contract,
   schemaUids: allSchemaUids,
   attesters,
@@ -96,33 +106,33 @@ export const filterOf = ({ contract }: ChainSetting, from: number, to: number, a
 })
 
 /**
- * Gives logs the times of their blocks, by the headers of the same node, which must be those of the logs.
- * @param known headers that are there already
- * @returns undefined where the node does not have them, or others
+ * Adds block times to logs, by headers of the same node that must match the logs.
+ * @param knownHeaders headers that were read already
+ * @returns undefined if the node lacks a header or has another one
  */
-export async function timed(
+export async function addBlockTimes(
   deps: SyncDeps,
-  reading: Reading,
-  node: KnownNode,
+  reading: ChainReading,
+  node: NodeState,
   logs: readonly ChainLog[],
-  known: readonly Header[] = [],
-): Promise<KnownLog[] | undefined> {
-  const headers = new Map(known.map((header) => [header.number, header]))
+  knownHeaders: readonly Header[] = [],
+): Promise<TimedLog[] | undefined> {
+  const headers = new Map(knownHeaders.map((header) => [header.number, header]))
   const missing = [...new Set(logs.map(({ blockNumber }) => blockNumber))].filter((number) => !headers.has(number))
   for (let from = 0; from < missing.length; from += headersMax) {
     const answer = await ask(deps, reading, node, { blocks: missing.slice(from, from + headersMax) })
     if (!answer) return undefined
     for (const header of answer.headers) if (header) headers.set(header.number, header)
   }
-  const told: KnownLog[] = []
+  const timedLogs: TimedLog[] = []
   for (const log of logs) {
     const header = headers.get(log.blockNumber)
     if (header?.hash !== log.blockHash) {
-      await behind(deps, reading, node, `block ${log.blockNumber} of a log is another one, or none, when it is asked for by itself`)
+      await recordBehind(deps, reading, node, `block ${log.blockNumber} of a log is another one, or none, when it is asked for by itself`)
       return undefined
     }
     const { kind, uid, schemaUid, attester, recipient, blockNumber } = log
-    told.push({ kind, uid, schemaUid, attester, recipient, blockNumber, blockAt: header.at })
+    timedLogs.push({ kind, uid, schemaUid, attester, recipient, blockNumber, blockAt: header.at })
   }
-  return told
+  return timedLogs
 }

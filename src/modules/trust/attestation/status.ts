@@ -1,12 +1,12 @@
-/** How the sync of every chain stands. */
+/** The state of the sync of every chain. */
 import { lets } from '../../../lib/breaker.ts'
 import { isoTimes } from '../../../lib/objects.ts'
 import { labelled } from '../../../lib/prometheus.ts'
 import { type ChainStatus, statusOf } from './domain.ts'
-import type { KnownNode } from './nodes.ts'
+import type { NodeState } from './nodes.ts'
 import type { AttestationDeps } from './providers.ts'
 
-/** Of every chain of which something was read, by chain id. */
+/** Lists every chain with stored data, by chain id. */
 export async function chainStatuses({
   attestationStore: store,
   chainNodes,
@@ -15,24 +15,24 @@ export async function chainStatuses({
   return syncs.map((sync) => statusOf(sync, backfills.get(sync.chainId) ?? 0, chainNodes.has(sync.chainId)))
 }
 
-/** The same as it is sent. */
+/** The status as the API returns it. */
 export const chainView = ({ rescan, countedToAt, syncedAt, lastErrorAt, haltedAt, ...chain }: ChainStatus) => ({
   ...chain,
   ...isoTimes({ countedToAt, syncedAt, lastErrorAt, haltedAt }),
   rescan: { ...rescan, ...isoTimes({ beganAt: rescan.beganAt }) },
 })
 
-/** Every chain that the settings name or of which something is kept, by id, with the nodes that this process knows of it. */
+/** Lists configured chains and those with stored data, by id, with the nodes that this process knows. */
 export async function listChains(deps: Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'config' | 'clock'>) {
   const statuses = await chainStatuses(deps)
   const unread = deps.config.chains.filter(({ chainId }) => !statuses.some((status) => status.chainId === chainId))
   const read = statuses.map((status) => ({ ...chainView(status), nodes: nodesOf(deps, status) }))
-  const others = unread.map(({ chainId, contract, startBlock }) => ({
+  const unreadChains = unread.map(({ chainId, contract, startBlock }) => ({
     ...nothingRead,
     ...{ chainId, contract, startBlock },
     nodes: nodesOf(deps, { chainId, provider: null }),
   }))
-  return [...read, ...others].sort((a, b) => a.chainId - b.chainId)
+  return [...read, ...unreadChains].sort((a, b) => a.chainId - b.chainId)
 }
 
 const nothingRead = {
@@ -48,7 +48,7 @@ function nodesOf(
   { chainId, provider }: Pick<ChainStatus, 'chainId' | 'provider'>,
 ) {
   const now = clock.now()
-  const stateOf = ({ breaker, notBefore }: KnownNode) => (!lets(breaker) ? 'failing' : notBefore > now ? 'resting' : 'ready')
+  const stateOf = ({ breaker, notBefore }: NodeState) => (!lets(breaker) ? 'failing' : notBefore > now ? 'resting' : 'ready')
   return (chainNodes.get(chainId)?.all ?? []).map((node) => ({
     host: node.host,
     inUse: node.host === provider,
@@ -58,11 +58,11 @@ function nodesOf(
   }))
 }
 
-type Given = Pick<AttestationDeps, 'chainFailures' | 'chainLogs' | 'attestedCounts'>
+type ChainTallies = Pick<AttestationDeps, 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
-/** Lines of Prometheus' text format, of the chains that are read. */
-export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Given, all: readonly ChainStatus[]): string[] {
-  const statuses = all.filter(({ isConfigured }) => isConfigured)
+/** Builds Prometheus metrics of the configured chains. */
+export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: ChainTallies, chains: readonly ChainStatus[]): string[] {
+  const statuses = chains.filter(({ isConfigured }) => isConfigured)
   const each = (value: (status: ChainStatus) => number | null) =>
     statuses.flatMap((status) => {
       const figure = value(status)
@@ -110,8 +110,8 @@ export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Given
     ...labelled(
       'souk_chain_repayments_total',
       'What became of repayments that lenders attest.',
-      attestedCounts.all().map(([words, value]) => {
-        const [chain = '', result = ''] = words.split(' ')
+      attestedCounts.all().map(([label, value]) => {
+        const [chain = '', result = ''] = label.split(' ')
         return { labels: { chain, result }, value }
       }),
       'counter',
@@ -119,8 +119,8 @@ export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Given
     ...labelled(
       'souk_chain_errors_total',
       'What nodes did not give as they should.',
-      chainFailures.all().map(([words, value]) => {
-        const [chain = '', kind = ''] = words.split(' ')
+      chainFailures.all().map(([label, value]) => {
+        const [chain = '', kind = ''] = label.split(' ')
         return { labels: { chain, kind: kind.toLowerCase() }, value }
       }),
       'counter',

@@ -21,8 +21,8 @@ const byChain = rowsOf(chainSyncs, ['chainId'])
 const lockedByChain = lockedRowsOf(chainSyncs, ['chainId'])
 const insertSync = insertOf(chainSyncs, 'leave')
 const changeSync = changeOf(chainSyncs, eq(chainSyncs.chainId, which))
-const takeSync = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), leaseIsFree(chainSyncs)))
-const leaveSync = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), eq(chainSyncs.leaseHolder, sql.placeholder('holder'))))
+const acquireSyncLease = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), leaseIsFree(chainSyncs)))
+const releaseSyncLease = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), eq(chainSyncs.leaseHolder, sql.placeholder('holder'))))
 const insertCheckpoint = insertOf(chainCheckpoints, 'leave')
 const backfillsOf = rowsOf(chainBackfills, ['chainId'], asc(chainBackfills.id))
 const changeBackfill = changeOf(chainBackfills, eq(chainBackfills.id, which))
@@ -32,13 +32,13 @@ const generation = prepare((queries) =>
 const addresses = prepare((queries) => queries.select({ address: attesterAddresses.address }).from(attesterAddresses))
 const allGrants = prepare((queries) => queries.select().from(grants))
 
-/** The newest so many checkpoints are kept, and of those before them one of so many blocks. */
+/** The newest checkpoints are kept, and one per this number of blocks before them. */
 const checkpointsKept = 256
 const blocksOfOlder = 100_000
-/** Nobody changes the registry until the write that reads it so has ended. */
-const shared = engine === 'postgres' ? sql` for share` : sql``
-/** What `isCounted` of the trust fabric says of a row, in the words of the database. */
-const isToBeCounted = sql`(not (${attestations.schema} = 'D' and ${attestations.isOfSelf}) and exists (select 1 from grants g
+/** Blocks changes of the registry until the write ends. */
+const shareLock = engine === 'postgres' ? sql` for share` : sql``
+/** `isCounted` of the trust fabric, as SQL. */
+const countsSql = sql`(not (${attestations.schema} = 'D' and ${attestations.isOfSelf}) and exists (select 1 from grants g
   where g.address = ${attestations.attester} and g.schema = ${attestations.schema}
   and g.from_at <= ${attestations.blockAt} and (g.to_at is null or g.to_at > ${attestations.blockAt})))`
 
@@ -49,34 +49,34 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
   async all(): Promise<ChainSync[]> {
     return read.select().from(chainSyncs).orderBy(asc(chainSyncs.chainId))
   },
-  /** Does nothing where the chain has a row. */
+  /** Does nothing if the chain has a row. */
   async insert(tx: Writer, sync: ChainSync): Promise<void> {
     await insertSync(tx, sync)
   },
-  /** Locked, before anything of the chain is changed. */
+  /** Locks the chain before any of its rows changes. */
   async locked(tx: Writer, chainId: number): Promise<ChainSync | undefined> {
     return tx.first(lockedByChain, { chainId })
   },
   async change(tx: Writer, chainId: number, fields: Partial<ChainSync>): Promise<void> {
     await changeSync(tx, fields, { which: chainId })
   },
-  /** Whether nobody else reads the chain just now. */
-  async take(tx: Writer, chainId: number, holder: string, now: number): Promise<boolean> {
-    return takeSync(tx, leaseOf(holder, now), { which: chainId, holder, now, farAhead: now + leaseMs })
+  /** Acquires the lease. Returns false if another process holds it. */
+  async acquireLease(tx: Writer, chainId: number, holder: string, now: number): Promise<boolean> {
+    return acquireSyncLease(tx, leaseOf(holder, now), { which: chainId, holder, now, farAhead: now + leaseMs })
   },
-  async leave(tx: Writer, chainId: number, holder: string): Promise<void> {
-    await leaveSync(tx, noLease, { which: chainId, holder })
+  async releaseLease(tx: Writer, chainId: number, holder: string): Promise<void> {
+    await releaseSyncLease(tx, noLease, { which: chainId, holder })
   },
 
-  /** As it is until the write ends. */
-  async heldGeneration(tx: Writer): Promise<number> {
-    const [row] = await tx.rows<{ generation: number }>(sql`select generation from trust_registry where id = 1${shared}`)
+  /** Stays valid until the write ends. */
+  async lockGeneration(tx: Writer): Promise<number> {
+    const [row] = await tx.rows<{ generation: number }>(sql`select generation from trust_registry where id = 1${shareLock}`)
     return Number(row?.generation ?? 0)
   },
   async generation(): Promise<number> {
     return (await read.first(generation))?.generation ?? 0
   },
-  /** As of one moment. */
+  /** Reads one snapshot. */
   async registry(): Promise<Registry> {
     const [found, registered, granted] = await read.together(() =>
       Promise.all([read.first(generation), read.all(addresses), read.all(allGrants)]),
@@ -91,7 +91,7 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
   async insertCheckpoint(tx: Writer, checkpoint: Checkpoint): Promise<void> {
     await insertCheckpoint(tx, checkpoint)
   },
-  /** At or under a block, newest first. */
+  /** Up to a block, newest first. */
   checkpoints: (chainId: number, upTo: number, limit: number): Promise<Checkpoint[]> =>
     read
       .select()
@@ -119,16 +119,16 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
   },
 
   /**
-   * Takes back what was read after a block.
-   * @returns how many attestations went, and by how much the counts change
+   * Removes what was read after a block.
+   * @returns how many attestations were removed, and the changes of the counts
    */
   async rewind(tx: Writer, chainId: number, block: number): Promise<{ removed: number; deltas: Deltas }> {
     const deltas: Deltas = {}
-    const add = (schema: SchemaName, by: number) => {
-      deltas[schema] = (deltas[schema] ?? 0) + by
+    const add = (schema: SchemaName, change: number) => {
+      deltas[schema] = (deltas[schema] ?? 0) + change
     }
     const above = and(eq(attestations.chainId, chainId), gt(attestations.blockNumber, block), eq(attestations.isDemo, false))
-    const gone = await tx
+    const removedRows = await tx
       .select({
         schema: attestations.schema,
         all: sql<number>`count(*)`,
@@ -137,29 +137,29 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
       .from(attestations)
       .where(above)
       .groupBy(attestations.schema)
-    for (const { schema, counted } of gone) add(schema, -Number(counted))
+    for (const { schema, counted } of removedRows) add(schema, -Number(counted))
     await tx.delete(attestations).where(above)
     await tx.delete(revocations).where(and(eq(revocations.chainId, chainId), gt(revocations.blockNumber, block)))
     const revived = and(eq(attestations.chainId, chainId), gt(attestations.revokedBlock, block))
-    const again = await tx
-      .select({ schema: attestations.schema, counted: sql<number>`sum(case when ${isToBeCounted} then 1 else 0 end)` })
+    const revivedRows = await tx
+      .select({ schema: attestations.schema, counted: sql<number>`sum(case when ${countsSql} then 1 else 0 end)` })
       .from(attestations)
       .where(revived)
       .groupBy(attestations.schema)
-    for (const { schema, counted } of again) add(schema, Number(counted))
+    for (const { schema, counted } of revivedRows) add(schema, Number(counted))
     await tx
       .update(attestations)
-      .set({ revokedBlock: null, isCounted: sql`${isToBeCounted}` })
+      .set({ revokedBlock: null, isCounted: sql`${countsSql}` })
       .where(revived)
     await tx.delete(chainCheckpoints).where(and(eq(chainCheckpoints.chainId, chainId), gt(chainCheckpoints.blockNumber, block)))
-    // What was registered is read again from here on by whoever reads all: backfills end here.
+    // The scan reads these blocks again for all registered addresses, so backfills end here.
     await tx.delete(chainBackfills).where(and(eq(chainBackfills.chainId, chainId), sql`read_to >= ${block}`))
     await tx
       .update(chainBackfills)
       .set({ lastBlock: block })
       .where(and(eq(chainBackfills.chainId, chainId), gt(chainBackfills.lastBlock, block)))
     for (const schema of schemaNames) if (deltas[schema] === 0) delete deltas[schema]
-    return { removed: gone.reduce((sum, { all }) => sum + Number(all), 0), deltas }
+    return { removed: removedRows.reduce((sum, { all }) => sum + Number(all), 0), deltas }
   },
 
   backfills: async (chainId: number, from: Pick<Reader, 'all'> = read): Promise<Backfill[]> => from.all(backfillsOf, { chainId }),
@@ -169,7 +169,7 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
   async removeBackfill(tx: Writer, id: string): Promise<void> {
     await tx.delete(chainBackfills).where(eq(chainBackfills.id, id))
   },
-  /** How many are queued, by chain. */
+  /** By chain. */
   async backfillCounts(): Promise<Map<number, number>> {
     const rows = await read
       .select({ chainId: chainBackfills.chainId, n: sql<number>`count(*)` })
@@ -177,7 +177,7 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
       .groupBy(chainBackfills.chainId)
     return new Map(rows.map(({ chainId, n }) => [chainId, Number(n)]))
   },
-  /** Those made in some blocks, and those revoked in them. */
+  /** Attestations made in the blocks, and those revoked in them. */
   async attestationsIn(chainId: number, from: number, to: number) {
     const within = (column: typeof attestations.blockNumber | typeof attestations.revokedBlock) =>
       read
@@ -187,7 +187,6 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
     const [made, revoked] = await Promise.all([within(attestations.blockNumber), within(attestations.revokedBlock)])
     return { made, revoked }
   },
-  /** Attestations that are there and not revoked. */
   unrevoked: (chainId: number, uid: string) =>
     read
       .select()

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { type Checked, type Finding, findingsOf, problemsMax, type Rule } from '../../../core/integrity-check.ts'
-import { activeTimesOf, always, type Grant, grantLine, grantsOf, type Owner } from './domain.ts'
+import { activeTimesOf, alwaysActive, type Grant, grantLine, grantsOf, type Owner } from './domain.ts'
 
-const addressesAtOnce = 200
+const addressesBatch = 200
 
-// Asked for by `souk check` alone, and so made by it.
+// Built on demand, since only `souk check` uses it.
 const rules = (): readonly Rule[] => [
   {
     subject: 'counts of the trust fabric',
@@ -63,7 +63,7 @@ const rules = (): readonly Rule[] => [
       `Of service provider ${id}, ${kept} messages are counted, and there are ${counted}, or the last was at another time`,
   },
   {
-    // One whose attestation counts no more is reversed by the next look, and one that was reversed may still be named until then.
+    // The next run reverses a repayment whose attestation no longer counts, so a reversed one may still be linked.
     subject: 'attested repayments',
     broken: sql`
       select r.id as id, 'is recorded of an attestation, and of none that is known' as what from repayments r
@@ -79,13 +79,13 @@ const rules = (): readonly Rule[] => [
   },
 ]
 
-/** Whether what is kept of the trust fabric is what its registries and attestations come to. */
-export async function* trustFindings(db: Checked): AsyncGenerator<Finding> {
+/** Checks that the stored counts and grants match the registries and attestations. */
+export async function* checkTrustFabric(db: Checked): AsyncGenerator<Finding> {
   yield* findingsOf(db, rules())
   yield { subject: 'grants', problems: await grantProblems(db.read) }
 }
 
-type Kept = {
+type GrantCheckRow = {
   kind: string
   address: string
   schema: string | null
@@ -96,13 +96,13 @@ type Kept = {
   to_at: number | null
 }
 
-/** Grants against wallets and the histories of their owners, some addresses at a time: each time by one statement. */
+/** Compares grants with wallets and the histories of their owners, a page of addresses per statement. */
 async function grantProblems(read: Checked['read']): Promise<string[]> {
   const problems: string[] = []
   for (let last = ''; problems.length < problemsMax; ) {
     const addresses = sql`select address from (select address from attester_wallets union select address from grants) a
-      where address > ${last} order by address limit ${addressesAtOnce}`
-    const rows = await read.rows<Kept>(sql`
+      where address > ${last} order by address limit ${addressesBatch}`
+    const rows = await read.rows<GrantCheckRow>(sql`
       with page as (${addresses})
       select 'grant' as kind, g.address as address, g.schema as schema, null as owner, null as owner_id, null as status, g.from_at as at, g.to_at as to_at, 0 as position
       from grants g join page p on p.address = g.address
@@ -123,10 +123,10 @@ async function grantProblems(read: Checked['read']): Promise<string[]> {
       toAt: to_at === null ? null : Number(to_at),
       activeTimes:
         owner === 'PLATFORM'
-          ? always
+          ? alwaysActive
           : activeTimesOf((histories.get(owner_id) ?? []).map(({ status, at }) => ({ status: status ?? '', at: Number(at) }))),
     }))
-    const kept = linesOf(
+    const storedLines = linesOf(
       ofKind('grant').map(({ address, schema, at, to_at }) => ({
         address,
         schema: schema as Grant['schema'],
@@ -134,13 +134,13 @@ async function grantProblems(read: Checked['read']): Promise<string[]> {
         toAt: to_at === null ? null : Number(to_at),
       })),
     )
-    const due = linesOf(grantsOf(wallets))
-    const seen = [...new Set([...kept.keys(), ...wallets.map(({ address }) => address)])].sort()
-    for (const address of seen)
-      if (kept.get(address) !== due.get(address))
+    const expectedLines = linesOf(grantsOf(wallets))
+    const checked = [...new Set([...storedLines.keys(), ...wallets.map(({ address }) => address)])].sort()
+    for (const address of checked)
+      if (storedLines.get(address) !== expectedLines.get(address))
         problems.push(`What is granted to ${address} is not what its wallets and the times of their owners come to`)
-    if (seen.length < addressesAtOnce) break
-    last = seen.at(-1) ?? last
+    if (checked.length < addressesBatch) break
+    last = checked.at(-1) ?? last
   }
   return problems.slice(0, problemsMax)
 }

@@ -1,4 +1,7 @@
-/** Who may attest what, and when: the rule by which attestations are counted. Times are milliseconds, `toAt` is excluded, null is without end. */
+/**
+ * Who may attest what, and when: the rule that decides which attestations count. Times are milliseconds; `toAt` is
+ * excluded, null means no end.
+ */
 import type { attestations, attesterWallets, grants, trustCounts } from '../../../../db/schema/trust.ts'
 import { digestOf } from '../../../lib/digest.ts'
 import { type SchemaName, schemaNames } from '../../../lib/eas.ts'
@@ -11,13 +14,13 @@ export type Owner = Wallet['owner']
 export type Attestation = typeof attestations.$inferSelect
 export type CountName = (typeof trustCounts.$inferSelect)['name']
 export type Period = { fromAt: number; toAt: number | null }
-/** Whoever has wallets. */
+/** The owner of wallets. */
 export type Holder =
   | { readonly owner: 'PLATFORM'; readonly ownerId: null }
   | { readonly owner: 'LENDER' | 'PROVIDER'; readonly ownerId: string }
 export const platform: Holder = { owner: 'PLATFORM', ownerId: null }
 
-/** Whose wallets may attest each schema. Of schema D nobody does of themselves. */
+/** Whose wallets may attest each schema. A provider's schema D about itself does not count. */
 export const attestersOf: Readonly<Record<SchemaName, readonly Owner[]>> = {
   A: ['PLATFORM'],
   B: ['LENDER'],
@@ -25,18 +28,17 @@ export const attestersOf: Readonly<Record<SchemaName, readonly Owner[]>> = {
   D: ['PROVIDER'],
 }
 
-/** When the platform is active. */
-export const always: readonly Period[] = [{ fromAt: Number.NEGATIVE_INFINITY, toAt: null }]
+export const alwaysActive: readonly Period[] = [{ fromAt: Number.NEGATIVE_INFINITY, toAt: null }]
 
 const endOf = ({ toAt }: Pick<Period, 'toAt'>) => toAt ?? Number.POSITIVE_INFINITY
 const untilOf = (end: number) => (end === Number.POSITIVE_INFINITY ? null : end)
 export const covers = (period: Period, at: number): boolean => period.fromAt <= at && at < endOf(period)
-/** Whether some moment is in both. */
-export const overlap = (one: Period, other: Period): boolean => one.fromAt < endOf(other) && other.fromAt < endOf(one)
+export const overlap = (a: Period, b: Period): boolean => a.fromAt < endOf(b) && b.fromAt < endOf(a)
 
 /**
- * When a lender or provider was `ACTIVE`, by what they were from when on, in the order in which that was written. At a moment they were
- * what the last entry not after it says: so a clock that stepped back between two entries takes back what the older one had said.
+ * Computes when a lender or provider was `ACTIVE` from its history, in the order of writing.
+ * The last entry not after a moment decides. If the clock stepped back between two entries, the later entry overrides
+ * the earlier one.
  */
 export function activeTimesOf(history: readonly { status: string; at: number }[]): Period[] {
   const times: Period[] = []
@@ -46,11 +48,11 @@ export function activeTimesOf(history: readonly { status: string; at: number }[]
     if (status === 'ACTIVE') times.push({ fromAt: at, toAt: untilOf(until) })
     until = at
   }
-  return merged(times)
+  return mergePeriods(times)
 }
 
-/** The same moments as periods in their order, of which no two overlap or touch. */
-export function merged(periods: readonly Period[]): Period[] {
+/** Merges periods into sorted ones that neither overlap nor touch. */
+export function mergePeriods(periods: readonly Period[]): Period[] {
   const joined: Period[] = []
   for (const period of periods.filter((one) => one.fromAt < endOf(one)).toSorted((one, other) => one.fromAt - other.fromAt)) {
     const last = joined.at(-1)
@@ -60,29 +62,29 @@ export function merged(periods: readonly Period[]): Period[] {
   return joined
 }
 
-/** The first moment that is in one of them and not in the other; undefined where there is none. Each as `merged` makes them. */
-export function firstDifference(one: readonly Period[], other: readonly Period[]): number | undefined {
+/** Returns the first moment that is in only one of the lists; undefined if they are equal. Both must be merged. */
+export function firstDifference(a: readonly Period[], b: readonly Period[]): number | undefined {
   const edges = (periods: readonly Period[]) => new Set(periods.flatMap((period) => [period.fromAt, endOf(period)]))
-  const different = edges(one).symmetricDifference(edges(other))
+  const different = edges(a).symmetricDifference(edges(b))
   return different.size === 0 ? undefined : Math.min(...different)
 }
 
-/** A wallet, and when whoever it belongs to was active. */
-export type HeldWallet = Period & { owner: Owner; address: string; activeTimes: readonly Period[] }
+/** A wallet and the times when its owner was active. */
+export type OwnedWallet = Period & { owner: Owner; address: string; activeTimes: readonly Period[] }
 
-/** For which schema each of these addresses counts, from when until when, sorted by address, schema and time. Needs all wallets of an address. */
-export function grantsOf(wallets: readonly HeldWallet[]): Grant[] {
+/** Computes the grants of addresses, sorted by address, schema and time. Needs all wallets of an address. */
+export function grantsOf(wallets: readonly OwnedWallet[]): Grant[] {
   const addresses = [...Map.groupBy(wallets, ({ address }) => address)].toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return addresses.flatMap(([address, held]) =>
+  return addresses.flatMap(([address, owned]) =>
     schemaNames.flatMap((schema) => {
-      const times = held.filter(({ owner }) => attestersOf[schema].includes(owner)).flatMap(timesOf)
-      return merged(times).map((period) => ({ address, schema, ...period }))
+      const times = owned.filter(({ owner }) => attestersOf[schema].includes(owner)).flatMap(timesOf)
+      return mergePeriods(times).map((period) => ({ address, schema, ...period }))
     }),
   )
 }
 
-/** When a wallet's period and the times in which its owner was active meet. */
-const timesOf = (wallet: HeldWallet): Period[] =>
+/** Intersects the wallet's period with the active times of its owner. */
+const timesOf = (wallet: OwnedWallet): Period[] =>
   wallet.activeTimes
     .filter((active) => overlap(active, wallet))
     .map((active) => ({
@@ -90,11 +92,11 @@ const timesOf = (wallet: HeldWallet): Period[] =>
       toAt: untilOf(Math.min(endOf(active), endOf(wallet))),
     }))
 
-/** Whether an address may attest a schema at a moment, by the grants of that address. */
+/** Returns whether an address may attest a schema at a moment. */
 export const isGranted = (ofAddress: readonly Pick<Grant, 'schema' | 'fromAt' | 'toAt'>[], schema: SchemaName, at: number): boolean =>
   ofAddress.some((grant) => grant.schema === schema && covers(grant, at))
 
-/** Whether the statistics count an attestation, by the grants of its attester's address. Ones that have expired count. */
+/** Returns whether an attestation counts. Expired attestations count. */
 export const isCounted = (
   attestation: Pick<Attestation, 'schema' | 'isOfSelf' | 'revokedBlock' | 'blockAt'>,
   ofAttester: readonly Pick<Grant, 'schema' | 'fromAt' | 'toAt'>[],
@@ -103,22 +105,21 @@ export const isCounted = (
   !(attestation.schema === 'D' && attestation.isOfSelf) &&
   isGranted(ofAttester, attestation.schema, attestation.blockAt)
 
-/** One grant as a line of what `registryHash` is of. */
+/** Formats a grant as a line of the text that `registryHash` hashes. */
 export const grantLine = ({ address, schema, fromAt, toAt }: Grant): string => `${address} ${schema} ${fromAt} ${toAt ?? '-'}\n`
 
 /**
- * SHA-256, in hex, of the UTF-8 text of all grants: a line each, `address schema from to`, with one space between and a line feed at its end;
- * address in lower case with 0x, times in milliseconds since 1970 UTC, `-` for no end; sorted by address, schema and `from`.
+ * Hashes the registry: SHA-256, in hex, of the UTF-8 text of all grants.
+ * Each grant is a line `address schema from to` with single spaces and a line feed. Addresses are in lower case with
+ * 0x, times in milliseconds since 1970 UTC, `-` for no end; lines are sorted by address, schema and `from`.
  */
-export function registryHash(all: readonly Grant[]): string {
-  const sorted = all.toSorted(
-    (one, other) => compare(one.address, other.address) || compare(one.schema, other.schema) || one.fromAt - other.fromAt,
-  )
+export function registryHash(grants: readonly Grant[]): string {
+  const sorted = grants.toSorted((a, b) => compare(a.address, b.address) || compare(a.schema, b.schema) || a.fromAt - b.fromAt)
   return digestOf(sorted.map(grantLine).join(''))
 }
-const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0)
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** A wallet as it is told, of whomever it is. */
+/** A wallet as the API shows it. */
 export const walletView = ({ address, fromAt, toAt }: Pick<Wallet, 'address' | 'fromAt' | 'toAt'>) => ({
   address: withChecksum(address),
   ...isoTimes({ from: fromAt, to: toAt }),

@@ -1,4 +1,4 @@
-/** Wallets of the platform: of its verifiers. */
+/** The wallets of the platform's verifiers. */
 import type { Writer } from '../../../../db/engine.ts'
 import { type Change, withLocks } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
@@ -10,9 +10,9 @@ import { audited } from '../../operations/audit/index.ts'
 import { platform, type Wallet, walletView } from './domain.ts'
 import type { TrustDeps } from './providers.ts'
 import { changeWallets } from './registry.ts'
-import { addressFrom, assertForward, momentFrom, type WalletBody, walletFrom } from './wallets.ts'
+import { assertForward, parseMoment, parseWallet, parseWalletAddress, type WalletBody } from './wallets.ts'
 
-type By = Pick<Change, 'actor' | 'expected' | 'write'>
+type WriteContext = Pick<Change, 'actor' | 'expected' | 'write'>
 
 const noSuchWallet = () => new AppError('NOT_FOUND', 'No such platform wallet')
 const differenceIn = (before: Wallet | undefined, after: Wallet) =>
@@ -27,14 +27,14 @@ const view = (wallet: Wallet) => ({
 export type PlatformWalletView = ReturnType<typeof view>
 
 /**
- * Registers a wallet of the platform, from now on unless told otherwise.
- * @throws AppError INVALID, naming the field; CONFLICT where somebody has a wallet of that address at that time
+ * Registers a wallet of the platform, by default from now on.
+ * @throws AppError INVALID, with the field; CONFLICT if another wallet of that address exists at that time
  */
-export function createPlatformWallet(deps: TrustDeps, by: By, body: WalletBody): Promise<PlatformWalletView> {
+export function createPlatformWallet(deps: TrustDeps, context: WriteContext, body: WalletBody): Promise<PlatformWalletView> {
   const now = deps.clock.now()
   const id = deps.newId('wallet')
-  const wallet = { id, ...platform, ...walletFrom(body, now), createdAt: now, updatedAt: now, version: 1 }
-  return audited(deps, withLocks(deps, by), { action: 'platform_wallet.created', subject: id }, async (tx, tell) => {
+  const wallet = { id, ...platform, ...parseWallet(body, now), createdAt: now, updatedAt: now, version: 1 }
+  return audited(deps, withLocks(deps, context), { action: 'platform_wallet.created', subject: id }, async (tx, tell) => {
     await changeWallets(tx, deps, [], [wallet])
     tell(differenceIn(undefined, wallet))
     return view(wallet)
@@ -42,17 +42,22 @@ export function createPlatformWallet(deps: TrustDeps, by: By, body: WalletBody):
 }
 
 /**
- * Changes a wallet of the platform; what is left out stays, and `to` may be null again.
- * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID, naming the field; CONFLICT as for a new one
+ * Changes a wallet of the platform. Omitted fields stay; a null `to` removes the end.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID, with the field; CONFLICT as for a new one
  */
-export function changePlatformWallet(deps: TrustDeps, by: By, id: string, body: Partial<WalletBody>): Promise<PlatformWalletView> {
+export function changePlatformWallet(
+  deps: TrustDeps,
+  context: WriteContext,
+  id: string,
+  body: Partial<WalletBody>,
+): Promise<PlatformWalletView> {
   const { trustStore: store, clock } = deps
   const work = async (tx: Writer, tell: (difference: ReturnType<typeof differenceIn>) => void) => {
-    // Before it is read: two changes of a wallet come one after the other.
+    // Locks the registry before the read, so that concurrent changes run one after the other.
     await store.raise(tx)
     const before = await store.findWallet(id, tx)
     if (before?.owner !== 'PLATFORM') throw noSuchWallet()
-    assertExpected(by.expected, before.version)
+    assertExpected(context.expected, before.version)
     const after = { ...before, ...fields }
     assertForward(after, 'to')
     if (after.address === before.address && after.fromAt === before.fromAt && after.toAt === before.toAt) return view(before)
@@ -63,11 +68,11 @@ export function changePlatformWallet(deps: TrustDeps, by: By, id: string, body: 
   }
   const { address, from, to } = body
   const fields = {
-    ...(address === undefined ? {} : { address: addressFrom(address, 'address') }),
-    ...(from === undefined || from === null ? {} : { fromAt: momentFrom(from, 'from') }),
-    ...(to === undefined ? {} : { toAt: to === null ? null : momentFrom(to, 'to') }),
+    ...(address === undefined ? {} : { address: parseWalletAddress(address, 'address') }),
+    ...(from === undefined || from === null ? {} : { fromAt: parseMoment(from, 'from') }),
+    ...(to === undefined ? {} : { toAt: to === null ? null : parseMoment(to, 'to') }),
   }
-  return audited(deps, withLocks(deps, by), { action: 'platform_wallet.changed', subject: id }, work)
+  return audited(deps, withLocks(deps, context), { action: 'platform_wallet.changed', subject: id }, work)
 }
 
 /** @throws AppError NOT_FOUND */
@@ -77,7 +82,7 @@ export async function readPlatformWallet({ trustStore }: Pick<TrustDeps, 'trustS
   return view(wallet)
 }
 
-/** A page of them, newest first. */
+/** Lists platform wallets, newest first. */
 export async function listPlatformWallets({ trustStore }: Pick<TrustDeps, 'trustStore'>, slice: Slice): Promise<Page<PlatformWalletView>> {
   const { rows, total } = await trustStore.listPlatformWallets(slice)
   return pageOf(rows.map(view), total, slice)

@@ -3,7 +3,7 @@ import { createTrustStore } from './store.ts'
 
 export const trustProviders = ({ db, config }: Deps) => ({
   trustStore: createTrustStore(db),
-  /** Whose attestations the public is told of: those of every chain that is read, and 0, what is of no chain. */
-  toldChains: new Set([0, ...config.chains.map(({ chainId }) => chainId)]) as ReadonlySet<number>,
+  /** The chains whose attestations are published: every configured chain, and 0 for figures that belong to no chain. */
+  publishedChains: new Set([0, ...config.chains.map(({ chainId }) => chainId)]) as ReadonlySet<number>,
 })
 export type TrustDeps = Deps & ReturnType<typeof trustProviders>

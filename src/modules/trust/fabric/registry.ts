@@ -1,4 +1,4 @@
-/** Changes of the registry: whoever makes one calls these inside their own, locking, write, once the rows of owners are locked. */
+/** Changes of the registry. Callers run these in their own locking write, after they locked the owners' rows. */
 import type { Writer } from '../../../../db/engine.ts'
 import type { Actor } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
@@ -7,13 +7,13 @@ import { differenceOf } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
 import {
   activeTimesOf,
-  always,
+  alwaysActive,
   type CountName,
   firstDifference,
   type Grant,
   grantsOf,
-  type HeldWallet,
   type Holder,
+  type OwnedWallet,
   overlap,
   type Wallet,
   walletView,
@@ -24,8 +24,8 @@ import type { WalletDraft } from './wallets.ts'
 type Deps = Pick<TrustDeps, 'trustStore' | 'newId' | 'clock'>
 
 /**
- * Adds to what the statistics say. In the order of names, so that no two writes wait for each other.
- * @param chainId 0 for what is of no chain
+ * Adds to the public counts in name order, so that concurrent writes do not deadlock.
+ * @param chainId 0 for figures that belong to no chain
  */
 export async function addCounts(
   tx: Writer,
@@ -34,85 +34,86 @@ export async function addCounts(
   deltas: Readonly<Partial<Record<CountName, number>>>,
 ): Promise<void> {
   for (const name of (Object.keys(deltas) as CountName[]).sort()) {
-    const by = deltas[name]
-    if (by) await trustStore.addCount(tx, name, chainId, by)
+    const change = deltas[name]
+    if (change) await trustStore.addCount(tx, name, chainId, change)
   }
 }
 
-const isSame = (one: Wallet, other: Wallet) => one.address === other.address && one.fromAt === other.fromAt && one.toAt === other.toAt
+const isSameWallet = (a: Wallet, b: Wallet) => a.address === b.address && a.fromAt === b.fromAt && a.toAt === b.toAt
 
 /**
- * Makes a holder's wallets those of a list, and of the registry what follows from it. Each that comes, goes or changes leaves a row of the audit
- * trail: a list of many would be too long for that of its owner.
- * @param drafts which do not overlap each other
- * @returns the wallets before and after, by address and time, and whether they are others
- * @throws AppError CONFLICT where somebody else has a wallet of that address within its period
+ * Replaces a holder's wallets and updates the registry. Each added, changed or removed wallet adds a row to the audit
+ * trail.
+ * @param drafts must not overlap
+ * @returns the wallets before and after, by address and time
+ * @throws AppError CONFLICT if another owner has a wallet of that address in its period
  */
 export async function setWallets(
   tx: Writer,
   deps: Deps,
   { actor, holder, drafts }: { actor: Actor; holder: Holder & { ownerId: string }; drafts: readonly WalletDraft[] },
-): Promise<{ before: Wallet[]; after: Wallet[]; areOthers: boolean }> {
+): Promise<{ before: Wallet[]; after: Wallet[]; isChanged: boolean }> {
   const before = await deps.trustStore.walletsOf(holder, tx)
   const now = deps.clock.now()
   const after = drafts
     .map(({ address, fromAt, toAt }): Wallet => {
-      const there = before.find((wallet) => wallet.address === address && wallet.fromAt === fromAt)
-      if (!there) return { id: deps.newId('wallet'), ...holder, address, fromAt, toAt, createdAt: now, updatedAt: now, version: 1 }
-      return there.toAt === toAt ? there : { ...there, toAt, updatedAt: now, version: there.version + 1 }
+      const existing = before.find((wallet) => wallet.address === address && wallet.fromAt === fromAt)
+      if (!existing) return { id: deps.newId('wallet'), ...holder, address, fromAt, toAt, createdAt: now, updatedAt: now, version: 1 }
+      return existing.toAt === toAt ? existing : { ...existing, toAt, updatedAt: now, version: existing.version + 1 }
     })
-    .toSorted((one, other) => (one.address < other.address ? -1 : one.address > other.address ? 1 : one.fromAt - other.fromAt))
+    .toSorted((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : a.fromAt - b.fromAt))
   await changeWallets(tx, deps, before, after)
   const subject = holder.ownerId
   for (const wallet of before.filter(({ id }) => after.every((one) => one.id !== id)))
     await audit(tx, deps, { actor, action: 'wallet.removed', subject, ...differenceIn(wallet, undefined) })
   for (const wallet of after.filter((one) => !before.includes(one))) {
-    const was = before.find(({ id }) => id === wallet.id)
-    await audit(tx, deps, { actor, action: was ? 'wallet.changed' : 'wallet.added', subject, ...differenceIn(was, wallet) })
+    const previous = before.find(({ id }) => id === wallet.id)
+    await audit(tx, deps, { actor, action: previous ? 'wallet.changed' : 'wallet.added', subject, ...differenceIn(previous, wallet) })
   }
-  return { before, after, areOthers: after.length !== before.length || after.some((wallet) => !before.includes(wallet)) }
+  return { before, after, isChanged: after.length !== before.length || after.some((wallet) => !before.includes(wallet)) }
 }
 
 const differenceIn = (before: Wallet | undefined, after: Wallet | undefined) =>
   differenceOf(before && walletView(before), after && walletView(after), ['address', 'from', 'to'])
 
 /**
- * Puts wallets in the place of others, of the same ids where they are the same ones, and changes of the registry what follows.
+ * Replaces wallets, which keep their ids if they stay, and updates the registry.
  * @throws AppError CONFLICT
  */
 export async function changeWallets(tx: Writer, deps: Deps, before: readonly Wallet[], after: readonly Wallet[]): Promise<void> {
   const { trustStore: store, clock } = deps
-  const [was, is] = [new Map(before.map((one) => [one.id, one])), new Map(after.map((one) => [one.id, one]))]
-  const gone = before.filter(({ id }) => !is.has(id))
-  const fresh = after.filter(({ id }) => !was.has(id))
-  const moved = after.filter((one) => {
-    const old = was.get(one.id)
-    return old !== undefined && !isSame(old, one)
+  const [beforeById, afterById] = [new Map(before.map((one) => [one.id, one])), new Map(after.map((one) => [one.id, one]))]
+  const removed = before.filter(({ id }) => !afterById.has(id))
+  const added = after.filter(({ id }) => !beforeById.has(id))
+  const changed = after.filter((wallet) => {
+    const old = beforeById.get(wallet.id)
+    return old !== undefined && !isSameWallet(old, wallet)
   })
-  const old = moved.flatMap(({ id }) => was.get(id) ?? [])
-  const addresses = [...new Set([...gone, ...fresh, ...moved, ...old].map(({ address }) => address))].sort()
+  const old = changed.flatMap(({ id }) => beforeById.get(id) ?? [])
+  const addresses = [...new Set([...removed, ...added, ...changed, ...old].map(({ address }) => address))].sort()
   if (addresses.length === 0) return
   await store.raise(tx)
-  const there = await store.walletsAt(tx, addresses)
-  const others = there.filter(({ id }) => !was.has(id))
-  if ([...fresh, ...moved].some((one) => others.some((other) => other.address === one.address && overlap(one, other))))
+  const existing = await store.walletsAt(tx, addresses)
+  const otherWallets = existing.filter(({ id }) => !beforeById.has(id))
+  if ([...added, ...changed].some((one) => otherWallets.some((other) => other.address === one.address && overlap(one, other))))
     throw new AppError('CONFLICT', 'address (body): somebody has a wallet of this address at that time already')
   await store.removeWallets(
     tx,
-    gone.map(({ id }) => id),
+    removed.map(({ id }) => id),
   )
-  for (const wallet of moved) await store.changeWallet(tx, wallet)
-  for (const wallet of fresh) await store.insertWallet(tx, wallet)
-  const now = [...others, ...after.filter(({ address }) => addresses.includes(address))]
-  for (const address of addresses) await takeUp(tx, deps, address, earliest(there, address), earliest(now, address), clock.now())
-  await regrant(tx, deps, addresses, now)
+  for (const wallet of changed) await store.changeWallet(tx, wallet)
+  for (const wallet of added) await store.insertWallet(tx, wallet)
+  const now = [...otherWallets, ...after.filter(({ address }) => addresses.includes(address))]
+  for (const address of addresses)
+    await registerAddress(tx, deps, address, earliest(existing, address), earliest(now, address), clock.now())
+  await recomputeGrants(tx, deps, addresses, now)
 }
 
 const earliest = (wallets: readonly Wallet[], address: string) =>
   Math.min(...wallets.filter((wallet) => wallet.address === address).map(({ fromAt }) => fromAt))
 
-/** Registers an address, and has blocks read again that were passed before anybody knew that it would count then. */
-async function takeUp(
+/** Registers an address and queues backfills for blocks that were read before it was registered. */
+async function registerAddress(
   tx: Writer,
   { trustStore: store, newId }: Deps,
   address: string,
@@ -127,52 +128,52 @@ async function takeUp(
     await store.queueBackfill(tx, { id: newId('backfill'), chainId, address, readTo: null, lastBlock: null, fromAt, queuedAt: now })
 }
 
-/** Has a holder's wallets count by when their holder was active, after their history has changed. */
-export async function statusMoved(tx: Writer, deps: Deps, holder: Holder & { ownerId: string }): Promise<void> {
+/** Recomputes a holder's grants after its status history has changed. */
+export async function applyStatusChange(tx: Writer, deps: Deps, holder: Holder & { ownerId: string }): Promise<void> {
   const addresses = [...new Set((await deps.trustStore.walletsOf(holder, tx)).map(({ address }) => address))].sort()
   if (addresses.length === 0) return
   await deps.trustStore.raise(tx)
-  await regrant(tx, deps, addresses, await deps.trustStore.walletsAt(tx, addresses))
+  await recomputeGrants(tx, deps, addresses, await deps.trustStore.walletsAt(tx, addresses))
 }
 
-/** Computes the grants of addresses anew, and counts their attestations by them from when on they are others. */
-async function regrant(tx: Writer, deps: Deps, addresses: readonly string[], wallets: readonly Wallet[]): Promise<void> {
+/** Recomputes the grants of addresses, and recounts their attestations from the first change on. */
+async function recomputeGrants(tx: Writer, deps: Deps, addresses: readonly string[], wallets: readonly Wallet[]): Promise<void> {
   const { trustStore: store } = deps
   const before = await store.grantsOfAddresses(addresses, tx)
-  const next = grantsOf(await held(tx, deps, wallets))
-  const moved = movedOf(addresses, before, next)
-  if (moved.length === 0) return
-  const changed = new Set(moved.map(({ address }) => address))
+  const next = grantsOf(await addActiveTimes(tx, deps, wallets))
+  const changes = changedGrants(addresses, before, next)
+  if (changes.length === 0) return
+  const changed = new Set(changes.map(({ address }) => address))
   await store.replaceGrants(
     tx,
     [...changed],
     next.filter(({ address }) => changed.has(address)),
   )
   const deltas = new Map<number, Partial<Record<CountName, number>>>()
-  for (const one of moved)
-    for (const [chainId, by] of await store.recount(tx, one)) {
+  for (const change of changes)
+    for (const [chainId, by] of await store.recount(tx, change)) {
       const ofChain = deltas.getOrInsertComputed(chainId, () => ({}))
-      const name = `attestations.${one.schema}` as const
+      const name = `attestations.${change.schema}` as const
       ofChain[name] = (ofChain[name] ?? 0) + by
     }
   for (const [chainId, ofChain] of [...deltas].sort(([one], [other]) => one - other)) await addCounts(tx, deps, chainId, ofChain)
 }
 
-/** Which schema an address may attest at other times than before, and the first moment of those. */
-function movedOf(addresses: readonly string[], before: readonly Grant[], next: readonly Grant[]) {
+/** Returns the changed schemas of each address, with the first moment that changes. */
+function changedGrants(addresses: readonly string[], before: readonly Grant[], next: readonly Grant[]) {
   const periods = (grants: readonly Grant[]) => Map.groupBy(grants, ({ address, schema }) => `${address} ${schema}`)
-  const [was, is] = [periods(before), periods(next)]
+  const [beforePeriods, nextPeriods] = [periods(before), periods(next)]
   return addresses.flatMap((address) =>
     schemaNames.flatMap((schema) => {
       const key = `${address} ${schema}`
-      const fromAt = firstDifference(was.get(key) ?? [], is.get(key) ?? [])
+      const fromAt = firstDifference(beforePeriods.get(key) ?? [], nextPeriods.get(key) ?? [])
       return fromAt === undefined ? [] : [{ address, schema, fromAt }]
     }),
   )
 }
 
-/** Wallets with when whoever has them was active. */
-async function held(tx: Writer, { trustStore: store }: Deps, wallets: readonly Wallet[]): Promise<HeldWallet[]> {
+/** Adds the active times of the owners. */
+async function addActiveTimes(tx: Writer, { trustStore: store }: Deps, wallets: readonly Wallet[]): Promise<OwnedWallet[]> {
   const idsOf = (owner: Wallet['owner']) => [
     ...new Set(wallets.flatMap((one) => (one.owner === owner && one.ownerId ? [one.ownerId] : []))),
   ]
@@ -182,6 +183,6 @@ async function held(tx: Writer, { trustStore: store }: Deps, wallets: readonly W
   }
   return wallets.map((wallet) => ({
     ...wallet,
-    activeTimes: wallet.owner === 'PLATFORM' ? always : activeTimesOf(histories[wallet.owner].get(wallet.ownerId ?? '') ?? []),
+    activeTimes: wallet.owner === 'PLATFORM' ? alwaysActive : activeTimesOf(histories[wallet.owner].get(wallet.ownerId ?? '') ?? []),
   }))
 }

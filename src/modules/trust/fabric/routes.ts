@@ -23,7 +23,7 @@ import {
   WalletBody,
 } from './model.ts'
 
-/** What anybody may read of the trust fabric. */
+/** Public routes of the trust fabric. */
 export const trustRoutes = (deps: HttpDeps & TrustDeps) =>
   routes(deps, 'Trust')
     .get(statsPath, async () => jsonForAMinute(JSON.stringify(await readStats(deps))) as never, {
@@ -46,7 +46,7 @@ export const trustRoutes = (deps: HttpDeps & TrustDeps) =>
       },
     })
 
-/** The platform's own wallets, for operators. */
+/** Routes for the platform's wallets. */
 export const platformWalletRoutes = (deps: HttpDeps & TrustDeps) =>
   routes(deps, 'Trust')
     .post('/admin/platform-wallets', ({ body, actor, once }) => once(201, (write) => createPlatformWallet(deps, { actor, write }, body)), {

@@ -51,17 +51,17 @@ const addCount = prepare((queries) =>
     }),
 )
 
-/** What `isCounted` of the domain says of the attestation at hand. Columns by their table: a grant has some of the same names. */
-const isToBeCounted = sql`(attestations.revoked_block is null and not (attestations.schema = 'D' and attestations.is_of_self)
+/** `isCounted` of the domain, as SQL. Columns are qualified, since grants have columns of the same names. */
+const countsSql = sql`(attestations.revoked_block is null and not (attestations.schema = 'D' and attestations.is_of_self)
   and exists (select 1 from grants g where g.address = attestations.attester and g.schema = attestations.schema
     and g.from_at <= attestations.block_at and (g.to_at is null or g.to_at > attestations.block_at)))`
-/** Looked at by one statement: a server ends one that takes too long. */
-const attestationsAtOnce = 20_000
+/** Attestations per statement, so that a database server does not end it for its duration. */
+const attestationsBatch = 20_000
 
 export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'version'>) => ({
   /**
-   * Raises the generation, and has the registry to itself until the write ends: what is read of it from then on stays so. Comes behind the locks
-   * of owners and before all else that a change of the registry touches.
+   * Raises the generation and locks the registry until the write ends. Runs after the locks of owners and before
+   * anything else of a registry change.
    */
   async raise(tx: Writer): Promise<void> {
     await tx.run(raise as never)
@@ -69,11 +69,11 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
   async findWallet(id: string, from: Pick<Reader, 'first'> = read): Promise<Wallet | undefined> {
     return from.first(walletById, { id })
   },
-  /** Of one owner, by address and time. */
+  /** By address and time. */
   async walletsOf({ owner, ownerId }: Holder, from: Pick<Reader, 'all'> = read): Promise<Wallet[]> {
     return ownerId === null ? from.all(platformWallets, { owner }) : from.all(walletsOf, { owner, ownerId })
   },
-  /** Of several owners of a kind, by owner. */
+  /** By owner id. */
   async walletsOfAll(owner: Holder['owner'], ownerIds: readonly string[]): Promise<Map<string | null, Wallet[]>> {
     if (ownerIds.length === 0) return new Map()
     const rows = await read
@@ -86,7 +86,7 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
   /** Newest first. */
   listPlatformWallets: (slice: Slice) =>
     selectSlice(read, attesterWallets, { where: eq(attesterWallets.owner, 'PLATFORM'), order: [desc(attesterWallets.id)], ...slice }),
-  /** All wallets of these addresses, whosever they are. */
+  /** Reads all wallets of these addresses, of any owner. */
   async walletsAt(tx: Writer, addresses: readonly string[]): Promise<Wallet[]> {
     return tx
       .select()
@@ -102,7 +102,7 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
   async changeWallet(tx: Writer, { id, address, fromAt, toAt, updatedAt, version }: Wallet): Promise<void> {
     await tx.update(attesterWallets).set({ address, fromAt, toAt, updatedAt, version }).where(eq(attesterWallets.id, id))
   },
-  /** What these lenders or service providers were from when on, in the order in which that was written, by owner. */
+  /** Reads status histories in the order of writing, by owner. */
   async historiesOf(tx: Writer, owner: 'LENDER' | 'PROVIDER', ownerIds: readonly string[]): Promise<Map<string, StatusEntry[]>> {
     if (ownerIds.length === 0) return new Map()
     const ids = [...ownerIds]
@@ -124,7 +124,7 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
             .orderBy(asc(serviceProviderStatusHistory.position))
     return Map.groupBy(rows, ({ ownerId }) => ownerId)
   },
-  /** Sorted as `registryHash` has them. */
+  /** In the order of `registryHash`. */
   async grantsOfAddresses(addresses: readonly string[], from: Pick<Reader, 'select'> = read): Promise<Grant[]> {
     if (addresses.length === 0) return []
     return from
@@ -137,11 +137,11 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
     await tx.delete(grants).where(inArray(grants.address, [...addresses]))
     for (const grant of next) await insertGrant(tx, grant)
   },
-  /** Whether it was not registered before. */
+  /** Returns false if the address was registered before. */
   async register(tx: Writer, address: string, registeredAt: number): Promise<boolean> {
     return insertAddress(tx, { address, registeredAt })
   },
-  /** Chains of which blocks were read that are not older than a moment. */
+  /** Returns the chains whose counted blocks reach that moment. */
   async chainsReadPast(tx: Writer, at: number): Promise<number[]> {
     const rows = await tx
       .select({ chainId: chainSyncs.chainId })
@@ -153,40 +153,40 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
   async queueBackfill(tx: Writer, backfill: Backfill): Promise<void> {
     await insertBackfill(tx, backfill)
   },
-  /** Whether it was not there before. */
+  /** Returns false if it exists. */
   async insertAttestation(tx: Writer, attestation: Attestation): Promise<boolean> {
     return insertAttestation(tx, attestation)
   },
   /**
-   * Sets whether the statistics count what an address has attested of a schema from a moment on.
-   * @returns by how much their counts are to change, by chain
+   * Recounts the attestations of an address and schema from a moment on.
+   * @returns the changes of the counts, by chain
    */
   async recount(tx: Writer, { address, schema, fromAt }: Pick<Grant, 'address' | 'schema' | 'fromAt'>): Promise<Map<number, number>> {
-    const ofThem = and(eq(attestations.attester, address), eq(attestations.schema, schema))
-    const by = new Map<number, number>()
+    const isOfGrant = and(eq(attestations.attester, address), eq(attestations.schema, schema))
+    const changes = new Map<number, number>()
     for (let from = fromAt; ; ) {
       const [next] = await tx
         .select({ blockAt: attestations.blockAt })
         .from(attestations)
-        .where(and(ofThem, gte(attestations.blockAt, from)))
+        .where(and(isOfGrant, gte(attestations.blockAt, from)))
         .orderBy(asc(attestations.blockAt))
         .limit(1)
-        .offset(attestationsAtOnce)
+        .offset(attestationsBatch)
       const end = next && Math.max(next.blockAt, from + 1)
-      const otherwise = and(
-        ofThem,
+      const differs = and(
+        isOfGrant,
         gte(attestations.blockAt, from),
         end === undefined ? undefined : lt(attestations.blockAt, end),
-        sql`attestations.is_counted <> ${isToBeCounted}`,
+        sql`attestations.is_counted <> ${countsSql}`,
       )
       const rows = await tx
         .select({ chainId: attestations.chainId, by: sql<number>`sum(case when ${attestations.isCounted} then -1 else 1 end)` })
         .from(attestations)
-        .where(otherwise)
+        .where(differs)
         .groupBy(attestations.chainId)
-      for (const row of rows) by.set(row.chainId, (by.get(row.chainId) ?? 0) + Number(row.by))
-      if (rows.length > 0) await tx.update(attestations).set({ isCounted: sql`not is_counted` }).where(otherwise)
-      if (end === undefined) return by
+      for (const row of rows) changes.set(row.chainId, (changes.get(row.chainId) ?? 0) + Number(row.by))
+      if (rows.length > 0) await tx.update(attestations).set({ isCounted: sql`not is_counted` }).where(differs)
+      if (end === undefined) return changes
       from = end
     }
   },
@@ -196,18 +196,18 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
   async counts() {
     return read.all(allCounts)
   },
-  /** The same at once; undefined on an engine that does not answer so. */
-  countsNow() {
-    // Where nobody knows a version, every read is a promise.
+  /** Returns undefined if the engine cannot read synchronously. */
+  countsSync() {
+    // An engine without a version reads asynchronously.
     const counts = version() === undefined ? undefined : read.all(allCounts)
     return Array.isArray(counts) ? counts : undefined
   },
-  /** How far each chain is read, and which generation of the registry that goes with. */
+  /** Reads how far each chain is read, with the generation of the registry in the same snapshot. */
   async progress(): Promise<{ generation: number; chains: ChainSync[] }> {
     const [found, chains] = await read.together(() => Promise.all([read.first(generation), read.all(allChains)]))
     return { generation: found?.generation ?? 0, chains }
   },
-  /** All grants, sorted as `registryHash` has them, with the chains and the generation of that moment. */
+  /** Reads all grants in the order of `registryHash`, with chains and generation of the same snapshot. */
   async registry(): Promise<{ generation: number; grants: Grant[]; chains: ChainSync[] }> {
     const [found, rows, chains] = await read.together(() => Promise.all([read.first(generation), read.all(allGrants), read.all(allChains)]))
     return { generation: found?.generation ?? 0, grants: rows, chains }

@@ -3,26 +3,26 @@ import { readAddress } from '../../../lib/evm.ts'
 import { parseInstant } from '../../../lib/instant.ts'
 import { overlap, type Period } from './domain.ts'
 
-/** A wallet as it is asked for: the address in lower case. */
+/** A validated wallet. The address is in lower case. */
 export type WalletDraft = Period & { readonly address: string }
-/** As the body of a request has it. */
+/** A wallet in a request body. */
 export type WalletBody = { address: string; from?: string | null | undefined; to?: string | null | undefined }
 
 const invalid = (name: string, rule: string) => new AppError('INVALID', `${name} (body): must ${rule}`)
 
-/** @throws AppError INVALID, naming the field */
-export function addressFrom(text: string, name: string): string {
+/** @throws AppError INVALID, with the field */
+export function parseWalletAddress(text: string, name: string): string {
   const read = readAddress(text)
   if ('wrong' in read) throw invalid(name, read.wrong)
   return read.address
 }
 
-/** @throws AppError INVALID, naming the field */
-export function momentFrom(text: string, name: string): number {
-  const at = parseInstant(text)
-  if (Number.isNaN(at)) throw invalid(name, 'be a time that there is')
-  if (at < 0) throw invalid(name, 'not be before 1970')
-  return at
+/** @throws AppError INVALID, with the field */
+export function parseMoment(text: string, name: string): number {
+  const time = parseInstant(text)
+  if (Number.isNaN(time)) throw invalid(name, 'be a time that there is')
+  if (time < 0) throw invalid(name, 'not be before 1970')
+  return time
 }
 
 /** @throws AppError INVALID */
@@ -31,28 +31,28 @@ export function assertForward({ fromAt, toAt }: Period, name: string): void {
 }
 
 /**
- * Reads a wallet; without `from` it begins at `now`, without `to` it has no end.
- * @param path of the wallet in the body, before the names of its fields
- * @throws AppError INVALID, naming the field
+ * Validates a wallet. `from` defaults to `now`, `to` to no end.
+ * @param path the path of the wallet in the body, before the field names
+ * @throws AppError INVALID, with the field
  */
-export function walletFrom({ address, from, to }: WalletBody, now: number, path = ''): WalletDraft {
+export function parseWallet({ address, from, to }: WalletBody, now: number, path = ''): WalletDraft {
   const period = {
-    fromAt: from === undefined || from === null ? now : momentFrom(from, `${path}from`),
-    toAt: to === undefined || to === null ? null : momentFrom(to, `${path}to`),
+    fromAt: from === undefined || from === null ? now : parseMoment(from, `${path}from`),
+    toAt: to === undefined || to === null ? null : parseMoment(to, `${path}to`),
   }
-  const draft = { address: addressFrom(address, `${path}address`), ...period }
+  const draft = { address: parseWalletAddress(address, `${path}address`), ...period }
   assertForward(period, `${path}to`)
   return draft
 }
 
 /**
- * Reads the wallets of a lender or service provider.
- * @throws AppError INVALID, naming the field, also where two of an address cover the same moment
+ * Validates the wallets of an owner.
+ * @throws AppError INVALID, with the field, also if two of an address overlap
  */
-export function walletsFrom(bodies: readonly WalletBody[], now: number): WalletDraft[] {
-  const drafts = bodies.map((body, nth) => walletFrom(body, now, `wallets.${nth}.`))
-  const seen = Map.groupBy(drafts.entries(), ([, { address }]) => address)
-  for (const same of seen.values()) {
+export function parseWallets(bodies: readonly WalletBody[], now: number): WalletDraft[] {
+  const drafts = bodies.map((body, nth) => parseWallet(body, now, `wallets.${nth}.`))
+  const byAddress = Map.groupBy(drafts.entries(), ([, { address }]) => address)
+  for (const same of byAddress.values()) {
     const sorted = same.toSorted(([, one], [, other]) => one.fromAt - other.fromAt)
     for (const [index, [nth, draft]] of sorted.entries()) {
       const next = sorted[index + 1]

@@ -6,7 +6,6 @@ import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 export type Methodology = typeof methodologies.$inferSelect
 export type MethodologyStatus = Methodology['status']
 
-/** What may become of a version of a methodology. */
 export const methodologyTransitions = reachable('ACTIVE', {
   ACTIVE: ['SUPERSEDED', 'REVOKED'],
   SUPERSEDED: ['REVOKED'],
@@ -17,10 +16,10 @@ export const methodologyStatuses = statesOf(methodologyTransitions)
 export const methodologyVersionMax = 100
 
 /**
- * What is wrong with the address of a document that begins with https://, by its part, in words that complete "NAME must …"; undefined where
- * nothing is.
+ * Checks the part of a document's address after https://.
+ * @returns the problem in words that complete "NAME must …"; undefined if there is none
  */
-export function wrongInUrl(text: string): string | undefined {
+export function urlProblem(text: string): string | undefined {
   if (!/^[\w\-.~:/?#[\]@!$&'()*+,;=%]*$/.test(text) || /%(?![0-9a-f]{2})/i.test(text))
     return 'hold only characters that addresses are written in: spaces and others as % and their UTF-8 in hexadecimal, letters of host names as xn--…'
   const [, authority = ''] = /^https:\/\/([^/?#]*)/i.exec(text) ?? []
@@ -32,7 +31,7 @@ export function wrongInUrl(text: string): string | undefined {
   return undefined
 }
 
-/** What of a methodology is on record: all of it is public. */
+/** Returns the difference for the audit trail. All of it is public. */
 export const methodologyDifference = (before: Methodology | undefined, after: Methodology): Difference =>
   differenceOf(before, after, ['lenderId', 'methodologyVersion', 'contentHash', 'documentUrl', 'status', 'registeredAt'])
 
@@ -47,12 +46,12 @@ export const publicMethodologyView = ({ lenderId, methodologyVersion, contentHas
 })
 export type PublicMethodologyView = ReturnType<typeof publicMethodologyView>
 
-/** The same as operators see it. */
+/** A methodology as operators see it. */
 export const methodologyView = (methodology: Methodology) => ({
   id: methodology.id,
   ...publicMethodologyView(methodology),
   ...isoTimes(pick(methodology, 'updatedAt')),
-  /** Of the record, for its `ETag`: `version` is the lender's own name of it. */
+  /** The version of the record, for its `ETag`. `version` is the lender's name of the methodology. */
   recordVersion: methodology.version,
 })
 export type MethodologyView = ReturnType<typeof methodologyView>

@@ -4,7 +4,7 @@ import { hashForm } from '../../../lib/evm.ts'
 import { lenderStatuses } from '../../lending/lender/domain.ts'
 import { methodologyStatuses, methodologyVersionMax } from './domain.ts'
 
-const told = {
+const publicFields = {
   lenderId: t.String(),
   version: t.String({ description: "The lender's own name of it" }),
   contentHash: t.String({ description: 'In small letters' }),
@@ -12,8 +12,8 @@ const told = {
   documentUrl: t.String(),
   registeredAt: Instant,
 }
-export const PublicMethodology = t.Object(told, { title: 'Methodology' })
-export const MethodologyRecord = t.Object({ id: t.String(), ...told, updatedAt: Instant }, { title: 'AdminMethodology' })
+export const PublicMethodology = t.Object(publicFields, { title: 'Methodology' })
+export const MethodologyRecord = t.Object({ id: t.String(), ...publicFields, updatedAt: Instant }, { title: 'AdminMethodology' })
 export const Methodologies = pageOf(MethodologyRecord)
 export const PublicLender = t.Object(
   {
@@ -30,7 +30,7 @@ export const RegisterMethodology = t.Object({
   lenderId: text(64),
   version: text(methodologyVersionMax, { ...publicName, description: "The lender's own name of it, unique among theirs" }),
   contentHash: text(66, { ...hashForm, description: 'Of the document, unique among the lender’s' }),
-  // What else is wrong with one is told by its part.
+  // Further rules are checked by `urlProblem`.
   documentUrl: text(2048, {
     pattern: '^[hH][tT][tT][pP][sS]://',
     rule: 'an address that begins with https://',

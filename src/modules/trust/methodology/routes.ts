@@ -71,7 +71,7 @@ export const methodologyRoutes = (deps: HttpDeps & MethodologyDeps) =>
       },
     )
 
-/** What anybody may read of lenders and their methodologies. */
+/** Public routes of lenders and their methodologies. */
 export const publicMethodologyRoutes = (deps: HttpDeps & MethodologyDeps) =>
   routes(deps, 'Trust')
     .get(

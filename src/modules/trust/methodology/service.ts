@@ -16,32 +16,33 @@ import {
   methodologyView,
   type PublicMethodologyView,
   publicMethodologyView,
-  wrongInUrl,
+  urlProblem,
 } from './domain.ts'
 import type { MethodologyDeps } from './providers.ts'
 import type { MethodologyFilter } from './store.ts'
 
-type By = Pick<Change, 'actor' | 'expected' | 'write'>
+type WriteContext = Pick<Change, 'actor' | 'expected' | 'write'>
 export type MethodologyDraft = { lenderId: string; version: string; contentHash: string; documentUrl: string }
 
 const noSuchMethodology = () => new AppError('NOT_FOUND', 'No such methodology')
-const taken = 'version, contentHash (body): the lender has a methodology of that version or that hash already'
-const noHash = `0x${'0'.repeat(64)}`
+const duplicateMessage = 'version, contentHash (body): the lender has a methodology of that version or that hash already'
+const zeroHash = `0x${'0'.repeat(64)}`
 
 /**
- * Registers a version of a lender's methodology, which takes the place of the active one.
- * @throws AppError INVALID for an address or a hash that is none, and for a lender that is not there, naming the field; CONFLICT where the
- *   lender has that version or that hash already, or is archived
+ * Registers a version of a lender's methodology and supersedes the active one.
+ * @throws AppError INVALID for an invalid address or hash and an unknown lender, with the field; CONFLICT if the lender
+ * has that version or hash, or is archived
  */
-export function registerMethodology(deps: MethodologyDeps, by: By, draft: MethodologyDraft): Promise<MethodologyView> {
+export function registerMethodology(deps: MethodologyDeps, context: WriteContext, draft: MethodologyDraft): Promise<MethodologyView> {
   const { methodologyStore: store, clock } = deps
   const { lenderId, version: methodologyVersion, documentUrl } = draft
-  const wrong = wrongInUrl(documentUrl)
+  const wrong = urlProblem(documentUrl)
   if (wrong !== undefined) throw new AppError('INVALID', `documentUrl (body): must ${wrong}`)
   const id = deps.newId('methodology')
   const now = clock.now()
   const contentHash = draft.contentHash.toLowerCase()
-  if (contentHash === noHash) throw new AppError('INVALID', 'contentHash (body): must be the hash of the document, which is not all zeros')
+  if (contentHash === zeroHash)
+    throw new AppError('INVALID', 'contentHash (body): must be the hash of the document, which is not all zeros')
   const methodology: Methodology = {
     id,
     lenderId,
@@ -53,8 +54,8 @@ export function registerMethodology(deps: MethodologyDeps, by: By, draft: Method
     updatedAt: now,
     version: 1,
   }
-  return audited(deps, withLocks(deps, by), { action: 'methodology.registered', subject: id }, async (tx, tell) => {
-    // Two at once of a lender come one after the other.
+  return audited(deps, withLocks(deps, context), { action: 'methodology.registered', subject: id }, async (tx, tell) => {
+    // Serializes registrations of one lender.
     const lender = await lockLender(tx, deps, lenderId)
     if (!lender) throw new AppError('INVALID', 'lenderId (body): no such lender')
     if (lender.status === 'ARCHIVED') throw new AppError('CONFLICT', 'lenderId (body): the lender is archived')
@@ -63,7 +64,7 @@ export function registerMethodology(deps: MethodologyDeps, by: By, draft: Method
     const superseded = active && (await store.supersede(tx, active, now))
     if (active && superseded)
       await audit(tx, deps, {
-        actor: by.actor,
+        actor: context.actor,
         action: 'methodology.superseded',
         subject: active.id,
         ...methodologyDifference(active, superseded),
@@ -72,11 +73,11 @@ export function registerMethodology(deps: MethodologyDeps, by: By, draft: Method
     await addCounts(tx, deps, 0, { 'methodologies.totalLenders': isFirst ? 1 : 0, 'methodologies.activeVersions': active ? 0 : 1 })
     tell(methodologyDifference(undefined, methodology))
     return methodologyView(methodology)
-  }).catch(refuseTaken(taken))
+  }).catch(refuseTaken(duplicateMessage))
 }
 
-/** Undefined where its table does not let it: nothing becomes active again. */
-async function moved(
+/** Returns undefined if the transition is not allowed. No version becomes active again. */
+async function transitionTo(
   { methodologyStore: store, clock }: MethodologyDeps,
   tx: Writer,
   before: Methodology,
@@ -87,29 +88,29 @@ async function moved(
 }
 
 /**
- * Changes the status of a version of a methodology: one that is superseded by hand leaves its lender without an active one. Asked for the
- * status that it has, that stays.
+ * Changes the status of a version. Superseding it by hand leaves the lender without an active one. Setting the current
+ * status changes nothing.
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for any other status
  */
 export function changeMethodology(
   deps: MethodologyDeps,
-  by: By,
+  context: WriteContext,
   id: string,
   status: MethodologyStatus | undefined,
 ): Promise<MethodologyView> {
   const { methodologyStore: store } = deps
-  return audited(deps, withLocks(deps, by), { action: 'methodology.changed', subject: id }, async (tx, tell) => {
-    const found = await store.find(id, tx)
-    if (!found) throw noSuchMethodology()
-    // A registration locks the lender first, and then the active one.
-    await lockLender(tx, deps, found.lenderId)
+  return audited(deps, withLocks(deps, context), { action: 'methodology.changed', subject: id }, async (tx, tell) => {
+    const methodology = await store.find(id, tx)
+    if (!methodology) throw noSuchMethodology()
+    // A registration locks in the same order: the lender, then the version.
+    await lockLender(tx, deps, methodology.lenderId)
     const before = await store.locked(tx, id)
     if (!before) throw noSuchMethodology()
-    assertExpected(by.expected, before.version)
-    const isMoved = status !== undefined && status !== before.status
-    const after = isMoved ? await moved(deps, tx, before, status) : before
+    assertExpected(context.expected, before.version)
+    const isStatusChange = status !== undefined && status !== before.status
+    const after = isStatusChange ? await transitionTo(deps, tx, before, status) : before
     if (!after) throw new AppError('CONFLICT', `status (body): a methodology that is ${before.status} cannot become so`)
-    await addCounts(tx, deps, 0, { 'methodologies.activeVersions': isMoved && before.status === 'ACTIVE' ? -1 : 0 })
+    await addCounts(tx, deps, 0, { 'methodologies.activeVersions': isStatusChange && before.status === 'ACTIVE' ? -1 : 0 })
     tell(methodologyDifference(before, after))
     return methodologyView(after)
   })
@@ -125,7 +126,7 @@ export async function readMethodology(
   return methodologyView(methodology)
 }
 
-/** A page of methodologies, newest first. */
+/** Lists methodologies, newest first. */
 export async function listMethodologies(
   { methodologyStore }: Pick<MethodologyDeps, 'methodologyStore'>,
   filter: MethodologyFilter,
@@ -136,7 +137,7 @@ export async function listMethodologies(
 }
 
 /**
- * A version of a methodology for the public.
+ * Reads a version for the public.
  * @param hash of its content, in any case
  * @throws AppError NOT_FOUND
  */
@@ -150,7 +151,10 @@ export async function publicMethodology(
   return publicMethodologyView(methodology)
 }
 
-/** A lender for the public, with the version of its methodology that is active, if any. @throws AppError NOT_FOUND */
+/**
+ * Reads a lender for the public, with its active methodology.
+ * @throws AppError NOT_FOUND
+ */
 export async function publicLender(deps: MethodologyDeps, lenderId: string) {
   const lender = await findLender(deps, lenderId)
   if (!lender) throw new AppError('NOT_FOUND', 'No such lender')

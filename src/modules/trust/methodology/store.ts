@@ -19,7 +19,7 @@ const anyOfLender = prepare((queries) =>
     .limit(1),
 )
 const insert = insertOf(methodologies)
-const moves = movesOf(methodologies, methodologyTransitions)
+const transitions = movesOf(methodologies, methodologyTransitions)
 
 export type MethodologyFilter = { lenderId?: string | undefined; status?: MethodologyStatus | undefined }
 
@@ -27,36 +27,35 @@ export const createMethodologyStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(id: string, from: Pick<Reader, 'first'> = read): Promise<Methodology | undefined> {
     return from.first(byId, { id })
   },
-  /** Locked, for a write that decides by it. */
+  /** Locks the row. */
   async locked(tx: Writer, id: string): Promise<Methodology | undefined> {
     return tx.first(lockedById, { id })
   },
   async byHash(lenderId: string, contentHash: string): Promise<Methodology | undefined> {
     return read.first(byHash, { lenderId, contentHash })
   },
-  /** The active one of a lender. */
   async active(lenderId: string, from: Pick<Reader, 'first'> = read): Promise<Methodology | undefined> {
     return from.first(active, { lenderId, status: 'ACTIVE' })
   },
-  /** Whether a lender has any, in a write that has locked the lender. */
+  /** The caller has locked the lender. */
   async hasAny(tx: Writer, lenderId: string): Promise<boolean> {
     return (await tx.first(anyOfLender, { lenderId })) !== undefined
   },
   /** Newest first. */
   list({ lenderId, status }: MethodologyFilter, slice: Slice) {
-    const by: (SQL | undefined)[] = [
+    const conditions: (SQL | undefined)[] = [
       lenderId ? eq(methodologies.lenderId, lenderId) : undefined,
       status ? eq(methodologies.status, status) : undefined,
     ]
-    return selectSlice(read, methodologies, { where: and(...by), order: [desc(methodologies.id)], ...slice })
+    return selectSlice(read, methodologies, { where: and(...conditions), order: [desc(methodologies.id)], ...slice })
   },
   async insert(tx: Writer, methodology: Methodology): Promise<void> {
     await insert(tx, methodology)
   },
-  /** Another one takes the place of an active one that is locked. */
+  /** The row must be active and locked. */
   supersede: (tx: Writer, methodology: Methodology, updatedAt: number) =>
-    moves.move(tx, methodology, ['ACTIVE'], 'SUPERSEDED', { updatedAt, version: methodology.version + 1 }),
-  /** Undefined where it is revoked already. */
+    transitions.move(tx, methodology, ['ACTIVE'], 'SUPERSEDED', { updatedAt, version: methodology.version + 1 }),
+  /** Returns undefined if it is revoked already. */
   revoke: (tx: Writer, methodology: Methodology, updatedAt: number) =>
-    moves.move(tx, methodology, ['ACTIVE', 'SUPERSEDED'], 'REVOKED', { updatedAt, version: methodology.version + 1 }),
+    transitions.move(tx, methodology, ['ACTIVE', 'SUPERSEDED'], 'REVOKED', { updatedAt, version: methodology.version + 1 }),
 })

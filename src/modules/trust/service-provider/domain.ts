@@ -9,7 +9,6 @@ export type ProviderStatus = ServiceProvider['status']
 export type Archetype = ServiceProvider['archetype']
 export type ProviderStatusEntry = typeof serviceProviderStatusHistory.$inferSelect
 
-/** What may become of a service provider. One that is archived stays so. */
 export const providerTransitions = reachable('PENDING_REVIEW', {
   PENDING_REVIEW: ['ACTIVE'],
   ACTIVE: ['SUSPENDED'],
@@ -21,41 +20,41 @@ export const providerStatuses = statesOf(providerTransitions)
 export const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border'] as const satisfies readonly Archetype[]
 export const displayNameMax = 200
 
-/** What the sealed secrets of a service provider are bound to. */
+/** The context that a provider's secrets are sealed with. */
 export const providerSecretSeal = (providerId: string): string => `${providerId}/ingestion`
 
-/** How long a secret is heard after another took its place. */
+/** How long a replaced secret stays valid. */
 export const previousSecretMs = 24 * 60 * 60 * 1_000
 
-/** The secrets of a provider as they are sealed, newest first. */
+/** Joins the secrets for sealing, newest first. */
 export const joinSecrets = (newest: string, previous: string | undefined): string =>
   previous === undefined ? newest : `${newest} ${previous}`
 /**
- * The secrets that are heard, newest first.
- * @param opened what was sealed
+ * Returns the valid secrets, newest first.
+ * @param unsealed the text of `joinSecrets`
  */
-export function heardSecrets(opened: string, previousSecretUntil: number | null, now: number): string[] {
-  const [newest = '', previous] = opened.split(' ')
+export function validSecrets(unsealed: string, previousSecretUntil: number | null, now: number): string[] {
+  const [newest = '', previous] = unsealed.split(' ')
   return previous !== undefined && previousSecretUntil !== null && now < previousSecretUntil ? [newest, previous] : [newest]
 }
 
-/** What of a service provider is on record when it changes: its name is public, and its wallets stand on a public chain. */
+/** Returns the difference for the audit trail. All of it is public. */
 export const providerDifference = (
   before: (ServiceProvider & { wallets: readonly Wallet[] }) | undefined,
   after: ServiceProvider & { wallets: readonly Wallet[] },
-): Difference => differenceOf(before && open(before), open(after), ['displayName', 'archetype', 'status', 'wallets'])
-const open = ({ displayName, archetype, status, wallets }: ServiceProvider & { wallets: readonly Wallet[] }) => ({
+): Difference => differenceOf(before && auditedFields(before), auditedFields(after), ['displayName', 'archetype', 'status', 'wallets'])
+const auditedFields = ({ displayName, archetype, status, wallets }: ServiceProvider & { wallets: readonly Wallet[] }) => ({
   displayName,
   archetype,
   status,
   ...(wallets.length > 0 ? { wallets: wallets.map(walletView) } : {}),
 })
 
-/** 0 is none yet. */
+/** 0 means none yet. */
 const lastIngestion = ({ lastSuccessfulIngestionAt: at }: Pick<ServiceProvider, 'lastSuccessfulIngestionAt'>) =>
   isoTimes({ lastSuccessfulIngestionAt: at === 0 ? null : at })
 
-/** Of one whose secret was replaced. */
+/** The difference of a replaced secret. */
 export const secretDifference: Difference = { before: { webhookSecret: redacted }, after: { webhookSecret: redacted } }
 
 /** A service provider as operators see it. */
@@ -70,16 +69,22 @@ export const providerView = (provider: ServiceProvider, history: readonly Provid
 })
 export type ProviderView = ReturnType<typeof providerView>
 
-export type Ranked = Pick<ServiceProvider, 'id' | 'displayName' | 'archetype' | 'successfulIngestionCount' | 'lastSuccessfulIngestionAt'>
+export type RankedProvider = Pick<
+  ServiceProvider,
+  'id' | 'displayName' | 'archetype' | 'successfulIngestionCount' | 'lastSuccessfulIngestionAt'
+>
 
-export const recommendedByDefault = 10
+export const recommendedDefault = 10
 export const recommendedMax = 50
-/** How many are recommended where so many are asked for. */
-export const recommendedOf = (limit: string | undefined): number =>
-  limit === undefined ? recommendedByDefault : Math.min(recommendedMax, Math.max(1, Number(limit)))
+/** Clamps the requested number of recommendations. */
+export const recommendationLimit = (limit: string | undefined): number =>
+  limit === undefined ? recommendedDefault : Math.min(recommendedMax, Math.max(1, Number(limit)))
 
-/** What is recommended of an archetype. @param providers in their order */
-export const recommendationOf = (archetype: Archetype | 'all', providers: readonly Ranked[]) => ({
+/**
+ * Builds the recommendation.
+ * @param providers in order
+ */
+export const recommendationOf = (archetype: Archetype | 'all', providers: readonly RankedProvider[]) => ({
   archetype,
   count: providers.length,
   recommendations: providers.map((provider, nth) => ({

@@ -3,21 +3,21 @@ import { AppError } from '../../../core/errors.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { idOfSigned, type SignedHeaders } from '../../../lib/standard-webhooks.ts'
-import { heardSecrets, providerSecretSeal } from './domain.ts'
+import { providerSecretSeal, validSecrets } from './domain.ts'
 import type { ServiceProviderDeps } from './providers.ts'
 
-/** Nobody has it: a provider that there is not takes as long to refuse as a bad signature. */
-const nobodysSecret = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='
+/** Used for unknown providers, so that refusing one takes as long as a wrong signature. */
+const dummySecret = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='
 
-/** What a service provider sent. */
+/** A message from a service provider. */
 export type Message = { readonly providerId: string; readonly headers: SignedHeaders; readonly body: Uint8Array }
 
 /**
- * Takes a message of a service provider, and counts it once, however often and however many times at once it is sent. Nothing is written, and the
- * body is not parsed, before its signature is known to be good.
- * @param parse refuses a body that is not to be kept
- * @throws AppError UNAUTHENTICATED, the same for a bad signature, a bad time, missing headers and a provider that there is not; FORBIDDEN for one
- *   that is not active; what `parse` throws
+ * Stores a message and counts it once, however often it is sent. Its signature is verified before the body is parsed or
+ * anything is written.
+ * @param parse throws for an invalid body
+ * @throws AppError UNAUTHENTICATED, the same for a wrong signature or time, missing headers and an unknown provider;
+ * FORBIDDEN for an inactive provider; errors of `parse`
  */
 export async function ingest(
   { db, serviceProviderStore: store, clock, keyring }: ServiceProviderDeps,
@@ -27,8 +27,8 @@ export async function ingest(
   const now = clock.now()
   const provider = await store.find(providerId)
   const secrets = provider
-    ? heardSecrets(keyring.unseal(provider.sealedSecret, providerSecretSeal(provider.id)), provider.previousSecretUntil, now)
-    : [nobodysSecret]
+    ? validSecrets(keyring.unseal(provider.sealedSecret, providerSecretSeal(provider.id)), provider.previousSecretUntil, now)
+    : [dummySecret]
   const webhookId = idOfSigned(secrets, headers, body, now)
   if (!provider || webhookId === undefined)
     throw new AppError(
@@ -41,7 +41,7 @@ export async function ingest(
   await db.write(async (tx) => {
     const locked = await store.locked(tx, provider.id)
     assertActive(locked?.status)
-    if (await store.keep(tx, ingestion)) await store.count(tx, provider.id, now)
+    if (await store.insertOnce(tx, ingestion)) await store.addIngestion(tx, provider.id, now)
   }, locking)
   return { received: true }
 }
@@ -50,13 +50,13 @@ function assertActive(status: string | undefined): void {
   if (status !== 'ACTIVE') throw new AppError('FORBIDDEN', 'The service provider is not active')
 }
 
-const emptiedAtOnce = 500
+const emptyBatch = 500
 
 /**
- * Removes what messages of service providers said once they were kept for as long as the setting says. That each came stays: senders repeat
- * messages under the same id, and none may count twice.
+ * Empties message bodies after INGESTION_RETENTION_DAYS. The rows stay, since senders repeat messages under the same id
+ * and none may count twice.
  */
 export async function emptyOldMessages({ db, clock, config, serviceProviderStore: store }: ServiceProviderDeps): Promise<void> {
   const before = clock.now() - config.ingestionRetentionDays * dayMs
-  await inBatches(emptiedAtOnce, () => db.write((tx) => store.empty(tx, before, emptiedAtOnce)))
+  await inBatches(emptyBatch, () => db.write((tx) => store.emptyPayloads(tx, before, emptyBatch)))
 }

@@ -42,14 +42,14 @@ export const ChangeProvider = t.Object({
 })
 export const ListProviders = t.Object({ ...pageQuery, status: t.Optional(oneOf(providerStatuses)) })
 
-const asked = ['all', ...archetypes] as const
+const archetypeFilter = ['all', ...archetypes] as const
 export const RecommendQuery = t.Object({
-  archetype: t.Optional(oneOf(asked, { description: 'Default all' })),
+  archetype: t.Optional(oneOf(archetypeFilter, { description: 'Default all' })),
   limit: t.Optional(t.String({ ...pageQuery.limit, description: 'Default 10, clamped to 1..50' })),
 })
 export const Recommendation = t.Object(
   {
-    archetype: oneOf(asked),
+    archetype: oneOf(archetypeFilter),
     count: integer({ minimum: 0, description: 'Of those in the answer' }),
     recommendations: t.Array(
       t.Object({
@@ -64,6 +64,6 @@ export const Recommendation = t.Object(
   { title: 'ServiceProviderRecommendation' },
 )
 
-/** Of any length: whoever is nobody is refused as such. */
+/** Any length: an unknown provider is refused as such. */
 export const IngestionParam = t.Object({ providerId: t.String() })
 export const Ingested = t.Object({ received: t.Literal(true) }, { title: 'Ingested' })

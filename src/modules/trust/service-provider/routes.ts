@@ -4,7 +4,7 @@ import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, RecordId } from '../../../http/schema.ts'
 import { sliceOf } from '../../../lib/page.ts'
-import { recommendedOf } from './domain.ts'
+import { recommendationLimit } from './domain.ts'
 import {
   changeProvider,
   createProvider,
@@ -101,12 +101,12 @@ export const serviceProviderRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
       },
     )
 
-/** What anybody may read of service providers. */
+/** Public routes of service providers. */
 export const recommendationRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
   routes(deps, 'Trust').get(
     recommendationPath,
     ({ query: { archetype = 'all', limit }, request }) =>
-      deps.answers.respond(request, async () => JSON.stringify(await recommend(deps, archetype, recommendedOf(limit)))) as never,
+      deps.answers.respond(request, async () => JSON.stringify(await recommend(deps, archetype, recommendationLimit(limit)))) as never,
     {
       access: 'public',
       anyQuery: true,
@@ -120,7 +120,7 @@ export const recommendationRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
     },
   )
 
-/** What service providers send. */
+/** The route to which service providers send messages. */
 export const ingestionRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
   routes(deps, 'Webhooks').post(
     '/webhooks/ingestion/:providerId',

@@ -7,10 +7,9 @@ import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { webhookSecret, webhookSecretBytes } from '../../../lib/standard-webhooks.ts'
 import { audited } from '../../operations/audit/index.ts'
 import type { Wallet } from '../fabric/domain.ts'
-import { addCounts, setWallets, statusMoved, type WalletBody, walletsFrom, walletsOf, walletsOfAll } from '../fabric/index.ts'
+import { addCounts, applyStatusChange, parseWallets, setWallets, type WalletBody, walletsOf, walletsOfAll } from '../fabric/index.ts'
 import {
   type Archetype,
-  heardSecrets,
   joinSecrets,
   type ProviderStatus,
   type ProviderView,
@@ -21,20 +20,22 @@ import {
   recommendationOf,
   type ServiceProvider,
   secretDifference,
+  validSecrets,
 } from './domain.ts'
 import type { ServiceProviderDeps } from './providers.ts'
 
 const noSuchProvider = () => new AppError('NOT_FOUND', 'No such service provider')
-type By = Pick<Change, 'actor' | 'expected' | 'write'>
+type WriteContext = Pick<Change, 'actor' | 'expected' | 'write'>
 const holder = (ownerId: string) => ({ owner: 'PROVIDER', ownerId }) as const
 
 /**
- * Registers a service provider, which is still to be looked at: `PENDING_REVIEW`. Its webhook secret is told this once.
- * @throws AppError INVALID for wallets, naming the field; CONFLICT where somebody else has one of that address at that time
+ * Registers a service provider with the status PENDING_REVIEW. Its webhook secret is returned only here.
+ * @throws AppError INVALID for wallets, with the field; CONFLICT if another owner has a wallet of that address at that
+ * time
  */
 export function createProvider(
   deps: ServiceProviderDeps,
-  by: By,
+  context: WriteContext,
   {
     displayName,
     archetype,
@@ -58,18 +59,24 @@ export function createProvider(
     updatedAt: now,
     version: 1,
   }
-  const drafts = walletsFrom(bodies, now)
-  return audited(deps, withLocks(deps, by), { action: 'service_provider.created', subject: id }, async (tx, tell) => {
+  const drafts = parseWallets(bodies, now)
+  return audited(deps, withLocks(deps, context), { action: 'service_provider.created', subject: id }, async (tx, tell) => {
     await store.insert(tx, provider)
-    await appendStatus(tx, deps, by, provider, 1)
-    const { after: wallets } = await setWallets(tx, deps, { ...by, holder: holder(id), drafts })
+    await appendStatus(tx, deps, context, provider, 1)
+    const { after: wallets } = await setWallets(tx, deps, { ...context, holder: holder(id), drafts })
     await addCounts(tx, deps, 0, { 'serviceProviders.total': 1 })
     tell(providerDifference(undefined, { ...provider, wallets }))
     return { ...providerView(provider, await store.historyOf(id, tx), wallets), webhookSecret: secret }
   })
 }
 
-function appendStatus(tx: Writer, deps: ServiceProviderDeps, { actor }: By, provider: ServiceProvider, position: number): Promise<void> {
+function appendStatus(
+  tx: Writer,
+  deps: ServiceProviderDeps,
+  { actor }: WriteContext,
+  provider: ServiceProvider,
+  position: number,
+): Promise<void> {
   const { id, status, updatedAt } = provider
   const entry = { id: deps.newId('event'), serviceProviderId: id, position, status, actor: actor.id, at: updatedAt }
   return deps.serviceProviderStore.insertEntry(tx, entry)
@@ -83,66 +90,71 @@ export type ProviderChange = {
 }
 
 /**
- * Changes a service provider; what is left out stays, and asked for the status that it has, that stays too. Each status leaves a row of its
- * history.
- * @param change `wallets` are all of them
- * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID for wallets, naming the field; CONFLICT for a status that does not follow the one it
- *   has, and where somebody else has a wallet of that address at that time
+ * Changes a service provider; omitted fields stay. Setting the current status changes nothing. Each new status adds a
+ * row to the history.
+ * @param change `wallets` replaces all wallets
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID for wallets, with the field; CONFLICT for a status that
+ * cannot follow the current one, and if another owner has a wallet of that address at that time
  */
-export function changeProvider(deps: ServiceProviderDeps, by: By, id: string, change: ProviderChange): Promise<ProviderView> {
+export function changeProvider(
+  deps: ServiceProviderDeps,
+  context: WriteContext,
+  id: string,
+  change: ProviderChange,
+): Promise<ProviderView> {
   const { serviceProviderStore: store, clock } = deps
-  const drafts = change.wallets && walletsFrom(change.wallets, clock.now())
+  const drafts = change.wallets && parseWallets(change.wallets, clock.now())
   const work = async (tx: Writer, tell: (difference: ReturnType<typeof providerDifference>) => void) => {
     const before = await store.locked(tx, id)
     if (!before) throw noSuchProvider()
-    assertExpected(by.expected, before.version)
+    assertExpected(context.expected, before.version)
     const wallets = drafts
-      ? await setWallets(tx, deps, { ...by, holder: holder(id), drafts })
-      : await unchanged(walletsOf(deps, holder(id), tx))
+      ? await setWallets(tx, deps, { ...context, holder: holder(id), drafts })
+      : await unchangedWallets(walletsOf(deps, holder(id), tx))
     const { displayName = before.displayName, archetype = before.archetype, status = before.status } = change
-    const isMoved = status !== before.status
+    const isStatusChange = status !== before.status
     let provider = before
-    if (isMoved || wallets.areOthers || displayName !== before.displayName || archetype !== before.archetype) {
+    if (isStatusChange || wallets.isChanged || displayName !== before.displayName || archetype !== before.archetype) {
       const fields = { displayName, archetype, updatedAt: clock.now(), version: before.version + 1 }
-      const changed = isMoved ? await store.move(tx, before, status, fields) : unlessStale(await store.change(tx, before, fields))
+      const changed = isStatusChange ? await store.move(tx, before, status, fields) : unlessStale(await store.change(tx, before, fields))
       if (!changed) throw new AppError('CONFLICT', `status (body): a service provider that is ${before.status} cannot become so`)
       provider = changed
     }
     const history = await store.historyOf(id, tx)
-    if (isMoved) {
-      await appendStatus(tx, deps, by, provider, history.length + 1)
-      await statusMoved(tx, deps, holder(id))
-      await addCounts(tx, deps, 0, { 'serviceProviders.active': activeOnes(status) - activeOnes(before.status) })
+    if (isStatusChange) {
+      await appendStatus(tx, deps, context, provider, history.length + 1)
+      await applyStatusChange(tx, deps, holder(id))
+      await addCounts(tx, deps, 0, { 'serviceProviders.active': activeCount(status) - activeCount(before.status) })
     }
     tell(providerDifference({ ...before, wallets: wallets.before }, { ...provider, wallets: wallets.after }))
-    return providerView(provider, isMoved ? await store.historyOf(id, tx) : history, wallets.after)
+    return providerView(provider, isStatusChange ? await store.historyOf(id, tx) : history, wallets.after)
   }
-  return audited(deps, withLocks(deps, by), { action: 'service_provider.changed', subject: id }, work)
+  return audited(deps, withLocks(deps, context), { action: 'service_provider.changed', subject: id }, work)
 }
 
-const activeOnes = (status: ProviderStatus) => (status === 'ACTIVE' ? 1 : 0)
-async function unchanged(wallets: Promise<Wallet[]>) {
-  const same = await wallets
-  return { before: same, after: same, areOthers: false }
+const activeCount = (status: ProviderStatus) => (status === 'ACTIVE' ? 1 : 0)
+async function unchangedWallets(wallets: Promise<Wallet[]>) {
+  const current = await wallets
+  return { before: current, after: current, isChanged: false }
 }
 
 /**
- * Gives a service provider another webhook secret, which is told this once. The one before it is heard for a day, an older one no more.
+ * Replaces the webhook secret, which is returned only here. The previous one stays valid for a day, older ones do not.
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED
  */
 export function rotateSecret(
   deps: ServiceProviderDeps,
-  by: By,
+  context: WriteContext,
   id: string,
 ): Promise<{ webhookSecret: string; previousUntil: string; version: number }> {
   const { serviceProviderStore: store, clock, randomBytes, keyring } = deps
   const secret = webhookSecret(randomBytes(webhookSecretBytes))
-  return audited(deps, withLocks(deps, by), { action: 'service_provider.secret_rotated', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, context), { action: 'service_provider.secret_rotated', subject: id }, async (tx, tell) => {
     const before = await store.locked(tx, id)
     if (!before) throw noSuchProvider()
-    assertExpected(by.expected, before.version)
+    assertExpected(context.expected, before.version)
     const now = clock.now()
-    const [previous] = heardSecrets(keyring.unseal(before.sealedSecret, providerSecretSeal(id)), before.previousSecretUntil, now)
+    const [previous] = validSecrets(keyring.unseal(before.sealedSecret, providerSecretSeal(id)), before.previousSecretUntil, now)
     const previousSecretUntil = now + previousSecretMs
     const sealedSecret = keyring.seal(joinSecrets(secret, previous), providerSecretSeal(id))
     const fields = { sealedSecret, previousSecretUntil, updatedAt: now, version: before.version + 1 }
@@ -159,7 +171,7 @@ export async function readProvider(deps: ServiceProviderDeps, id: string): Promi
   return providerView(provider, await deps.serviceProviderStore.historyOf(id), await walletsOf(deps, holder(id)))
 }
 
-/** A page of all service providers, newest first. */
+/** Lists service providers, newest first. */
 export async function listProviders(
   deps: ServiceProviderDeps,
   status: ProviderStatus | undefined,
@@ -175,7 +187,7 @@ export async function listProviders(
   )
 }
 
-/** Active service providers, the best first: by how many messages of theirs were taken, then by the last one, then by id. */
+/** Lists active service providers by the number of their messages, then by the time of the last one, then by id. */
 export const recommend = async (
   { serviceProviderStore }: Pick<ServiceProviderDeps, 'serviceProviderStore'>,
   archetype: Archetype | 'all',

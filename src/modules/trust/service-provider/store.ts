@@ -11,7 +11,7 @@ import {
   type ProviderStatusEntry,
   providerStatuses,
   providerTransitions,
-  type Ranked,
+  type RankedProvider,
   type ServiceProvider,
 } from './domain.ts'
 
@@ -23,7 +23,7 @@ const historyOf = rowsOf(serviceProviderStatusHistory, ['serviceProviderId'], as
 const insert = insertOf(serviceProviders)
 const insertEntry = insertOf(serviceProviderStatusHistory)
 const insertIngestion = insertOf(ingestions, 'skip')
-const countOne = prepare((queries) =>
+const incrementCount = prepare((queries) =>
   queries
     .update(serviceProviders)
     .set({
@@ -32,20 +32,20 @@ const countOne = prepare((queries) =>
     })
     .where(eq(serviceProviders.id, sql.placeholder('which'))),
 )
-const moves = movesOf(serviceProviders, providerTransitions)
-/** How each status is entered: from another one it does not compile. */
-const entries = {
+const transitions = movesOf(serviceProviders, providerTransitions)
+/** One entry per target status. A transition that the table does not allow does not compile. */
+const moveTo = {
   ACTIVE: (tx: Writer, provider: ServiceProvider, fields: Partial<ServiceProvider>) =>
-    moves.move(tx, provider, ['PENDING_REVIEW', 'SUSPENDED'], 'ACTIVE', fields),
+    transitions.move(tx, provider, ['PENDING_REVIEW', 'SUSPENDED'], 'ACTIVE', fields),
   SUSPENDED: (tx: Writer, provider: ServiceProvider, fields: Partial<ServiceProvider>) =>
-    moves.move(tx, provider, ['ACTIVE'], 'SUSPENDED', fields),
+    transitions.move(tx, provider, ['ACTIVE'], 'SUSPENDED', fields),
   ARCHIVED: (tx: Writer, provider: ServiceProvider, fields: Partial<ServiceProvider>) =>
-    moves.move(tx, provider, ['SUSPENDED'], 'ARCHIVED', fields),
+    transitions.move(tx, provider, ['SUSPENDED'], 'ARCHIVED', fields),
 }
 
 const { id, displayName, archetype, successfulIngestionCount, lastSuccessfulIngestionAt } = serviceProviders
-/** In the order of the indexes: nothing is sorted. */
-const ranked = (isOf = sql`true`) =>
+/** Follows the order of the index, so that nothing is sorted. */
+const prepareRanked = (isOf = sql`true`) =>
   prepare((queries) =>
     queries
       .select({ id, displayName, archetype, successfulIngestionCount, lastSuccessfulIngestionAt })
@@ -54,44 +54,44 @@ const ranked = (isOf = sql`true`) =>
       .orderBy(sql`successful_ingestion_count desc`, sql`last_successful_ingestion_at desc`, asc(id))
       .limit(sql.placeholder('limit')),
   )
-const rankedOfAll = ranked()
-const rankedOf = ranked(eq(archetype, sql.placeholder('of')))
+const rankedOfAll = prepareRanked()
+const rankedOf = prepareRanked(eq(archetype, sql.placeholder('of')))
 
 export const createServiceProviderStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(which: string): Promise<ServiceProvider | undefined> {
     return read.first(byId, { id: which })
   },
-  /** Locked, for a write that decides by it. */
+  /** Locks the row. */
   async locked(tx: Writer, which: string): Promise<ServiceProvider | undefined> {
     return tx.first(lockedById, { id: which })
   },
   /** Newest first. */
   list: (status: ProviderStatus | undefined, slice: Slice) =>
     selectSlice(read, serviceProviders, { where: status && eq(serviceProviders.status, status), order: [desc(id)], ...slice }),
-  /** Those that are active, in the order in which they are recommended. */
-  async ranked(of: Archetype | 'all', limit: number): Promise<Ranked[]> {
+  /** Lists active providers in the order of recommendation. */
+  async ranked(of: Archetype | 'all', limit: number): Promise<RankedProvider[]> {
     return of === 'all' ? read.all(rankedOfAll, { limit }) : read.all(rankedOf, { limit, of })
   },
   async insert(tx: Writer, provider: ServiceProvider): Promise<void> {
     await insert(tx, provider)
   },
-  /** Moves a provider that is locked; undefined where its table of transitions does not let it. */
+  /** Moves a locked provider. Returns undefined if the transition is not allowed. */
   move: (
     tx: Writer,
     provider: ServiceProvider,
     to: ProviderStatus,
     fields: Partial<ServiceProvider>,
-  ): Promise<ServiceProvider | undefined> => (to === 'PENDING_REVIEW' ? Promise.resolve(undefined) : entries[to](tx, provider, fields)),
-  /** Changes what is no status. */
-  change: (tx: Writer, provider: ServiceProvider, fields: Partial<ServiceProvider>) => moves.change(tx, provider, providerStatuses, fields),
+  ): Promise<ServiceProvider | undefined> => (to === 'PENDING_REVIEW' ? Promise.resolve(undefined) : moveTo[to](tx, provider, fields)),
+  /** Changes fields other than the status. */
+  change: (tx: Writer, provider: ServiceProvider, fields: Partial<ServiceProvider>) =>
+    transitions.change(tx, provider, providerStatuses, fields),
   async insertEntry(tx: Writer, entry: ProviderStatusEntry): Promise<void> {
     await insertEntry(tx, entry)
   },
-  /** What a provider was, in its order. */
+  /** Oldest first. */
   async historyOf(serviceProviderId: string, from: Pick<Reader, 'all'> = read): Promise<ProviderStatusEntry[]> {
     return from.all(historyOf, { serviceProviderId })
   },
-  /** The same of each of these. */
   async historiesOf(ids: readonly string[]): Promise<Map<string, ProviderStatusEntry[]>> {
     if (ids.length === 0) return new Map()
     const rows = await read
@@ -101,12 +101,12 @@ export const createServiceProviderStore = ({ read }: Pick<Database, 'read'>) => 
       .orderBy(asc(serviceProviderStatusHistory.serviceProviderId), asc(serviceProviderStatusHistory.position))
     return Map.groupBy(rows, ({ serviceProviderId }) => serviceProviderId)
   },
-  /** Keeps a message, once. Whether it was not there before. */
-  async keep(tx: Writer, ingestion: Ingestion): Promise<boolean> {
+  /** Stores a message. Returns false if it exists. */
+  async insertOnce(tx: Writer, ingestion: Ingestion): Promise<boolean> {
     return insertIngestion(tx, ingestion)
   },
-  /** Empties the oldest messages that came before a moment and are not yet. Returns how many. */
-  async empty(tx: Writer, before: number, limit: number): Promise<number> {
+  /** Empties the oldest payloads from before a moment. Returns how many. */
+  async emptyPayloads(tx: Writer, before: number, limit: number): Promise<number> {
     const rows = await tx.rows(
       sql`update ingestions set payload = '' where (service_provider_id, webhook_id) in
           (select service_provider_id, webhook_id from ingestions where payload <> '' and received_at < ${before}
@@ -114,8 +114,8 @@ export const createServiceProviderStore = ({ read }: Pick<Database, 'read'>) => 
     )
     return rows.length
   },
-  /** One more message, at that time. */
-  async count(tx: Writer, which: string, at: number): Promise<void> {
-    await tx.run(countOne as never, { which, at })
+  /** Counts a message and its time. */
+  async addIngestion(tx: Writer, which: string, at: number): Promise<void> {
+    await tx.run(incrementCount as never, { which, at })
   },
 })

@@ -1,6 +1,6 @@
 /** Accounts that the shop made are claimed by mail; whoever loses an address is told. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { fillKpis, kpiFindings } from '../../../../src/modules/operations/kpi/index.ts'
+import { backfillKpis, checkKpis } from '../../../../src/modules/operations/kpi/index.ts'
 import { testApp } from '../../../support/app.ts'
 import { customerIn } from '../../../support/customers.ts'
 import { mailServer } from '../../../support/mail-server.ts'
@@ -17,7 +17,7 @@ describe('an account that the shop made', () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
-    await fillKpis(app.deps)
+    await backfillKpis(app.deps)
     const { id } = ok(await shop.post('/customer', { email, name: 'Ann' })).body
     await sendMails(app)
     expect(server.received).toEqual([])
@@ -34,7 +34,7 @@ describe('an account that the shop made', () => {
     const login = await app.call('POST', '/customer/login', { body: { shopName: shop.shop.name, email, password } })
     expect(login.status).toBe(200)
     expect((await app.call('GET', '/customer/me', { token: login.body.data.accessToken })).body).toMatchObject({ id, emailVerified: true })
-    expect(await Array.fromAsync(kpiFindings(app.deps.db.read))).toEqual([{ subject: 'figures of the dashboards', problems: [] }])
+    expect(await Array.fromAsync(checkKpis(app.deps.db.read))).toEqual([{ subject: 'figures of the dashboards', problems: [] }])
     // From then on it is an account like any other, and its owner hears nothing of who tries.
     expect((await signup()).status).toBe(409)
     await sendMails(app)

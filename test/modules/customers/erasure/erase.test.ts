@@ -15,8 +15,8 @@ import { AppError } from '../../../../src/core/errors.ts'
 import { lineOf, replayErasures } from '../../../../src/modules/customers/erasure/index.ts'
 import { queueMail } from '../../../../src/modules/messaging/mail/index.ts'
 import type { BackupPlace } from '../../../../src/modules/operations/backup/index.ts'
-import { answerSeal, keptText } from '../../../../src/modules/operations/idempotency/domain.ts'
-import { fillKpis, kpiFindings } from '../../../../src/modules/operations/kpi/index.ts'
+import { answerSeal, encodeAnswer } from '../../../../src/modules/operations/idempotency/domain.ts'
+import { backfillKpis, checkKpis } from '../../../../src/modules/operations/kpi/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { temporaryDir } from '../../../support/database.ts'
@@ -78,7 +78,7 @@ describe('a customer who is erased', () => {
     await using app = await testApp({ ...server.settings, ...loopbackAllowed })
     const shop = await sellingIn(app, { onHand: 50 })
     await endpointOf(app, shop, hook.url, ['order.confirmed', 'order.cancelled', 'customer.erased'])
-    await fillKpis(app.deps)
+    await backfillKpis(app.deps)
     const { id, token, orders } = await plant(app, shop)
     const before = await Promise.all(orders.map(shop.order))
     expect((await tracesOf(app)).length).toBeGreaterThan(20)
@@ -170,7 +170,7 @@ describe('a customer who is erased', () => {
     await finishErasures(app.deps)
     expect(await tracesOf(app)).toEqual([])
     expect(await tracesInIndexes(app, pieces)).toEqual([])
-    expect(await Array.fromAsync(kpiFindings(app.deps.db.read))).toEqual([{ subject: 'figures of the dashboards', problems: [] }])
+    expect(await Array.fromAsync(checkKpis(app.deps.db.read))).toEqual([{ subject: 'figures of the dashboards', problems: [] }])
     const trail = (await app.call('GET', '/admin/audit?action=customer.erased', { token: (await app.superAdmin()).token })).body
     expect(trail.data.map(({ subject, after }: { subject: string; after: unknown }) => [subject, after])).toEqual([[id, { orders: 3 }]])
   })
@@ -290,7 +290,7 @@ describe('an erasure that does not come to its end', () => {
     const [key] = await app.deps.db.read.select().from(idempotencyKeys).limit(1)
     expect(key).toBeUndefined()
     const late = { scope: `secret ${shop.shop.id} POST x`, key: 'late' }
-    const answer = app.deps.keyring.seal(keptText(201, { id, name: planted.name }), answerSeal(late.scope, late.key))
+    const answer = app.deps.keyring.seal(encodeAnswer(201, { id, name: planted.name }), answerSeal(late.scope, late.key))
     const row = { ...late, fingerprint: 'f', attempt: 'a', leaseUntil: 0, expiresAt: app.clock.now() + 60 * minute, sealedAnswer: answer }
     await app.deps.db.write((tx) => tx.insert(idempotencyKeys).values(row))
     expect(await tracesOf(app)).toEqual([`idempotency_keys: ${planted.name}`])

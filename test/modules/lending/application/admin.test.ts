@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import { lendingApplications, lendingEvents } from '../../../../db/schema/lending.ts'
-import { draftsMax, shownMax, tierOf } from '../../../../src/modules/lending/application/domain.ts'
+import { draftsMax, historyMax, tierOf } from '../../../../src/modules/lending/application/domain.ts'
 import { ruleVersion } from '../../../../src/modules/lending/credit/domain.ts'
 import { replay } from '../../../../src/modules/lending/credit/index.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
@@ -234,16 +234,16 @@ describe('the decision', () => {
     const { id } = await drafted(app, merchant)
     const read = async () => ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body
     const [first] = (await app.deps.db.read.select().from(lendingEvents)) as [typeof lendingEvents.$inferSelect]
-    const more = Array.from({ length: shownMax - 1 }, (_, nth) => ({ ...first, id: app.deps.newId('event'), position: nth + 2 }))
+    const more = Array.from({ length: historyMax - 1 }, (_, nth) => ({ ...first, id: app.deps.newId('event'), position: nth + 2 }))
     await app.deps.db.write(async (tx) => {
       for (let at = 0; at < more.length; at += 500) await tx.insert(lendingEvents).values(more.slice(at, at + 500))
     })
     const whole = await read()
-    expect([whole.events.length, whole.historyCapped]).toEqual([shownMax, undefined])
-    const last = { ...first, id: app.deps.newId('event'), position: shownMax + 1, reason: 'The last' }
+    expect([whole.events.length, whole.historyCapped]).toEqual([historyMax, undefined])
+    const last = { ...first, id: app.deps.newId('event'), position: historyMax + 1, reason: 'The last' }
     await app.deps.db.write(async (tx) => void (await tx.insert(lendingEvents).values(last)))
     const capped = await read()
-    expect([capped.events.length, capped.historyCapped, capped.events.at(-1).reason]).toEqual([shownMax, true, 'The last'])
+    expect([capped.events.length, capped.historyCapped, capped.events.at(-1).reason]).toEqual([historyMax, true, 'The last'])
   })
 
   test('an assessment beside a decision is judged by the rules as they are, kept with their answer, and does not decide', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
-  type Asked,
+  type ChecklistEntry,
   checklistOf,
   cohortDocuments,
   coreDocuments,
@@ -42,7 +42,7 @@ const accounts =
   /^(bank_statements_12m|processor_statements_6m|.*_financials.*|.*_accounts.*|tax_returns_3y|tax_assessments_2y|vat_returns_4q|pnl_balance_ytd|debt_schedule|personal_financial_statement|income_proof|collateral_list|stock_count_report)$/
 
 const choices = kybCohorts.flatMap((cohort) => [null, ...tier1Partners].map((selectedTier1Partner) => ({ cohort, selectedTier1Partner })))
-const requiredOf = (documents: readonly Asked[]) => documents.flatMap(({ key, required }) => (required ? [key as string] : []))
+const requiredOf = (documents: readonly ChecklistEntry[]) => documents.flatMap(({ key, required }) => (required ? [key as string] : []))
 
 test('every cohort and partner asks for what the contract says', () => {
   const asked = { core: coreDocuments, optional: optionalDocuments, ...cohortDocuments, ...partnerDocuments }

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { AppError } from '../../../../src/core/errors.ts'
-import { documentationOf, withoutUploaded, withUploaded } from '../../../../src/modules/lending/application/documentation.ts'
+import { markRemoved, markUploaded, parseDocumentation } from '../../../../src/modules/lending/application/documentation.ts'
 
 const refusal = (sent: object): string => {
   try {
-    documentationOf(sent as Record<string, unknown>)
+    parseDocumentation(sent as Record<string, unknown>)
   } catch (error) {
     if (error instanceof AppError && error.code === 'INVALID') return error.message
     throw error
@@ -15,8 +15,8 @@ const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(leve
 
 test('documents are kept as they were said to be: with anything beside the items, and in them', () => {
   const said = { items: [{ key: 'owner_id', status: 'UPLOADED', note: { by: ['me', 1, null] } }], reviewedBy: 'Accountant', n: [1, 2] }
-  expect(documentationOf(said)).toBe(said as never)
-  for (const empty of [{}, { items: [] }]) expect(documentationOf(empty)).toEqual(empty)
+  expect(parseDocumentation(said)).toBe(said as never)
+  for (const empty of [{}, { items: [] }]) expect(parseDocumentation(empty)).toEqual(empty)
 })
 
 test('items that are none are refused, by their place', () => {
@@ -47,7 +47,7 @@ test('documents are taken of 64 KB and of five levels, and not of a byte or a le
 })
 
 test('what there is a file of stays UPLOADED, whatever is said of it, and all else stays as it is', () => {
-  expect(withUploaded(null, [])).toBeNull()
+  expect(markUploaded(null, [])).toBeNull()
   const said = {
     items: [
       { key: 'owner_id', status: 'PENDING', note: 'blurred' },
@@ -55,8 +55,8 @@ test('what there is a file of stays UPLOADED, whatever is said of it, and all el
     ],
     by: 'me',
   }
-  expect(withUploaded(said, [])).toBe(said)
-  expect(withUploaded(said, ['owner_id', 'ein_letter'])).toEqual({
+  expect(markUploaded(said, [])).toBe(said)
+  expect(markUploaded(said, ['owner_id', 'ein_letter'])).toEqual({
     items: [
       { key: 'owner_id', status: 'UPLOADED', note: 'blurred' },
       { key: 'lease_agreement', status: 'PENDING' },
@@ -65,7 +65,7 @@ test('what there is a file of stays UPLOADED, whatever is said of it, and all el
     by: 'me',
   })
   for (const nothing of [null, {}, { items: [] }])
-    expect(withUploaded(nothing, ['owner_id'])).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
+    expect(markUploaded(nothing, ['owner_id'])).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
 })
 
 test('taking a document back leaves all else that is said of documents as it was', () => {
@@ -77,7 +77,7 @@ test('taking a document back leaves all else that is said of documents as it was
       { key: 'c', status: 'LATER' },
     ],
   }
-  expect(withoutUploaded(said, 'a')).toEqual({ note: 'mine', items: [{ key: 'a', status: 'REMOVED', at: 1 }, ...said.items.slice(1)] })
-  expect(withoutUploaded(said, 'c')).toEqual(said)
-  expect(withoutUploaded(null, 'a')).toBeNull()
+  expect(markRemoved(said, 'a')).toEqual({ note: 'mine', items: [{ key: 'a', status: 'REMOVED', at: 1 }, ...said.items.slice(1)] })
+  expect(markRemoved(said, 'c')).toEqual(said)
+  expect(markRemoved(null, 'a')).toBeNull()
 })

@@ -7,13 +7,13 @@ import {
   currentRules,
   type LendingRules,
   operationalRisks,
+  rulesText,
   ruleVersion,
   rungs,
-  textOfRules,
   versionOfRules,
 } from '../../../../src/modules/lending/credit/domain.ts'
-import { judge } from '../../../../src/modules/lending/credit/envelope.ts'
-import { rulesOf } from '../../../../src/modules/lending/credit/rules-file.ts'
+import { computeEnvelope } from '../../../../src/modules/lending/credit/envelope.ts'
+import { parseRules } from '../../../../src/modules/lending/credit/rules-file.ts'
 import { kybCohorts } from '../../../../src/modules/shop/kyb/domain.ts'
 
 const figures = (change: Partial<Assessment> = {}): Assessment => ({
@@ -24,7 +24,7 @@ const figures = (change: Partial<Assessment> = {}): Assessment => ({
   ...change,
 })
 /** The envelope in short: tier, ceiling, reason. */
-const envelope = (change: Partial<Assessment>): (string | number)[] => Object.values(judge(figures(change)))
+const envelope = (change: Partial<Assessment>): (string | number)[] => Object.values(computeEnvelope(figures(change)))
 const revenue = (monthlyAvgRevenueUsd: number, change: Partial<Assessment> = {}) => envelope({ monthlyAvgRevenueUsd, ...change })
 
 test('a hard flag gives nothing, whatever the figures, and says so before anything else', () => {
@@ -125,8 +125,8 @@ describe('thresholds, one cent under, at and over', () => {
 test('a figure that is no whole number of cents below ten trillion dollars is refused, and its field named', () => {
   for (const name of ['monthlyAvgRevenueUsd', 'verifiedCollateralUsd'] as const) {
     for (const value of [0.001, 10_000.005, 1e13, -0.01, Number.NaN, Number.POSITIVE_INFINITY])
-      expect(() => judge(figures({ [name]: value, hardComplianceFlags: ['ANY'] }))).toThrow(name)
-    expect(judge(figures({ [name]: 9_999_999_999_999.99 }))).toMatchObject({ reason: expect.stringMatching('CAP') })
+      expect(() => computeEnvelope(figures({ [name]: value, hardComplianceFlags: ['ANY'] }))).toThrow(name)
+    expect(computeEnvelope(figures({ [name]: 9_999_999_999_999.99 }))).toMatchObject({ reason: expect.stringMatching('CAP') })
   }
 })
 
@@ -181,7 +181,8 @@ const anyRules = fc
     return { ...currentRules, tiers: Object.fromEntries(tiers), risks: Object.fromEntries(risks) }
   })
 const isAtLeast = (more: Assessment, less: Assessment, rules: LendingRules) =>
-  judge(more, rules).ceilingUsd >= judge(less, rules).ceilingUsd && judge(more, rules).tier >= judge(less, rules).tier
+  computeEnvelope(more, rules).ceilingUsd >= computeEnvelope(less, rules).ceilingUsd &&
+  computeEnvelope(more, rules).tier >= computeEnvelope(less, rules).tier
 
 function expectMonotone(one: Assessment, other: Assessment, rules: LendingRules) {
   for (const name of ['monthlyAvgRevenueUsd', 'verifiedCollateralUsd'] as const) {
@@ -196,7 +197,7 @@ test('the envelope is never lower for more revenue or collateral and never highe
   fc.assert(
     fc.property(assessment, assessment, (one, other) => {
       expectMonotone(one, other, currentRules)
-      const { tier, ceilingUsd } = judge(one)
+      const { tier, ceilingUsd } = computeEnvelope(one)
       expect(ceilingUsd % 100).toBe(0)
       expect(ceilingUsd).toBeLessThanOrEqual(currentRules.cohorts[one.cohort].capUsd)
       if (tier !== 'T0') expect(ceilingUsd).toBeLessThanOrEqual(currentRules.tiers[tier].capUsd)
@@ -208,7 +209,7 @@ test('the envelope is never lower for more revenue or collateral and never highe
 test('rules that a file may hold are monotone as well, and a file of others is refused', () => {
   fc.assert(
     fc.property(anyRules, assessment, assessment, (rules, one, other) => {
-      if ('rules' in rulesOf(JSON.stringify(rules))) expectMonotone(one, other, rules)
+      if ('rules' in parseRules(JSON.stringify(rules))) expectMonotone(one, other, rules)
     }),
   )
 })
@@ -221,12 +222,12 @@ describe('the version of the rules', () => {
       (rules: Record<string, never>) => Object.assign(rules['ladder']?.['T2'] ?? {}, { guidanceNeeded: 'More.' }),
     ]
     const versions = changes.map((change) => {
-      const rules = JSON.parse(textOfRules(currentRules))
+      const rules = JSON.parse(rulesText(currentRules))
       change(rules)
-      return versionOfRules(textOfRules(rules))
+      return versionOfRules(rulesText(rules))
     })
     expect(new Set([ruleVersion, ...versions]).size).toBe(4)
-    expect(versionOfRules(textOfRules(JSON.parse(textOfRules(currentRules))))).toBe(ruleVersion)
+    expect(versionOfRules(rulesText(JSON.parse(rulesText(currentRules))))).toBe(ruleVersion)
   })
 
   test('what the same figures come to changes only with the method: whoever changes how they are applied raises it', () => {
@@ -235,7 +236,7 @@ describe('the version of the rules', () => {
       operationalRisks.flatMap((operationalRisk) =>
         [0, 999.99, 3_000, 12_345.67, 40_000, 100_000, 444_444.45, 6_000_000].flatMap((monthlyAvgRevenueUsd) =>
           [0, 1_999.99, 20_000, 40_000, 61_234.5, 30_000_000].map((verifiedCollateralUsd) =>
-            JSON.stringify(judge({ cohort, operationalRisk, monthlyAvgRevenueUsd, verifiedCollateralUsd }, rules)),
+            JSON.stringify(computeEnvelope({ cohort, operationalRisk, monthlyAvgRevenueUsd, verifiedCollateralUsd }, rules)),
           ),
         ),
       ),
@@ -250,30 +251,30 @@ describe('the version of the rules', () => {
 
 describe('a file of rules', () => {
   const problemsOf = (change: (rules: Record<string, Record<string, Record<string, unknown>>>) => void) => {
-    const rules = JSON.parse(textOfRules(currentRules))
+    const rules = JSON.parse(rulesText(currentRules))
     change(rules)
-    const read = rulesOf(JSON.stringify(rules))
+    const read = parseRules(JSON.stringify(rules))
     return 'problems' in read ? read.problems : []
   }
 
   test('our own rules are one, also with their fields in another order, and their version is the same', () => {
     const { method, ...rest } = currentRules
-    const read = rulesOf(JSON.stringify({ ...rest, method }, null, 2))
-    expect('rules' in read && versionOfRules(textOfRules(read.rules))).toBe(ruleVersion)
+    const read = parseRules(JSON.stringify({ ...rest, method }, null, 2))
+    expect('rules' in read && versionOfRules(rulesText(read.rules))).toBe(ruleVersion)
   })
 
   test('what is unknown, missing or out of its bounds is named, all of it at once', () => {
-    expect(rulesOf('{')).toEqual({ problems: ['not valid JSON'] })
+    expect(parseRules('{')).toEqual({ problems: ['not valid JSON'] })
     const printed = JSON.stringify(currentRules)
-    expect(rulesOf(`\ufeff${printed}`)).toEqual(rulesOf(printed))
+    expect(parseRules(`\ufeff${printed}`)).toEqual(parseRules(printed))
     const { method } = currentRules
-    expect(rulesOf(printed.replace(`"method":${JSON.stringify(method)}`, `$&,$&`))).toEqual({ problems: ['method: given twice'] })
+    expect(parseRules(printed.replace(`"method":${JSON.stringify(method)}`, `$&,$&`))).toEqual({ problems: ['method: given twice'] })
     const factor = `"revenueFactor":${currentRules.risks.LOW.revenueFactor}`
     expect(printed).toContain(factor)
-    expect(rulesOf(printed.replace(factor, `"revenueFactor":${currentRules.risks.LOW.revenueFactor}.00000000000000000001`))).toEqual({
+    expect(parseRules(printed.replace(factor, `"revenueFactor":${currentRules.risks.LOW.revenueFactor}.00000000000000000001`))).toEqual({
       problems: ['risks.LOW.revenueFactor: a number of so many digits cannot be kept exactly'],
     })
-    expect(rulesOf('[]')).toEqual({ problems: ['the file: must be an object'] })
+    expect(parseRules('[]')).toEqual({ problems: ['the file: must be an object'] })
     expect(
       problemsOf((rules) => {
         Object.assign(rules['cohorts']?.['MN_LLC'] ?? {}, { capusd: 1, capUsd: undefined, minRevenueUsd: 10.001, minCollateralUsd: -1 })

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { creditTiers, rungs, type Signals } from '../../../../src/modules/lending/credit/domain.ts'
-import { effectiveTierOf, standingOf, windowStart } from '../../../../src/modules/lending/credit/ladder.ts'
+import { effectiveTierOf, ladderPositionOf, windowStart } from '../../../../src/modules/lending/credit/ladder.ts'
 
 const signals = (totalSettledOnTime: number, totalDefaults = 0, trailingTwelveMonthDefaults = 0): Signals => ({
   totalSettledOnTime,
@@ -14,7 +14,7 @@ const signals = (totalSettledOnTime: number, totalDefaults = 0, trailingTwelveMo
 })
 /** Where somebody stands, in short: the tier, and of each gap its target, what is needed and what is in the way. */
 const standing = (of: Signals) => {
-  const { observedTier, nextTierGap, topTierGap } = standingOf(of)
+  const { observedTier, nextTierGap, topTierGap } = ladderPositionOf(of)
   return [
     observedTier,
     ...[nextTierGap, topTierGap].map((gap) => gap && [gap.targetTier, gap.onTimeSettlementsNeeded, gap.blockingDefaultCount].join(' ')),
@@ -39,7 +39,7 @@ test('each rung is judged by its own row: a default of a lifetime closes T2 for 
 })
 
 test('the guidance says what is needed and what is in the way, and that a rung which is closed for good stays closed', () => {
-  const guidance = (of: Signals) => [standingOf(of).nextTierGap?.guidance, standingOf(of).topTierGap?.guidance]
+  const guidance = (of: Signals) => [ladderPositionOf(of).nextTierGap?.guidance, ladderPositionOf(of).topTierGap?.guidance]
   expect(guidance(signals(1))).toEqual(['On-time settlements still needed for T2: 2.', 'On-time settlements still needed for T3: 9.'])
   expect(guidance(signals(9, 2, 1))).toEqual([
     'Defaults on record: 2. T2 is for merchants who never had one, so it stays closed; T3 is not, it looks at the last 12 months.',
@@ -51,7 +51,7 @@ test('a rung is above where somebody stands exactly while something is needed or
   const count = fc.nat({ max: 14 })
   fc.assert(
     fc.property(count, count, count, (onTime, lifetime, trailing) => {
-      const { observedTier, nextTierGap, topTierGap } = standingOf(signals(onTime, Math.max(lifetime, trailing), trailing))
+      const { observedTier, nextTierGap, topTierGap } = ladderPositionOf(signals(onTime, Math.max(lifetime, trailing), trailing))
       expect(topTierGap?.targetTier ?? 'none').toBe(observedTier === 'T3' ? 'none' : 'T3')
       expect(nextTierGap?.targetTier).toBe(observedTier === 'T3' ? undefined : observedTier === 'T2' ? 'T3' : 'T2')
       for (const gap of [nextTierGap, topTierGap])

@@ -5,11 +5,18 @@ import {
   type Assessment,
   currentRules,
   type LendingRules,
+  rulesText,
   ruleVersion,
-  textOfRules,
   versionOfRules,
 } from '../../../../src/modules/lending/credit/domain.ts'
-import { assess, type BacktestCase, backtest, judge, type Replayed, replay } from '../../../../src/modules/lending/credit/index.ts'
+import {
+  assess,
+  type BacktestCase,
+  backtest,
+  computeEnvelope,
+  type ReplayResult,
+  replay,
+} from '../../../../src/modules/lending/credit/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { decided, forgeDecision } from '../../../support/credit-decisions.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -23,7 +30,7 @@ const figures = (monthlyAvgRevenueUsd: number, change: Partial<Assessment> = {})
   operationalRisk: 'LOW',
   ...change,
 })
-const problems = async ({ deps }: TestApp): Promise<Replayed[]> =>
+const problems = async ({ deps }: TestApp): Promise<ReplayResult[]> =>
   (await Array.fromAsync(replay(deps))).filter(({ problem }) => problem !== undefined)
 
 test('a decision keeps figures, envelope and version to the byte, the rules of each version once, and every one comes out as it was', async () => {
@@ -47,7 +54,7 @@ test('a decision keeps figures, envelope and version to the byte, the rules of e
     [null, null, null],
   ])
   expect(await app.deps.db.read.select().from(lendingRuleVersions)).toEqual([
-    { version: ruleVersion, rules: textOfRules(currentRules), firstUsedAt: app.deps.clock.now() },
+    { version: ruleVersion, rules: rulesText(currentRules), firstUsedAt: app.deps.clock.now() },
   ])
   expect(await Array.fromAsync(replay(app.deps))).toHaveLength(2)
   expect(await problems(app)).toEqual([])
@@ -57,7 +64,7 @@ test('decisions by rules that are not ours any more are judged by those, and wha
   await using app = await testApp()
   const { id } = await app.merchant()
   const older: LendingRules = { ...currentRules, tiers: { ...currentRules.tiers, T1: { ...currentRules.tiers.T1, revenueMonths: 0.5 } } }
-  const version = versionOfRules(textOfRules(older))
+  const version = versionOfRules(rulesText(older))
   const [byOlder, changed, unknown, forged] = [
     await decided(app, id, { assessment: figures(10_000) }),
     await decided(app, id, { assessment: figures(10_000) }),
@@ -67,11 +74,11 @@ test('decisions by rules that are not ours any more are judged by those, and wha
   const set = (decisionId: string, fields: object) => forgeDecision(app, decisionId, fields)
   await app.deps.db.write((tx) =>
     tx.insert(lendingRuleVersions).values([
-      { version, rules: textOfRules(older), firstUsedAt: 0 },
-      { version: 'rules-forged', rules: textOfRules(older), firstUsedAt: 0 },
+      { version, rules: rulesText(older), firstUsedAt: 0 },
+      { version: 'rules-forged', rules: rulesText(older), firstUsedAt: 0 },
     ]),
   )
-  await set(byOlder.decisionId, { ruleVersion: version, envelope: JSON.stringify(judge(figures(10_000), older)) })
+  await set(byOlder.decisionId, { ruleVersion: version, envelope: JSON.stringify(computeEnvelope(figures(10_000), older)) })
   await set(changed.decisionId, { envelope: '{"tier":"T1","ceilingUsd":23100,"reason":"FORMULA"}' })
   await set(unknown.decisionId, { ruleVersion: 'rules-lost' })
   await set(forged.decisionId, { ruleVersion: 'rules-forged' })

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { AppError } from '../../../../src/core/errors.ts'
-import { checkedFile } from '../../../../src/modules/lending/lending-document/content-type.ts'
+import { checkFileType } from '../../../../src/modules/lending/lending-document/content-type.ts'
 import { csv, docxTypes, jpeg, pdf, png, sheet, workbookTypes, xlsx, xlsxType, zip } from '../../../support/lending-documents.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -18,7 +18,7 @@ async function taken(type: string, bytes: Uint8Array, size = 1_000): Promise<Buf
   const accepted = accounts.includes(type) ? accounts : identity
   try {
     const out: Uint8Array[] = []
-    for await (const piece of checkedFile({ type, accepted }, pieces())) out.push(piece)
+    for await (const piece of checkFileType({ type, accepted }, pieces())) out.push(piece)
     return Buffer.concat(out)
   } catch (error) {
     if (!(error instanceof AppError)) throw error

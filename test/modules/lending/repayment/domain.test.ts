@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dayMs } from '../../../../src/lib/day.ts'
-import { blockOf, cutsOf, dayNumberOf } from '../../../../src/modules/lending/repayment/domain.ts'
+import { blockOf, dayNumberOf, splitWindow } from '../../../../src/modules/lending/repayment/domain.ts'
 
 test('what a window is cut into counts each moment within it once, and none besides', () => {
   const moment = fc.oneof(
@@ -13,7 +13,7 @@ test('what a window is cut into counts each moment within it once, and none besi
   fc.assert(
     fc.property(window, fc.array(moment, { maxLength: 60 }), ({ after, upTo }, moments) => {
       const all = [...moments, after, after + 1, upTo, upTo + 1]
-      const { daysBefore, blocks, daysBehind, firstDay, lastDay } = cutsOf({ after, upTo })
+      const { daysBefore, blocks, daysBehind, firstDay, lastDay } = splitWindow({ after, upTo })
       const within = (value: number, [from, end]: readonly [number, number]) => value >= from && value < end
       const counted = (at: number) =>
         [
@@ -31,7 +31,7 @@ test('what a window is cut into counts each moment within it once, and none besi
 
 test('a window of a year is at most fifty-three rows of counts', () => {
   for (let day = 0; day < 64; day++) {
-    const { daysBefore, blocks, daysBehind } = cutsOf({ after: day * dayMs, upTo: (day + 366) * dayMs })
+    const { daysBefore, blocks, daysBehind } = splitWindow({ after: day * dayMs, upTo: (day + 366) * dayMs })
     const rows = [daysBefore, blocks, daysBehind].reduce((sum, [from, end]) => sum + end - from, 0)
     expect(rows).toBeLessThanOrEqual(53)
   }

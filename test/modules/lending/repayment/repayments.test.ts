@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import { merchantRepaymentSignals, repaymentReversals, repayments } from '../../../../db/schema/lending.ts'
-import { repaymentFindings } from '../../../../src/modules/lending/repayment/index.ts'
+import { checkRepayments } from '../../../../src/modules/lending/repayment/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { instalment, lenderIn, previewOf, record, recorded, reverse } from '../../../support/repayments.ts'
 import { ok } from '../../../support/selling.ts'
@@ -22,7 +22,7 @@ async function world(app: TestApp) {
 /** What `souk check` finds wrong. */
 async function wrongIn({ deps }: TestApp): Promise<string[]> {
   const found: string[] = []
-  for await (const { problems } of repaymentFindings(deps.db)) found.push(...problems)
+  for await (const { problems } of checkRepayments(deps.db)) found.push(...problems)
   return found
 }
 

@@ -270,13 +270,13 @@ describe('what operators are told', () => {
   test('a run of a job that was asked for is told to begin and to end', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
-    await app.deps.jobBoard.begin(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, app.deps) })))
+    await app.deps.jobRunner.begin(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, app.deps) })))
     const stream = await streamIn(app, '/admin/events', { token: operator.token })
     ok(
       await app.call('POST', '/admin/operations/jobs/fold-listings/run', { token: operator.token, headers: { 'idempotency-key': 'one' } }),
       202,
     )
-    await app.deps.jobBoard.beat()
+    await app.deps.jobRunner.beat()
     for (let looks = 0; looks < 200 && !names(stream).includes('job.finished'); looks++) {
       await Bun.sleep(10)
       await caughtUp(app, stream)
@@ -286,7 +286,7 @@ describe('what operators are told', () => {
     expect(ofIt.at(-1)?.data).toMatchObject({ result: 'OK' })
     expectDocumented(stream, OperatorEvents)
     await stream.close()
-    await app.deps.jobBoard.stop()
+    await app.deps.jobRunner.stop()
   })
 })
 

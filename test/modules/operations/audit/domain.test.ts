@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { auditView, bounded, differenceOf, redacted } from '../../../../src/modules/operations/audit/domain.ts'
+import { auditView, differenceOf, limitLength, redacted } from '../../../../src/modules/operations/audit/domain.ts'
 
 type One = { id: string; shopId: string; title: string; email: string | null; tags: string[]; note?: string; updatedAt: number }
 const one: One = { id: 'a', shopId: 's', title: 'Lamp', email: 'ada@example.com', tags: ['a'], updatedAt: 1 }
@@ -31,15 +31,15 @@ test('a difference of what did not change is none, though lists are other object
 })
 
 test('values of a row are bounded, each and together', () => {
-  expect(bounded(null)).toBeNull()
-  expect(bounded({ title: 'Lamp', options: ['x'.repeat(3_000)], gone: undefined })).toEqual({
+  expect(limitLength(null)).toBeNull()
+  expect(limitLength({ title: 'Lamp', options: ['x'.repeat(3_000)], gone: undefined })).toEqual({
     title: 'Lamp',
     options: '[too long]',
     gone: null,
   })
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, nth) => [`field${nth}`, 'x'.repeat(1_000)]))
-  expect(JSON.stringify(bounded(many)).length).toBeLessThan(1_000)
-  expect(Object.keys(bounded(many) ?? {})).toEqual(Object.keys(many))
+  expect(JSON.stringify(limitLength(many)).length).toBeLessThan(1_000)
+  expect(Object.keys(limitLength(many) ?? {})).toEqual(Object.keys(many))
 })
 
 test('a row tells the times in what changed as it tells its own, and leaves all other numbers alone', () => {

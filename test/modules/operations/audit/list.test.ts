@@ -6,7 +6,7 @@ import { engine } from '../../../../db/columns.ts'
 import type { Reader } from '../../../../db/engine.ts'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { dayMs } from '../../../../src/lib/day.ts'
-import { type AuditRow, listedMax, lookedAtMax, soughtOf } from '../../../../src/modules/operations/audit/domain.ts'
+import { type AuditRow, listedMax, scannedMax, searchTermOf } from '../../../../src/modules/operations/audit/domain.ts'
 import { exportAudit } from '../../../../src/modules/operations/audit/service.ts'
 import { auditStore } from '../../../../src/modules/operations/audit/store.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
@@ -247,7 +247,7 @@ describe('searching the audit trail', () => {
     const old = 50
     await insert(
       app,
-      Array.from({ length: lookedAtMax + old }, (_, nth) =>
+      Array.from({ length: scannedMax + old }, (_, nth) =>
         row(nth, {
           at: nth < old ? start + nth : start + dayMs + nth,
           shopId: nth < old ? 'shop_old' : 'shop_1',
@@ -260,7 +260,7 @@ describe('searching the audit trail', () => {
       return [total, totalCapped]
     }
     expect(await told(`${within}&actor=mer_1&q=blog.`)).toEqual([listedMax, true])
-    expect(await ids(`${within}&actor=mer_1&q=blog.&limit=2`)).toEqual([lookedAtMax + old - 2, lookedAtMax + old - 4])
+    expect(await ids(`${within}&actor=mer_1&q=blog.&limit=2`)).toEqual([scannedMax + old - 2, scannedMax + old - 4])
     expect(await ids(`${within}&actor=mer_1&q=blog.&limit=2&page=5000`)).toEqual([old + 2, old])
     // Those that are older are reached by their days.
     expect(await told('from=2026-01-01&to=2026-01-01&actor=mer_1&q=blog.')).toEqual([old / 2, undefined])
@@ -278,7 +278,7 @@ describe('searching the audit trail', () => {
     expect(await told(`from=2026-01-01&to=2026-01-01&action=blog.changed&q=blog.`)).toEqual([old / 2, undefined])
     if (engine === 'postgres') return
     const { read, looks } = watched(app.deps.db.read)
-    await auditStore.list(read, { actor: 'mer_1', sought: soughtOf('blog.') }, { page: 1, limit: 20, offset: 0 })
+    await auditStore.list(read, { actor: 'mer_1', searchTerm: searchTermOf('blog.') }, { page: 1, limit: 20, offset: 0 })
     const bounded = (await looks()).filter((look) => look.includes('at>?'))
     // The rows that are counted, and those that are answered.
     expect(bounded.length).toBe(2)
@@ -302,10 +302,10 @@ describe('searching the audit trail', () => {
     if (engine === 'postgres') await app.deps.db.read.rows(sql`analyze audit_log`)
     const columns = ['action', 'actor', 'subject', 'shop', 'request']
     for (const [filter, offset, ways] of [
-      [{ sought: soughtOf('blog.c'), since: start }, 40, columns],
-      [{ sought: soughtOf('mer_7') }, 0, columns.slice(1)],
-      [{ sought: soughtOf('r-7') }, 0, columns.slice(1)],
-      [{ actor: 'mer_7', sought: soughtOf('blog.c') }, 0, ['action', 'actor']],
+      [{ searchTerm: searchTermOf('blog.c'), since: start }, 40, columns],
+      [{ searchTerm: searchTermOf('mer_7') }, 0, columns.slice(1)],
+      [{ searchTerm: searchTermOf('r-7') }, 0, columns.slice(1)],
+      [{ actor: 'mer_7', searchTerm: searchTermOf('blog.c') }, 0, ['action', 'actor']],
     ] as const) {
       const { read, looks } = watched(app.deps.db.read)
       await auditStore.list(read, filter, { page: 1, limit: 20, offset })

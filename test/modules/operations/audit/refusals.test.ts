@@ -2,8 +2,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { inArray } from 'drizzle-orm'
 import { auditLog } from '../../../../db/schema/people.ts'
-import { outsideActions } from '../../../../src/modules/operations/audit/domain.ts'
-import { createTrail } from '../../../../src/modules/operations/audit/service.ts'
+import { anonymousActionNames } from '../../../../src/modules/operations/audit/domain.ts'
+import { createAuditTrail } from '../../../../src/modules/operations/audit/service.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { customerIn } from '../../../support/customers.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
@@ -15,7 +15,7 @@ const refusals = ({ deps }: TestApp) =>
   deps.db.read
     .select()
     .from(auditLog)
-    .where(inArray(auditLog.action, [...outsideActions]))
+    .where(inArray(auditLog.action, [...anonymousActionNames]))
     .orderBy(auditLog.id)
 const told = async (app: TestApp) =>
   (await refusals(app)).map(({ actor, action, subject, address, after }) => [actor, action, subject, address, after])
@@ -173,7 +173,7 @@ test('a limit that is met over and over is looked up once a minute, and costs th
       return Reflect.get(target, name)
     },
   })
-  const trail = createTrail({ ...app.deps, db: { ...app.deps.db, read } })
+  const trail = createAuditTrail({ ...app.deps, db: { ...app.deps.db, read } })
   const hit = (address: string) => trail.limitHit({ actor: { id: 'anonymous', address }, route: 'POST /cart' })
   await hit('2001:db8::1')
   const first = looks

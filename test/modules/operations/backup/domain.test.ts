@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import {
   backupName,
+  isBackupName,
   isLate,
-  isLookedAtOn,
-  isNameOfBackup,
   isOnSameDisk,
-  kept,
+  isVerificationDay,
   parseManifest,
+  retainedBackups,
   rowProblems,
 } from '../../../../src/modules/operations/backup/domain.ts'
 
@@ -14,8 +14,8 @@ const hour = 60 * 60 * 1000
 const day = 24 * hour
 const at = (text: string) => Date.parse(text)
 const backupsAt = (...times: number[]) => times.map((time) => ({ name: backupName(time), at: time }))
-const daysKept = (times: number[], rule: Parameters<typeof kept>[1]) =>
-  [...kept(backupsAt(...times), rule, Math.max(...times))]
+const daysKept = (times: number[], rule: Parameters<typeof retainedBackups>[1]) =>
+  [...retainedBackups(backupsAt(...times), rule, Math.max(...times))]
     .sort()
     .map((name) => `${name.slice(0, 4)}-${name.slice(4, 6)}-${name.slice(6, 8)}`)
 
@@ -23,7 +23,7 @@ test('a backup is named by its time, in an order that is that of time', () => {
   const [first, second] = [at('2026-01-06T03:15:20.007Z'), at('2026-11-22T00:00:00.000Z')]
   expect(backupName(first)).toBe('20260106T031520007Z')
   expect(backupName(second) > backupName(first)).toBe(true)
-  expect([backupName(second), 'before-restore-1.db', '20260106', '../20260106T031520007Z'].map(isNameOfBackup)).toEqual([
+  expect([backupName(second), 'before-restore-1.db', '20260106', '../20260106T031520007Z'].map(isBackupName)).toEqual([
     true,
     false,
     false,
@@ -43,7 +43,7 @@ test('of nightly backups of a year, the last of seven days, four weeks and six m
 test('of several in a day the last one counts, but for those of the last 24 hours; days without any do not count', () => {
   const noon = at('2026-05-05T12:00:00Z')
   const times = [noon, noon - hour, noon - 30 * day, noon - 30 * day + hour, noon - 300 * day]
-  expect([...kept(backupsAt(...times), { daily: 2, weekly: 0, monthly: 0 }, noon)]).toEqual([
+  expect([...retainedBackups(backupsAt(...times), { daily: 2, weekly: 0, monthly: 0 }, noon)]).toEqual([
     backupName(noon),
     backupName(noon - hour),
     backupName(noon - 30 * day + hour),
@@ -51,14 +51,14 @@ test('of several in a day the last one counts, but for those of the last 24 hour
 })
 
 test('the newest is kept by any rule, and of nothing nothing is', () => {
-  expect(kept(backupsAt(at('2020-01-01T00:00:00Z')), { daily: 0, weekly: 0, monthly: 0 }, Date.now()).size).toBe(1)
-  expect(kept([], { daily: 7, weekly: 4, monthly: 6 }, 0).size).toBe(0)
+  expect(retainedBackups(backupsAt(at('2020-01-01T00:00:00Z')), { daily: 0, weekly: 0, monthly: 0 }, Date.now()).size).toBe(1)
+  expect(retainedBackups([], { daily: 7, weekly: 4, monthly: 6 }, 0).size).toBe(0)
 })
 
 test('one that a wrong clock put into the future stays, and takes the place of none: neither of the one just made nor of those of its day', () => {
   const now = at('2026-11-23T03:00:00Z')
   const [ahead, today, before] = [at('2030-01-01T00:00:00Z'), now, now - 5 * hour]
-  const keeps = kept(backupsAt(ahead, today, before, now - 40 * day), { daily: 1, weekly: 0, monthly: 0 }, now)
+  const keeps = retainedBackups(backupsAt(ahead, today, before, now - 40 * day), { daily: 1, weekly: 0, monthly: 0 }, now)
   expect([...keeps].sort()).toEqual([before, today, ahead].map(backupName))
 })
 
@@ -67,7 +67,7 @@ test('what is kept today was kept yesterday: no backup is missed that an earlier
   let there: { name: string; at: number }[] = []
   for (let night = at('2025-01-01T03:00:00Z'); night < at('2026-06-01T00:00:00Z'); night += day) {
     there = [...there, { name: backupName(night), at: night }]
-    const keeps = kept(there, rule, night)
+    const keeps = retainedBackups(there, rule, night)
     there = there.filter(({ name }) => keeps.has(name))
   }
   expect(new Set(there.map(({ at: time }) => new Date(time).toISOString().slice(0, 7))).size).toBeGreaterThanOrEqual(6)
@@ -108,11 +108,11 @@ test('rows that differ are named by their table, whichever side lacks it', () =>
 test('a document is looked at again on one of any seven days, the whole day long, and the documents on different ones', () => {
   const names = Array.from({ length: 700 }, (_, nth) => nth.toString(16).padStart(40, '0'))
   const days = Array.from({ length: 7 }, (_, nth) => at('2026-12-28T00:00:00Z') + nth * day)
-  for (const name of names) expect(days.filter((one) => isLookedAtOn(one, name)).length).toBe(1)
-  const counts = days.map((one) => names.filter((name) => isLookedAtOn(one, name)).length)
+  for (const name of names) expect(days.filter((one) => isVerificationDay(one, name)).length).toBe(1)
+  const counts = days.map((one) => names.filter((name) => isVerificationDay(one, name)).length)
   expect([Math.min(...counts) > 50, Math.max(...counts) < 200]).toEqual([true, true])
-  expect(names.filter((name) => isLookedAtOn(days[0] ?? 0, name))).toEqual(
-    names.filter((name) => isLookedAtOn((days[0] ?? 0) + day - 1, name)),
+  expect(names.filter((name) => isVerificationDay(days[0] ?? 0, name))).toEqual(
+    names.filter((name) => isVerificationDay((days[0] ?? 0) + day - 1, name)),
   )
 })
 

@@ -8,7 +8,7 @@ import { engine } from '../../../../db/columns.ts'
 import { encryptionKeys } from '../../../../db/schema/people.ts'
 import { backUp } from '../../../../jobs/back-up.ts'
 import { jobs, runJob } from '../../../../jobs/index.ts'
-import { checkQuickly } from '../../../../jobs/quick-check.ts'
+import { quickCheck } from '../../../../jobs/quick-check.ts'
 import { watchBackups } from '../../../../jobs/watch-backups.ts'
 import { createFolderStore } from '../../../../src/clients/backups/folder.ts'
 import {
@@ -16,9 +16,9 @@ import {
   findBackup,
   listBackups,
   type Manifest,
+  openedTarget,
   readKeys,
-  targetOf,
-  tellOfSameDisk,
+  warnOfSameDisk,
 } from '../../../../src/modules/operations/backup/index.ts'
 import { shipLog } from '../../../../src/modules/operations/log-shipping/index.ts'
 import { type S3Server, startS3 } from '../../../clients/documents/s3-server.ts'
@@ -160,9 +160,9 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
 
   test('says at its start where its backups are on the disk of its data, and nothing where they are not', async () => {
     await using app = await testApp({ BACKUP_DIR: join(temporaryDir(), 'copies') })
-    tellOfSameDisk({ ...app.deps, deviceOf: (path) => path.length })
+    warnOfSameDisk({ ...app.deps, deviceOf: (path) => path.length })
     expect(events(app, 'backup.same_disk')).toEqual([])
-    tellOfSameDisk({ ...app.deps, deviceOf: () => 7 })
+    warnOfSameDisk({ ...app.deps, deviceOf: () => 7 })
     expect(events(app, 'backup.same_disk').length).toBe(1)
   })
 
@@ -223,7 +223,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     for (const part of ['manifest.json', 'souk.db'])
       server.objects.set(`souk-backups/${planted}/${part}`, { bytes: readFileSync(join(folder, planted, part)), at: new Date() })
     const [place] = app.deps.backupPlaces
-    const target = await targetOf(app.deps, place as NonNullable<typeof place>)
+    const target = await openedTarget(app.deps, place as NonNullable<typeof place>)
     const { backups, unreadable } = await listBackups(target)
     expect([backups.length, unreadable, backups.some(({ name }) => name === planted)]).toEqual([1, [planted], false])
     await expect(findBackup(target, planted, app.clock.now())).rejects.toThrow('does not open')
@@ -243,7 +243,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     const [older = '', newer = ''] = namesIn(folder)
     const [place] = app.deps.backupPlaces
     const last = async () =>
-      findBackup(await targetOf(app.deps, place as NonNullable<typeof place>), 'latest', app.clock.now()).then(
+      findBackup(await openedTarget(app.deps, place as NonNullable<typeof place>), 'latest', app.clock.now()).then(
         ({ manifest }) => manifest.name,
       )
     expect(await last()).toBe(newer)
@@ -349,7 +349,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await backUp(app.deps)
     await using fresh = await testApp(settings)
     const [place] = fresh.deps.backupPlaces
-    const target = await targetOf(fresh.deps, place as BackupPlace)
+    const target = await openedTarget(fresh.deps, place as BackupPlace)
     expect((await findBackup(target, 'latest', app.clock.now())).manifest.at).toBe(app.clock.now())
   })
 
@@ -370,7 +370,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(events(app, 'backup.key_mended').length).toBe(2)
     await using fresh = await testApp(settings)
     const [place] = fresh.deps.backupPlaces
-    const { backups, unreadable } = await listBackups(await targetOf(fresh.deps, place as BackupPlace))
+    const { backups, unreadable } = await listBackups(await openedTarget(fresh.deps, place as BackupPlace))
     expect([backups.length, unreadable, events(fresh, 'backup.new_key')]).toEqual([3, [], []])
   })
 
@@ -409,7 +409,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     const [older = '', newer = ''] = namesIn(folder)
     rmSync(join(folder, newer, 'manifest.json'))
     const [place] = app.deps.backupPlaces
-    const target = await targetOf(app.deps, place as BackupPlace)
+    const target = await openedTarget(app.deps, place as BackupPlace)
     const found = await findBackup(target, 'latest', app.clock.now())
     expect([found.manifest.name, found.passedOver, (await listBackups(target)).unrecorded]).toEqual([older, [newer], [newer]])
     rmSync(join(folder, older, 'manifest.json'))
@@ -501,7 +501,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
   test('finds a damaged page before somebody reads it, says so, and makes no backup of it', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
-    expect(await checkQuickly(app.deps)).toEqual({ problems: 0 })
+    expect(await quickCheck(app.deps)).toEqual({ problems: 0 })
     expect(await metricOf(app, 'souk_database_damaged')).toBe('0')
     await app.deps.db.checkpoint()
     const file = join(app.deps.config.dataDir, 'souk.db')
@@ -514,7 +514,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     Bun.spawnSync(['dd', 'if=/dev/urandom', `of=${file}`, `bs=${size}`, `seek=${page - 1}`, 'count=1', 'conv=notrunc'], {
       stderr: 'ignore',
     })
-    expect((await checkQuickly(app.deps)).problems).toBeGreaterThan(0)
+    expect((await quickCheck(app.deps)).problems).toBeGreaterThan(0)
     expect([events(app, 'database.damaged').length, await metricOf(app, 'souk_database_damaged')]).toEqual([1, '1'])
     await expect(backUp(app.deps)).rejects.toThrow()
     expect(namesIn(folder)).toEqual([])

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { isFresh, ownServices, pauseAfter, type Start } from '../../../../src/modules/operations/deploy-status/domain.ts'
+import { isFresh, ownServices, type ProcessStart, pauseAfter } from '../../../../src/modules/operations/deploy-status/domain.ts'
 
 const now = 10_000_000
 const minute = 60_000
-const start = (id: string, more: Partial<Start> = {}): Start => ({
+const start = (id: string, more: Partial<ProcessStart> = {}): ProcessStart => ({
   ...{ id, revision: '1.0.0', startedAt: now - 60 * minute, seenAt: now - minute, stoppedAt: null },
   ...more,
 })
-const countsOf = (starts: readonly Start[], selfId = 'a') =>
+const countsOf = (starts: readonly ProcessStart[], selfId = 'a') =>
   ownServices(starts, selfId, now).map(({ service, desired, running, state }) => [service, desired, running, state])
 
 describe('the services of souk itself', () => {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { refreshOperations as runJob } from '../../../../jobs/refresh-operations.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { startSession } from '../../../../src/modules/identity/auth/service.ts'
-import { noteEnd, noteStart, refreshOperations, tendProcess } from '../../../../src/modules/operations/deploy-status/index.ts'
+import { recordHeartbeat, recordStart, recordStop, refreshOperations } from '../../../../src/modules/operations/deploy-status/index.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { type World, worlds } from '../../../support/providers/worlds.ts'
@@ -204,7 +204,7 @@ describe("the operations' pages, of souk itself", () => {
     const settings = { BUILD_REVISION: '5f3a' }
     const first = await testApp(settings, { database })
     const { token } = await first.superAdmin()
-    await noteStart(first.deps)
+    await recordStart(first.deps)
     const since = new Date(first.clock.now()).toISOString()
     const revision = `${first.deps.build.version}+5f3a`
     const secret = new TypeError('cannot read ana@example.com')
@@ -212,7 +212,7 @@ describe("the operations' pages, of souk itself", () => {
     first.deps.log.error('job.failed', { job: 'forget', error: secret })
     first.deps.log.error('refund.manual', { order: 'order_1', processor: 'stripe' })
     first.deps.log.warn('fx.no_rates', {})
-    await tendProcess(first.deps)
+    await recordHeartbeat(first.deps)
     const shown = await pages(first, token)
     const running = { desired: 1, running: 1, pending: 0, revision, state: 'steady' }
     expect(shown.services).toEqual({ asOf: since, stale: false, services: ['server', 'jobs'].map((service) => ({ service, ...running })) })
@@ -224,14 +224,14 @@ describe("the operations' pages, of souk itself", () => {
     ])
     expect(shown.deploys.deploys).toEqual([{ service: 'souk', environment: 'production', revision, deployedAt: since, change: null }])
     expect(await refreshOperations(first.deps)).toEqual({ services: 'known', errors: 'known', deploys: 'known' })
-    await noteEnd(first.deps)
+    await recordStop(first.deps)
     await first.close()
 
     // The same build, a day later: its deploy is as old as its first start, and its errors are forgotten.
     const again = await testApp(settings, { database })
     again.clock.advance(25 * 3_600 * second)
-    await noteStart(again.deps)
-    const { services, errors, deploys } = again.deps.boards
+    await recordStart(again.deps)
+    const { services, errors, deploys } = again.deps.statusCaches
     expect((await deploys.show()).items[0]).toMatchObject({ deployedAt: since, revision })
     expect((await errors.show()).items).toEqual([{ project: 'souk', events: 0, unresolved: 0, top: [] }])
     expect((await services.show()).items[0]).toMatchObject({ desired: 1, running: 1, state: 'steady' })
@@ -241,25 +241,25 @@ describe("the operations' pages, of souk itself", () => {
   test('a process whose start could not be noted is noted by the job that says that it runs', async () => {
     await using app = await testApp()
     app.clock.advance(90 * second)
-    await tendProcess(app.deps)
-    const { items } = await app.deps.boards.services.show()
+    await recordHeartbeat(app.deps)
+    const { items } = await app.deps.statusCaches.services.show()
     expect(items).toMatchObject([
       { service: 'server', desired: 1, running: 1, state: 'steady' },
       { service: 'jobs', desired: 1, running: 1 },
     ])
-    await tendProcess(app.deps)
+    await recordHeartbeat(app.deps)
     app.clock.advance(90 * second)
-    await tendProcess(app.deps)
-    expect((await app.deps.boards.services.show()).items[0]?.desired).toBe(1)
+    await recordHeartbeat(app.deps)
+    expect((await app.deps.statusCaches.services.show()).items[0]?.desired).toBe(1)
   })
 
   test('errors that cannot be written are written with the next ones', async () => {
     await using app = await testApp()
     app.deps.log.error('job.failed', { job: 'forget' })
     const failing = { ...app.deps, db: { ...app.deps.db, write: () => Promise.reject(new Error('away')) } }
-    await expect(tendProcess(failing)).rejects.toThrow('away')
+    await expect(recordHeartbeat(failing)).rejects.toThrow('away')
     app.deps.log.error('job.failed', { job: 'forget' })
-    await tendProcess(app.deps)
+    await recordHeartbeat(app.deps)
     const { token } = await app.superAdmin()
     expect((await pages(app, token)).errors.projects[0]).toMatchObject({ events: 2, unresolved: 1 })
   })

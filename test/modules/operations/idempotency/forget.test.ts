@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { idempotencyKeys } from '../../../../db/schema/people.ts'
-import { forgetExpiredKeys } from '../../../../src/modules/operations/idempotency/service.ts'
+import { removeExpiredKeys } from '../../../../src/modules/operations/idempotency/service.ts'
 import { testApp } from '../../../support/app.ts'
 
 test('a day of many keys is forgotten in several small writes, and keys that are still good stay', async () => {
@@ -18,7 +18,7 @@ test('a day of many keys is forgotten in several small writes, and keys that are
   const expired = Array.from({ length: 1_200 }, (_, nth) => row(String(nth), clock.now()))
   await db.write(async (tx) => void (await tx.insert(idempotencyKeys).values([...expired, row('good', clock.now() + 1)])))
   const { writes } = db.stats
-  await forgetExpiredKeys(app.deps)
+  await removeExpiredKeys(app.deps)
   expect((await db.read.select({ key: idempotencyKeys.key }).from(idempotencyKeys)).map(({ key }) => key)).toEqual(['good'])
   expect(db.stats.writes - writes).toBe(3)
 })

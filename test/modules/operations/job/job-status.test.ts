@@ -15,7 +15,7 @@ const path = '/admin/operations/jobs'
 const minute = 60_000
 const beatMs = 10_000
 const day = 24 * 60 * minute
-type Outcome = Awaited<ReturnType<Parameters<TestApp['deps']['jobBoard']['begin']>[0][number]['perform']>>
+type Outcome = Awaited<ReturnType<Parameters<TestApp['deps']['jobRunner']['begin']>[0][number]['perform']>>
 const fine = { result: 'OK' } as const
 
 /** A process that has the job `forget` (every ten minutes) and, if told so, others; what they do is the test's. */
@@ -29,7 +29,7 @@ async function worker(
 ) {
   const app = await testApp(given.settings, given.options)
   const ran: string[] = []
-  const board = app.deps.jobBoard
+  const board = app.deps.jobRunner
   const begin = () =>
     board.begin(
       (given.names ?? ['forget']).map((name) => ({

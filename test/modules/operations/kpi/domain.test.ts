@@ -4,13 +4,13 @@ import fc from 'fast-check'
 import { dayMs } from '../../../../src/lib/day.ts'
 import {
   amountsOf,
-  type Counted,
+  type CountedMovement,
   type Delta,
   dayNumberOf,
   dayText,
   deltasOfMovement,
   deltasOfPricing,
-  foldedOf,
+  foldDeltas,
   listsOf,
   percentChange,
   previousOf,
@@ -99,7 +99,7 @@ test('what is folded adds up by day, by 8 days and by 64', () => {
   })
   fc.assert(
     fc.property(fc.array(delta), (deltas) => {
-      const folded = foldedOf(deltas)
+      const folded = foldDeltas(deltas)
       const total = (rows: readonly { kpi: string; value: number | bigint }[], kpi: string) =>
         rows.reduce((sum, row) => sum + (row.kpi === kpi ? BigInt(row.value) : 0n), 0n)
       for (const kpi of ['GMV', 'PRODUCT_UNITS'])
@@ -117,7 +117,7 @@ test('sums beyond what a number holds are folded to the last cent, and parted in
   const most = Number.MAX_SAFE_INTEGER
   const deltas = [most, most, 3, 1].map((value) => ({ kpi: 'GMV' as const, day: 20_000, key: 'sandbox', value }))
   const exactly = 2n * BigInt(most) + 4n
-  expect(foldedOf(deltas).map(({ value }) => value)).toEqual([exactly, exactly, exactly])
+  expect(foldDeltas(deltas).map(({ value }) => value)).toEqual([exactly, exactly, exactly])
   for (const sum of [0n, 7n, -7n, BigInt(most), exactly, -exactly]) {
     const amounts = amountsOf(sum)
     expect(amounts.every(Number.isSafeInteger)).toBe(true)
@@ -126,7 +126,7 @@ test('sums beyond what a number holds are folded to the last cent, and parted in
   expect([amountsOf(0n), amountsOf(-7n), amountsOf(exactly).length]).toEqual([[], [-7], 3])
 })
 
-const movement: Counted = {
+const movement: CountedMovement = {
   id: 'txn_1',
   kind: 'CAPTURE',
   shopId: 'shop_1',

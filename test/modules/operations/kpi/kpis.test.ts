@@ -17,7 +17,7 @@ import { rebuildKpis } from '../../../../jobs/rebuild-kpis.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { addDays, dayMs, dayOf } from '../../../../src/lib/day.ts'
 import { startSession } from '../../../../src/modules/identity/auth/service.ts'
-import { fillKpis, kpiFindings } from '../../../../src/modules/operations/kpi/index.ts'
+import { backfillKpis, checkKpis } from '../../../../src/modules/operations/kpi/index.ts'
 import { kpiStore } from '../../../../src/modules/operations/kpi/store.ts'
 import { type Answer, type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { testDatabase } from '../../../support/database.ts'
@@ -348,7 +348,7 @@ describe('dashboards', () => {
           // The night has counted it already.
           await tx.delete(kpiState)
         })
-        await fillKpis(app.deps)
+        await backfillKpis(app.deps)
         await foldKpis(app.deps)
         expect(await operator.all(window)).toEqual(before)
         expect((await rebuildKpis(app.deps)).differences).toBe(0)
@@ -402,7 +402,7 @@ describe('dashboards', () => {
       await tx.delete(kpiDeltas)
     })
     await operator.renewed()
-    const filling = fillKpis(app.deps)
+    const filling = backfillKpis(app.deps)
     const refused = await operator.at('dashboard/gmv')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30'])
     expect((await operator.at('dashboard/gmv', { startDate: '2026-01-02' })).status).toBe(400)
@@ -440,8 +440,8 @@ describe('dashboards', () => {
     ok(await shop.post('/affiliates', { name: 'Partner', code: 'partner', rateBps: 1_000 }))
     await shop.bought({ affiliateCode: 'partner' })
     await foldKpis(app.deps)
-    await fillKpis(app.deps)
-    const problems = async () => (await Array.fromAsync(kpiFindings(app.deps.db.read))).flatMap((finding) => finding.problems)
+    await backfillKpis(app.deps)
+    const problems = async () => (await Array.fromAsync(checkKpis(app.deps.db.read))).flatMap((finding) => finding.problems)
     expect(await problems()).toEqual([])
     const before = await operator.all({})
     await app.deps.db.write(async (tx) => {
@@ -483,7 +483,7 @@ describe('dashboards', () => {
     using reading = spyOn(app.deps.db, 'aside').mockImplementationOnce(() => {
       throw new DatabaseUnavailable('away')
     })
-    await expect(fillKpis(app.deps)).rejects.toThrow('away')
+    await expect(backfillKpis(app.deps)).rejects.toThrow('away')
     expect(reading).toHaveBeenCalledTimes(1)
     expect((await operator.at('dashboard/gmv')).status).toBe(503)
     // Nobody is alarmed of what was never counted.
@@ -500,7 +500,7 @@ describe('dashboards', () => {
   test('of a version that keeps more of them are counted for the past at its first start, and nobody is alarmed', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
-    await fillKpis(app.deps)
+    await backfillKpis(app.deps)
     await (await sellingIn(app)).bought()
     await foldKpis(app.deps)
     // As the version before left it.
@@ -511,18 +511,18 @@ describe('dashboards', () => {
       await tx.insert(kpiState).values({ id: 1, filledAt: 1 })
     })
     expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, ofTestMode: 0 })
-    await fillKpis(app.deps)
+    await backfillKpis(app.deps)
     expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, ofTestMode: 10 })
     await foldKpis(app.deps)
     expect((await rebuildKpis(app.deps)).differences).toBe(0)
     expect(app.logged.filter(({ event }) => event === 'kpis.differ')).toEqual([])
-    await fillKpis(app.deps)
+    await backfillKpis(app.deps)
     expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ ofTestMode: 10 })
   })
 
   test('are counted anew day for day: one that cannot be counted keeps no other from it, and the job fails', async () => {
     await using app = await testApp()
-    await fillKpis(app.deps)
+    await backfillKpis(app.deps)
     const days = [20_000, 20_001, 20_100]
     await app.deps.db.write((tx) =>
       kpiStore.append(
@@ -568,7 +568,7 @@ describe('dashboards', () => {
   test('are exact to the cent or refused, however much was sold, and are mended to the cent', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
-    await fillKpis(app.deps)
+    await backfillKpis(app.deps)
     const day = 20_000
     const window = { startDate: dayOf(day * dayMs), endDate: dayOf(day * dayMs) }
     const sell = (ids: readonly string[]) =>

@@ -8,7 +8,7 @@ import { rebuildKpis } from '../../../../jobs/rebuild-kpis.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { dayMs } from '../../../../src/lib/day.ts'
 import { startSession } from '../../../../src/modules/identity/auth/service.ts'
-import { fillKpis, kpiFindings } from '../../../../src/modules/operations/kpi/index.ts'
+import { backfillKpis, checkKpis } from '../../../../src/modules/operations/kpi/index.ts'
 import { kpiStore } from '../../../../src/modules/operations/kpi/store.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
@@ -21,7 +21,7 @@ const brokenOffAfter = 8
 
 /** A shop that sold once every ten days, as the version before the figures of shops left it. */
 async function oldGeneration(app: TestApp): Promise<Selling> {
-  await fillKpis(app.deps)
+  await backfillKpis(app.deps)
   const shop = await sellingIn(app, { onHand: 1_000 })
   for (let day = 0; day <= daysSold; day += 10) {
     await shop.bought()
@@ -45,7 +45,7 @@ const operatorOf = async (app: TestApp) => {
 const overview = ({ app, secretKey }: Selling, query = '') => app.call('GET', `/shops/v2/overview${query}`, { key: secretKey })
 async function findings({ deps }: TestApp): Promise<string[]> {
   const found: string[] = []
-  for await (const { problems } of kpiFindings(deps.db.read)) found.push(...problems)
+  for await (const { problems } of checkKpis(deps.db.read)) found.push(...problems)
   return found
 }
 const left = ({ deps }: TestApp) => deps.db.read.rows<{ id: number }>(sql`select id from kpi_state order by id`)
@@ -68,7 +68,7 @@ test('dashboards are served while figures of shops are counted, and of these the
     if (counted.length === brokenOffAfter) app.deps.life.stopping = true
   }
   try {
-    const filling = fillKpis(app.deps)
+    const filling = backfillKpis(app.deps)
     expect([ok(await ask('dashboard/gmv')).body, ok(await ask('affiliate/top-products')).body]).toEqual(before)
     const refused = await overview(shop)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30'])
@@ -81,7 +81,7 @@ test('dashboards are served while figures of shops are counted, and of these the
     await shop.bought()
     expect(counted.length).toBe(brokenOffAfter)
     app.deps.life.stopping = false
-    await fillKpis(app.deps)
+    await backfillKpis(app.deps)
     // Each day once, from the last one back.
     expect(counted).toEqual([...new Set(counted)].sort((a, b) => b - a))
     expect(counted.length).toBe(daysSold / 10 + 1)
@@ -101,7 +101,7 @@ test('two processes count the past of shops at once, while others buy and an old
   await using app = await testApp()
   const shop = await oldGeneration(app)
   const foldAsBefore = () => app.deps.db.write((tx) => kpiStore.fold(tx, 1_000, async () => []), { isolation: 'locking' })
-  const filling = [fillKpis(app.deps), fillKpis(app.deps)]
+  const filling = [backfillKpis(app.deps), backfillKpis(app.deps)]
   for (let nth = 0; nth < 4; nth++) {
     await shop.bought()
     await foldKpis(app.deps)

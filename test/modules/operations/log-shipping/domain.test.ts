@@ -2,21 +2,21 @@
 import { expect, test } from 'bun:test'
 import {
   begunName,
-  continuedBy,
   generationName,
   pagesName,
+  parseShippedName,
   planRestore,
   removable,
-  type Shipped,
+  resumableGeneration,
+  type ShippedFile,
   segmentName,
-  shippedOf,
   snapshotName,
 } from '../../../../src/modules/operations/log-shipping/domain.ts'
 import { headAndRest, segmentHeadOf, withHead } from '../../../../src/modules/operations/log-shipping/file-headers.ts'
 
 const generationAt = (at: number) => generationName('0a1b2c3d', at, new Uint8Array([1, 2, 3, 4]))
 /** A generation that began at `at`: a segment each `10`, and snapshots at the ends of segments. */
-function shipped(at: number, segments: number, snapshots: readonly { first: number; last: number }[]): Shipped[] {
+function shipped(at: number, segments: number, snapshots: readonly { first: number; last: number }[]): ShippedFile[] {
   const generation = generationAt(at)
   const names = [begunName(generation)]
   for (let index = 0; index < segments; index++) names.push(segmentName({ generation, index, at: at + 10 * (index + 1) }))
@@ -24,20 +24,20 @@ function shipped(at: number, segments: number, snapshots: readonly { first: numb
     const begunAt = at + 10 * last + 5
     names.push(pagesName({ generation, begunAt }), snapshotName({ generation, first, last, at: at + 10 * (last + 1), begunAt }))
   }
-  return names.map((name) => shippedOf(name) as Shipped)
+  return names.map((name) => parseShippedName(name) as ShippedFile)
 }
 
 test('a name says what it stands for, and other names stand for nothing', () => {
   const generation = generationAt(1_000)
-  expect(shippedOf(segmentName({ generation, index: 41, at: 7 }))).toMatchObject({ kind: 'segment', generation, index: 41, at: 7 })
-  expect(shippedOf(snapshotName({ generation, first: 0, last: -1, at: 8, begunAt: 9 }))).toMatchObject({
+  expect(parseShippedName(segmentName({ generation, index: 41, at: 7 }))).toMatchObject({ kind: 'segment', generation, index: 41, at: 7 })
+  expect(parseShippedName(snapshotName({ generation, first: 0, last: -1, at: 8, begunAt: 9 }))).toMatchObject({
     first: 0,
     last: -1,
     at: 8,
     begunAt: 9,
   })
   for (const name of ['wal/x', 'wal/0a1b2c3d/begun', 'documents/segment-1-1', `${segmentName({ generation, index: 1, at: 1 })}.tmp`])
-    expect(shippedOf(name)).toBeUndefined()
+    expect(parseShippedName(name)).toBeUndefined()
 })
 
 test('the last snapshot that was good by then is taken, and every segment from its first to the last whose commits were made by then', () => {
@@ -71,7 +71,7 @@ test('a segment that is missing ends what can be had; a snapshot that needs it i
 
 test('of two segments that are counted alike, the later one goes on: a put of a process that was killed may arrive late', () => {
   const all = shipped(1_000, 5, [{ first: 0, last: 1 }])
-  const late = shippedOf(segmentName({ generation: generationAt(1_000), index: 3, at: 1_033 })) as Shipped
+  const late = parseShippedName(segmentName({ generation: generationAt(1_000), index: 3, at: 1_033 })) as ShippedFile
   const plan = planRestore([...all, late], 9_999)
   expect([plan?.missing, plan?.upTo, plan?.segments.map(({ at }) => at)]).toEqual([undefined, 1_050, [1_010, 1_020, 1_030, 1_040, 1_050]])
   expect(planRestore([...all, late], 1_035)?.upTo).toBe(1_033)
@@ -79,14 +79,14 @@ test('of two segments that are counted alike, the later one goes on: a put of a 
 
 test('a generation is gone on with that is the last, has a snapshot and lacks nothing', () => {
   const all = shipped(1_000, 3, [{ first: 0, last: 0 }])
-  expect(continuedBy(all)).toMatchObject({ snapshot: { first: 0 }, last: { index: 2 } })
+  expect(resumableGeneration(all)).toMatchObject({ snapshot: { first: 0 }, last: { index: 2 } })
   for (const others of [
     all.filter((one) => one.kind !== 'snapshot'),
     all.filter((one) => !(one.kind === 'segment' && one.index === 1)),
     [...all, ...shipped(5_000, 0, [])],
     [],
   ])
-    expect(continuedBy(others)).toBeUndefined()
+    expect(resumableGeneration(others)).toBeUndefined()
 })
 
 test('where shipping began anew, going back to before it has a snapshot says what is not there', () => {

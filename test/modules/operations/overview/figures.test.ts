@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import { fillKpis, foldKpis, kpiFindings, rebuildKpis } from '../../../../src/modules/operations/kpi/index.ts'
+import { backfillKpis, checkKpis, foldKpis, rebuildKpis } from '../../../../src/modules/operations/kpi/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { approved } from '../../../support/kyb.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
@@ -17,7 +17,7 @@ const figures = async ({ app, secretKey }: Pick<Selling, 'app' | 'secretKey'>) =
 }
 async function findings({ deps }: TestApp): Promise<string[]> {
   const found: string[] = []
-  for await (const { problems } of kpiFindings(deps.db.read)) found.push(...problems)
+  for await (const { problems } of checkKpis(deps.db.read)) found.push(...problems)
   return found
 }
 
@@ -41,7 +41,7 @@ async function busyShop(app: TestApp): Promise<Selling> {
 test('they are the same before a fold, between two, after it, and counted anew from nothing', async () => {
   await using app = await testApp()
   // Before that nothing is found of what was never counted.
-  await fillKpis(app.deps)
+  await backfillKpis(app.deps)
   const shop = await busyShop(app)
   const other = await busyShop(app)
   const before = await figures(shop)
@@ -58,7 +58,7 @@ test('they are the same before a fold, between two, after it, and counted anew f
 
   const others = await figures(other)
   for (const table of ['kpi_days', 'kpi_deltas', 'kpi_state']) await app.deps.db.write((tx) => tx.rows(sql.raw(`delete from ${table}`)))
-  await fillKpis(app.deps)
+  await backfillKpis(app.deps)
   expect([await figures(shop), await figures(other)]).toEqual([after, others])
   await foldKpis(app.deps)
   expect([await figures(shop), await figures(other)]).toEqual([after, others])
@@ -68,7 +68,7 @@ test('they are the same before a fold, between two, after it, and counted anew f
 test('a figure that was changed by hand is found, and mended by the night', async () => {
   await using app = await testApp()
   // Before that nothing is found of what was never counted.
-  await fillKpis(app.deps)
+  await backfillKpis(app.deps)
   const shop = await busyShop(app)
   const before = await figures(shop)
   await foldKpis(app.deps)
@@ -84,7 +84,7 @@ test('a figure that was changed by hand is found, and mended by the night', asyn
 test('what was sold in test is in none of the figures of a shop that has gone live, nor in what is found', async () => {
   await using app = await testApp()
   // Before that nothing is found of what was never counted.
-  await fillKpis(app.deps)
+  await backfillKpis(app.deps)
   const shop = await busyShop(app)
   const { order } = ok(await shop.checkout(await shop.cart())).body
   const { email, password } = shop

@@ -2,26 +2,26 @@ import { describe, expect, test } from 'bun:test'
 import { schemaUids } from '../../../../src/lib/eas.ts'
 import {
   type Attestation,
-  applied,
   type Backfill,
   blocksMax,
   Contradiction,
-  type KnownLog,
-  nextOfBackfills,
-  type Reach,
-  reachAfter,
-  reachAfterRefusal,
-  reachAtFirst,
+  changesOfLogs,
+  initialRangeSize,
+  nextBackfillRange,
+  nextRangeSize,
+  type RangeSize,
+  rangeSizeAfterRefusal,
+  type TimedLog,
 } from '../../../../src/modules/trust/attestation/domain.ts'
 
-const quiet = { logs: 0, bytes: 1_000, ms: 10, isWanted: false }
+const quiet = { logs: 0, bytes: 1_000, ms: 10, isContended: false }
 
 describe('how many blocks are read at once', () => {
   test('the range grows by half while answers are small and quick, to a bound', () => {
     const sizes: number[] = []
-    let reach = reachAtFirst
+    let reach = initialRangeSize
     for (let nth = 0; nth < 9; nth++) {
-      reach = reachAfter(reach, { ...quiet, blocks: reach.blocks })
+      reach = nextRangeSize(reach, { ...quiet, blocks: reach.blocks })
       sizes.push(reach.blocks)
     }
     expect(sizes.slice(0, 3)).toEqual([1_500, 2_250, 3_375])
@@ -29,32 +29,32 @@ describe('how many blocks are read at once', () => {
   })
 
   test('the range shrinks where answers are large, at once where others wait, and stays where they are slow or were cut short', () => {
-    const reach: Reach = { blocks: 1_000, ceiling: blocksMax, isSaid: false }
-    expect(reachAfter(reach, { ...quiet, blocks: 1_000, logs: 100_000 }).blocks).toBe(500)
-    expect(reachAfter(reach, { ...quiet, blocks: 1_000, logs: 8_000, isWanted: true }).blocks).toBe(100)
-    expect(reachAfter(reach, { ...quiet, blocks: 1_000, bytes: 12 * 1024 * 1024 }).blocks).toBeLessThan(1_000)
-    expect(reachAfter(reach, { ...quiet, blocks: 1_000, ms: 30_000 }).blocks).toBe(1_000)
-    expect(reachAfter(reach, { ...quiet, blocks: 3 }).blocks).toBe(1_000)
-    expect(reachAfter({ ...reach, blocks: 1 }, { ...quiet, blocks: 1, logs: 1_000_000 }).blocks).toBe(1)
+    const reach: RangeSize = { blocks: 1_000, ceiling: blocksMax, isStatedByNode: false }
+    expect(nextRangeSize(reach, { ...quiet, blocks: 1_000, logs: 100_000 }).blocks).toBe(500)
+    expect(nextRangeSize(reach, { ...quiet, blocks: 1_000, logs: 8_000, isContended: true }).blocks).toBe(100)
+    expect(nextRangeSize(reach, { ...quiet, blocks: 1_000, bytes: 12 * 1024 * 1024 }).blocks).toBeLessThan(1_000)
+    expect(nextRangeSize(reach, { ...quiet, blocks: 1_000, ms: 30_000 }).blocks).toBe(1_000)
+    expect(nextRangeSize(reach, { ...quiet, blocks: 3 }).blocks).toBe(1_000)
+    expect(nextRangeSize({ ...reach, blocks: 1 }, { ...quiet, blocks: 1, logs: 1_000_000 }).blocks).toBe(1)
   })
 
   test('a refusal makes it what the node says, and it stays so; without a word it is halved, and grows back slowly', () => {
-    const said = reachAfterRefusal(5_000, 800)
-    expect(said).toEqual({ blocks: 800, ceiling: 800, isSaid: true })
-    expect(reachAfter(said, { ...quiet, blocks: 800 }).blocks).toBe(800)
-    let reach = reachAfterRefusal(4_000, undefined)
+    const said = rangeSizeAfterRefusal(5_000, 800)
+    expect(said).toEqual({ blocks: 800, ceiling: 800, isStatedByNode: true })
+    expect(nextRangeSize(said, { ...quiet, blocks: 800 }).blocks).toBe(800)
+    let reach = rangeSizeAfterRefusal(4_000, undefined)
     expect(reach.blocks).toBe(2_000)
-    reach = reachAfter(reach, { ...quiet, blocks: 2_000 })
+    reach = nextRangeSize(reach, { ...quiet, blocks: 2_000 })
     expect(reach.blocks).toBe(3_000)
-    for (let nth = 0; nth < 10; nth++) reach = reachAfter(reach, { ...quiet, blocks: reach.blocks })
+    for (let nth = 0; nth < 10; nth++) reach = nextRangeSize(reach, { ...quiet, blocks: reach.blocks })
     expect(reach.blocks).toBeLessThan(4_000)
-    expect(reachAfterRefusal(2, 7).blocks).toBe(1)
+    expect(rangeSizeAfterRefusal(2, 7).blocks).toBe(1)
   })
 })
 
 const attester = `0x${'ab'.repeat(20)}`
 const uid = `0x${'01'.repeat(32)}`
-const log = (more: Partial<KnownLog> = {}): KnownLog => ({
+const log = (more: Partial<TimedLog> = {}): TimedLog => ({
   kind: 'ATTESTED',
   uid,
   schemaUid: schemaUids.A,
@@ -82,35 +82,41 @@ const there = (attestation: Attestation) => new Map([[uid, attestation]])
 
 describe('what logs make of what is there', () => {
   test('one that is new is counted where it is granted at its time', () => {
-    expect(applied(1, [log()], none, none, registry)).toEqual({ inserted: [row], changed: [], keptAside: [], found: [], deltas: { A: 1 } })
-    expect(applied(1, [log({ blockAt: 9_000 })], none, none, registry).deltas).toEqual({})
+    expect(changesOfLogs(1, [log()], none, none, registry)).toEqual({
+      inserted: [row],
+      changed: [],
+      pendingRevocations: [],
+      resolvedRevocations: [],
+      deltas: { A: 1 },
+    })
+    expect(changesOfLogs(1, [log({ blockAt: 9_000 })], none, none, registry).deltas).toEqual({})
   })
 
   test('the same again is nothing, and in another block it moves', () => {
-    expect(applied(1, [log()], there(row), none, registry)).toMatchObject({ inserted: [], changed: [], deltas: {} })
-    const moved = applied(1, [log({ blockNumber: 9, blockAt: 9_500 })], there(row), none, registry)
+    expect(changesOfLogs(1, [log()], there(row), none, registry)).toMatchObject({ inserted: [], changed: [], deltas: {} })
+    const moved = changesOfLogs(1, [log({ blockNumber: 9, blockAt: 9_500 })], there(row), none, registry)
     expect(moved).toMatchObject({ changed: [{ blockNumber: 9, isCounted: false }], deltas: { A: -1 } })
   })
 
   test('a revocation takes one away, whether it came before, with, or after', () => {
     const revoked = log({ kind: 'REVOKED', blockNumber: 8, blockAt: 8_000 })
-    expect(applied(1, [revoked], there(row), none, registry)).toMatchObject({
+    expect(changesOfLogs(1, [revoked], there(row), none, registry)).toMatchObject({
       changed: [{ revokedBlock: 8, isCounted: false }],
       deltas: { A: -1 },
     })
-    expect(applied(1, [revoked, log()], none, none, registry)).toMatchObject({ inserted: [{ revokedBlock: 8 }], deltas: {} })
-    const aside = applied(1, [revoked], none, none, registry)
+    expect(changesOfLogs(1, [revoked, log()], none, none, registry)).toMatchObject({ inserted: [{ revokedBlock: 8 }], deltas: {} })
+    const aside = changesOfLogs(1, [revoked], none, none, registry)
     expect(aside).toMatchObject({ inserted: [], keptAside: [{ chainId: 1, uid, attester, blockNumber: 8 }] })
-    const kept = new Map(aside.keptAside.map((one) => [one.uid, one]))
-    expect(applied(1, [log()], none, kept, registry)).toMatchObject({ inserted: [{ revokedBlock: 8 }], found: [uid], deltas: {} })
+    const kept = new Map(aside.pendingRevocations.map((one) => [one.uid, one]))
+    expect(changesOfLogs(1, [log()], none, kept, registry)).toMatchObject({ inserted: [{ revokedBlock: 8 }], found: [uid], deltas: {} })
   })
 
   test('what cannot be so is refused', () => {
     const other = `0x${'cd'.repeat(20)}`
-    expect(() => applied(1, [log({ kind: 'REVOKED', attester: other })], there(row), none, registry)).toThrow(Contradiction)
-    expect(() => applied(1, [log({ attester: other })], there(row), none, registry)).toThrow(Contradiction)
-    expect(() => applied(1, [log({ schemaUid: schemaUids.B })], there(row), none, registry)).toThrow(Contradiction)
-    expect(() => applied(1, [log({ schemaUid: uid })], none, none, registry)).toThrow(Contradiction)
+    expect(() => changesOfLogs(1, [log({ kind: 'REVOKED', attester: other })], there(row), none, registry)).toThrow(Contradiction)
+    expect(() => changesOfLogs(1, [log({ attester: other })], there(row), none, registry)).toThrow(Contradiction)
+    expect(() => changesOfLogs(1, [log({ schemaUid: schemaUids.B })], there(row), none, registry)).toThrow(Contradiction)
+    expect(() => changesOfLogs(1, [log({ schemaUid: uid })], none, none, registry)).toThrow(Contradiction)
   })
 })
 
@@ -118,8 +124,8 @@ test('backfills that have come equally far go on together, to where one ends or 
   const backfill = (id: string, readTo: number, lastBlock: number) =>
     ({ id, readTo, lastBlock }) as Backfill & { readTo: number; lastBlock: number }
   const [a, b, c] = [backfill('a', 10, 100), backfill('b', 10, 50), backfill('c', 30, 100)]
-  expect(nextOfBackfills([], 1_000)).toBeUndefined()
-  expect(nextOfBackfills([a, b, c], 1_000)).toEqual({ group: [a, b], from: 11, to: 30 })
-  expect(nextOfBackfills([a, b], 1_000)).toEqual({ group: [a, b], from: 11, to: 50 })
-  expect(nextOfBackfills([a, b], 5)).toEqual({ group: [a, b], from: 11, to: 15 })
+  expect(nextBackfillRange([], 1_000)).toBeUndefined()
+  expect(nextBackfillRange([a, b, c], 1_000)).toEqual({ group: [a, b], from: 11, to: 30 })
+  expect(nextBackfillRange([a, b], 1_000)).toEqual({ group: [a, b], from: 11, to: 50 })
+  expect(nextBackfillRange([a, b], 5)).toEqual({ group: [a, b], from: 11, to: 15 })
 })

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { attestations, attestedRepayments } from '../../../../db/schema/trust.ts'
 import { encodeStatement, refOf } from '../../../../src/clients/chain/eas.ts'
 import { beginRescans, recordAttestedRepayments, resync } from '../../../../src/modules/trust/attestation/index.ts'
-import { trustFindings } from '../../../../src/modules/trust/fabric/index.ts'
+import { checkTrustFabric } from '../../../../src/modules/trust/fabric/index.ts'
 import { describeChain } from '../../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../../support/chain/eas.ts'
 import { faults, startProxy } from '../../../support/chain/proxy.ts'
@@ -114,7 +114,7 @@ describeChain('repayments that lenders attest', () => {
     const rows = (await souk.deps.db.read.select().from(attestedRepayments)).filter(({ repaymentId }) => repaymentId !== null)
     expect(rows).toHaveLength(2)
     const problems = async () => {
-      const findings = await Array.fromAsync(trustFindings(souk.deps.db))
+      const findings = await Array.fromAsync(checkTrustFabric(souk.deps.db))
       return findings.flatMap((finding) => (finding.subject === 'attested repayments' ? finding.problems : []))
     }
     expect(await problems()).toEqual([])

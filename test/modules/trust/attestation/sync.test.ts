@@ -114,7 +114,7 @@ describeChain('the sync of attestations', () => {
       const after = await souk.sync(chain.chainId)
       if (error === null) expect([name, after.lastError]).toEqual([name, null])
       else {
-        expect([name, first.kind, after.countedTo]).toEqual([name, 'AGAIN', before?.countedTo ?? after.startBlock - 1])
+        expect([name, first.kind, after.countedTo]).toEqual([name, 'RETRY', before?.countedTo ?? after.startBlock - 1])
         expect([name, after.lastError]).toEqual([name, expect.stringContaining(error)])
         expect(after.lastError).toStartWith(proxy.host)
         expect(after.lastError).not.toContain('key-nobody')
@@ -162,7 +162,7 @@ describeChain('the sync of attestations', () => {
       const asked = proxy.batches.length
       proxy.spoil(faults.limited(said))
       const now = clock.now()
-      expect((await souk.step()).kind).toBe('AGAIN')
+      expect((await souk.step()).kind).toBe('RETRY')
       const step = await souk.step()
       if (step.kind !== 'WAITING') throw new Error(`it does not wait, but ${step.kind}`)
       waits.push(step.until - now)
@@ -198,7 +198,7 @@ describeChain('the sync of attestations', () => {
       calls.some(({ method }) => method === 'eth_getLogs') ? faults.lagging(countedTo + 1)(calls, forward) : forward(),
     )
     quick.always(faults.badGateway())
-    expect((await souk.step()).kind).toBe('AGAIN')
+    expect((await souk.step()).kind).toBe('RETRY')
     expect((await souk.sync(chain.chainId)).countedTo).toBe(countedTo)
     expect((await souk.sync(chain.chainId)).lastError).toContain('does not have the blocks yet')
     quick.forget()
@@ -221,7 +221,7 @@ describeChain('the sync of attestations', () => {
     await chain.revoke([made])
     await oneOfEach(chain)
     await chain.mine(4)
-    expect((await souk.step()).kind).toBe('AGAIN')
+    expect((await souk.step()).kind).toBe('RETRY')
     const after = await souk.sync(chain.chainId)
     expect(after.countedTo).toBe(before.countedTo)
     expect(after.lastError).toBe(`${lying.host}: it left out logs of block ${before.countedTo + 4}, which its header shows`)
@@ -266,7 +266,7 @@ describeChain('the sync of attestations', () => {
     const logsAsked = (calls: readonly RpcCall[]) => calls.some(({ method }) => method === 'eth_getLogs')
     let left = 1
     proxy.always((calls, forward) => (logsAsked(calls) && left-- > 0 ? faults.noLogs()(calls, forward) : forward()))
-    expect((await souk.step()).kind).toBe('AGAIN')
+    expect((await souk.step()).kind).toBe('RETRY')
     expect((await souk.sync(chain.chainId)).lastError).toContain('it left out logs')
     await souk.run()
     await souk.expectTruth(chain)
@@ -314,7 +314,7 @@ describeChain('the sync of attestations', () => {
     const ranges = steps.flatMap((step) => (step.kind === 'READ' ? [step.to - step.from + 1] : []))
     expect(Math.max(...ranges)).toBeLessThanOrEqual(most)
     expect((await souk.sync(chain.chainId)).lastError).toBeNull()
-    if (message.includes('limited to')) expect(steps.filter(({ kind }) => kind === 'AGAIN')).toHaveLength(1)
+    if (message.includes('limited to')) expect(steps.filter(({ kind }) => kind === 'RETRY')).toHaveLength(1)
     await souk.expectTruth(chain)
   })
 
@@ -421,7 +421,7 @@ describeChain('the sync of attestations', () => {
     await reached
     // As when the process stops.
     souk.deps.stopChains()
-    expect((await reading).kind).toBe('AGAIN')
+    expect((await reading).kind).toBe('RETRY')
     release()
     expect((await souk.sync(chain.chainId)).countedTo).toBe(chain.startBlock - 1)
     expect(await souk.rows(chain.chainId)).toEqual([])

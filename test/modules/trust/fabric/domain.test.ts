@@ -3,15 +3,15 @@ import fc from 'fast-check'
 import { type SchemaName, schemaNames } from '../../../../src/lib/eas.ts'
 import {
   activeTimesOf,
-  always,
+  alwaysActive,
   attestersOf,
   covers,
   firstDifference,
   grantsOf,
-  type HeldWallet,
   isCounted,
   isGranted,
-  merged,
+  mergePeriods,
+  type OwnedWallet,
   type Owner,
   overlap,
   registryHash,
@@ -32,11 +32,11 @@ const schema = fc.constantFrom<SchemaName>(...schemaNames)
 
 const wasActive = (entries: readonly { status: string; at: number }[], at: number) =>
   entries.findLast((entry) => entry.at <= at)?.status === 'ACTIVE'
-const held = ({ address, owner, period, history }: typeof wallet extends fc.Arbitrary<infer Wallet> ? Wallet : never): HeldWallet => ({
+const held = ({ address, owner, period, history }: typeof wallet extends fc.Arbitrary<infer Wallet> ? Wallet : never): OwnedWallet => ({
   address,
   owner,
   ...period,
-  activeTimes: owner === 'PLATFORM' ? always : activeTimesOf(history),
+  activeTimes: owner === 'PLATFORM' ? alwaysActive : activeTimesOf(history),
 })
 
 test('somebody is active exactly at the moments at which the last entry not after them says so, also where a clock stepped back', () => {
@@ -51,7 +51,7 @@ test('somebody is active exactly at the moments at which the last entry not afte
 test('periods are the same up to their first difference, and are not there', () => {
   fc.assert(
     fc.property(fc.array(period), fc.array(period), (some, others) => {
-      const [one, other] = [merged(some), merged(others)]
+      const [one, other] = [mergePeriods(some), mergePeriods(others)]
       const isIn = (all: typeof one, at: number) => all.some((each) => covers(each, at))
       expect(firstDifference(one, other)).toBe(moments.find((at) => isIn(one, at) !== isIn(other, at)))
     }),
@@ -61,7 +61,7 @@ test('periods are the same up to their first difference, and are not there', () 
 test('merged periods cover the same moments, in their order, and none touches the next', () => {
   fc.assert(
     fc.property(fc.array(period), (periods) => {
-      const joined = merged(periods)
+      const joined = mergePeriods(periods)
       for (const at of moments) {
         expect(joined.filter((one) => covers(one, at)).length).toBe(periods.some((one) => covers(one, at)) ? 1 : 0)
       }
@@ -116,7 +116,7 @@ test('an address is granted a schema exactly while one of its wallets covers the
 test('a wallet that goes from one owner to the next without a gap is one grant', () => {
   const wallets = [
     { address: '0xaa', owner: 'LENDER', fromAt: 0, toAt: 10, activeTimes: [{ fromAt: 0, toAt: null }] },
-    { address: '0xaa', owner: 'PLATFORM', fromAt: 10, toAt: null, activeTimes: always },
+    { address: '0xaa', owner: 'PLATFORM', fromAt: 10, toAt: null, activeTimes: alwaysActive },
   ] as const
   expect(grantsOf(wallets)).toEqual([
     { address: '0xaa', schema: 'A', fromAt: 10, toAt: null },

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { attestations, chainSyncs } from '../../../../db/schema/trust.ts'
 import { schemaUids } from '../../../../src/lib/eas.ts'
 import { registryHash } from '../../../../src/modules/trust/fabric/domain.ts'
-import { addCounts, allGrants, rule } from '../../../../src/modules/trust/fabric/index.ts'
+import { addCounts, allGrants, countingRule } from '../../../../src/modules/trust/fabric/index.ts'
 import { startOfTime, testApp } from '../../../support/app.ts'
 import { bothWays } from '../../../support/cached-and-routed.ts'
 import { testDatabase } from '../../../support/database.ts'
@@ -126,7 +126,7 @@ test('the proof says of each chain what is counted up to which block, and the ha
       },
       { chainId: 10, contract: expect.stringMatching(/^0x0{34}abcdf0$/i), schemas: schemaUids, countedTo: null },
     ],
-    rule,
+    rule: countingRule,
   })
   for (let nth = 0; nth < 3; nth++) {
     ok(await app.call('POST', '/admin/platform-wallets', { token, body: { address: walletOf(nth) } }), 201)

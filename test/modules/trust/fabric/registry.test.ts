@@ -8,7 +8,7 @@ import { AppError } from '../../../../src/core/errors.ts'
 import { schemaNames } from '../../../../src/lib/eas.ts'
 import { changeLender, createLender } from '../../../../src/modules/lending/lender/index.ts'
 import { attestersOf } from '../../../../src/modules/trust/fabric/domain.ts'
-import { changePlatformWallet, createPlatformWallet, trustFindings } from '../../../../src/modules/trust/fabric/index.ts'
+import { changePlatformWallet, checkTrustFabric, createPlatformWallet } from '../../../../src/modules/trust/fabric/index.ts'
 import { changeProvider, createProvider } from '../../../../src/modules/trust/service-provider/index.ts'
 import { startOfTime, type TestApp, testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -94,7 +94,7 @@ const kept = async ({ deps }: TestApp) =>
   )
 async function problemsOf({ deps }: TestApp): Promise<string[]> {
   const problems: string[] = []
-  for await (const finding of trustFindings(deps.db)) problems.push(...finding.problems)
+  for await (const finding of checkTrustFabric(deps.db)) problems.push(...finding.problems)
   return problems
 }
 /** Every address is known from before, since attestations of it are here; and each of them counts for nobody. */

@@ -1,7 +1,7 @@
 /** Versions of lenders' methodologies, and what anybody may read of both. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { auditLog } from '../../../../db/schema/people.ts'
-import { wrongInUrl } from '../../../../src/modules/trust/methodology/domain.ts'
+import { urlProblem } from '../../../../src/modules/trust/methodology/domain.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { lenderIn } from '../../../support/repayments.ts'
 import { ok } from '../../../support/selling.ts'
@@ -156,7 +156,7 @@ test('the address of a document is refused by the part of it that is wrong', () 
     ],
   }
   for (const [what, addresses] of Object.entries(wrong))
-    for (const address of addresses) expect([address, wrongInUrl(address)]).toEqual([address, expect.stringContaining(what)])
+    for (const address of addresses) expect([address, urlProblem(address)]).toEqual([address, expect.stringContaining(what)])
   for (const address of [
     'HTTPS://x.example',
     'https://x.example:8443/a?b=@#c:d',
@@ -164,5 +164,5 @@ test('the address of a document is refused by the part of it that is wrong', () 
     'https://xn--x-9ga.example/%C3%A9',
     'https://127.0.0.1',
   ])
-    expect([address, wrongInUrl(address)]).toEqual([address, undefined])
+    expect([address, urlProblem(address)]).toEqual([address, undefined])
 })

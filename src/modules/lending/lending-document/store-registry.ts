@@ -1,10 +1,11 @@
 /**
- * Whether the stores at hand are those that the documents of the database lie in. Two processes with a directory each would take documents
- * that the other does not find: each store has a mark, a file of random name, which the database knows.
+ * Checks that the configured stores are those of this database. Processes with different directories would not find
+ * each other's documents.
+ * Each store holds a mark, a file with a random name that the database knows.
  */
 import { type DocumentStore, documentName, isOfPictures } from '../../../core/documents.ts'
 import { AppError, OperatorError } from '../../../core/errors.ts'
-import { isSilent } from './copy-documents.ts'
+import { isStoreUnavailable } from './copy-documents.ts'
 import type { LendingDocumentDeps } from './providers.ts'
 import type { StoreVerdict } from './store.ts'
 
@@ -12,11 +13,11 @@ type Kind = DocumentStore['kind']
 type StoresDeps = Pick<LendingDocumentDeps, 'lendingDocumentStore' | 'documentStores'>
 type WatchDeps = StoresDeps & Pick<LendingDocumentDeps, 'storeVerdicts' | 'db' | 'clock' | 'config' | 'log' | 'randomBytes'>
 
-/** A store that does not answer at the start of a server is looked at again while it serves. */
+/** A store that does not respond within this time is checked again later. */
 const startWaitsMs = 3_000
 const retryAfterSeconds = 5
 
-/** What is to be done where a store is another one: of `souk check`, and of a start that is refused. */
+/** Explains what to do about another store, for `souk check` and for a refused start. */
 export function otherStoreText(kind: Kind, mark: string, { dataDir }: { readonly dataDir: string }): string {
   const [what, folder, settings] = isOfPictures(kind) ? ['pictures', 'media', 'MEDIA'] : ['documents', 'documents', 'DOCUMENTS']
   return kind === 'FILES' || kind === 'MEDIA_FILES'
@@ -24,13 +25,16 @@ export function otherStoreText(kind: Kind, mark: string, { dataDir }: { readonly
     : `The ${what} of this database are not in the bucket and under the prefix of the settings (${settings}_S3_…), where there is no object ${mark}. If you moved the ${what}, move all that is under the prefix; if they are there and that object alone is not, make it, empty`
 }
 
-/** The mark by which the database knows another store of this kind; undefined where it is this one, or none was ever used. Writes nothing. */
-export async function otherThan({ lendingDocumentStore }: StoresDeps, store: DocumentStore): Promise<string | undefined> {
+/**
+ * Returns the mark that the database expects and this store lacks; undefined if the store is right or none was used
+ * yet. Writes nothing.
+ */
+export async function foreignMarkOf({ lendingDocumentStore }: StoresDeps, store: DocumentStore): Promise<string | undefined> {
   const mark = await lendingDocumentStore.markOf(store.kind)
   return mark !== undefined && !(await store.get(mark)) ? mark : undefined
 }
 
-/** The stores that matter: where documents are put, where lending is on, and where some are; of pictures, once there are any. */
+/** Returns the stores to check: that of new documents if lending is on, and those that hold documents or pictures. */
 async function storesInUse({ lendingDocumentStore, documentStores: { current, of }, config }: WatchDeps): Promise<DocumentStore[]> {
   const holding: DocumentStore[] = []
   const documents = config.lendingPlatformEnabled ? (['FILES', 'S3'] as const) : []
@@ -41,16 +45,16 @@ async function storesInUse({ lendingDocumentStore, documentStores: { current, of
   return holding
 }
 
-/** Puts a mark into a store that the database knows none of, and lets the database know it. Another process may have been first. */
-async function register(deps: WatchDeps, store: DocumentStore): Promise<void> {
+/** Marks a store that is the first of its kind. If another process was first, its mark stays. */
+async function registerStore(deps: WatchDeps, store: DocumentStore): Promise<void> {
   const mark = documentName(deps.randomBytes)
-  await store.put(mark, nothing())
+  await store.put(mark, emptyFile())
   await deps.db.write((tx) => deps.lendingDocumentStore.register(tx, { kind: store.kind, mark, registeredAt: deps.clock.now() }))
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+async function* emptyFile(): AsyncGenerator<Uint8Array> {}
 
-async function look(deps: WatchDeps, store: DocumentStore): Promise<string | undefined> {
+async function checkStore(deps: WatchDeps, store: DocumentStore): Promise<string | undefined> {
   const { kind } = store
   const note = (verdict: StoreVerdict) => {
     const before = deps.storeVerdicts.get(kind)
@@ -58,65 +62,68 @@ async function look(deps: WatchDeps, store: DocumentStore): Promise<string | und
     return verdict !== before
   }
   try {
-    if ((await deps.lendingDocumentStore.markOf(kind)) === undefined) await register(deps, store)
-    const mark = await otherThan(deps, store)
+    if ((await deps.lendingDocumentStore.markOf(kind)) === undefined) await registerStore(deps, store)
+    const mark = await foreignMarkOf(deps, store)
     if (note(mark === undefined ? 'OWN' : 'OTHER') && mark !== undefined)
       deps.log.error('documents.other_store', { kind, advice: otherStoreText(kind, mark, deps.config) })
     return mark === undefined ? undefined : otherStoreText(kind, mark, deps.config)
   } catch (error) {
-    if (!isSilent(error)) throw error
+    if (!isStoreUnavailable(error)) throw error
     note('SILENT')
     return undefined
   }
 }
 
-/** Looks at the stores in use, and registers one that is the first of its kind. @returns what is wrong with them, in words */
-async function lookAtAll(deps: WatchDeps): Promise<string[]> {
-  const found: string[] = []
+/**
+ * Checks the stores in use and registers the first of each kind.
+ * @returns the problems
+ */
+async function checkAllStores(deps: WatchDeps): Promise<string[]> {
+  const problems: string[] = []
   for (const store of await storesInUse(deps)) {
-    const wrong = await look(deps, store)
-    if (wrong !== undefined) found.push(wrong)
+    const wrong = await checkStore(deps, store)
+    if (wrong !== undefined) problems.push(wrong)
   }
-  return found
+  return problems
 }
 
 /**
- * Of a server that starts. A store that is silent does not hold it up.
- * @throws OperatorError for stores that are not those of the database, saying what to do
+ * Checks the stores at the start of a server. A store that does not respond does not delay the start.
+ * @throws OperatorError for stores of another database, with what to do
  */
 export async function confirmDocumentStores(deps: WatchDeps & Pick<LendingDocumentDeps, 'sleep'>): Promise<void> {
-  const looking = lookAtAll(deps)
-  looking.catch((error: unknown) => deps.log.warn('documents.not_looked_at', { error }))
+  const check = checkAllStores(deps)
+  check.catch((error: unknown) => deps.log.warn('documents.not_looked_at', { error }))
   const isFar = deps.documentStores.of('S3') !== undefined || deps.documentStores.of('MEDIA_S3') !== undefined
-  const [other] = await (isFar ? Promise.race([looking, deps.sleep(startWaitsMs).then((): string[] => [])]) : looking)
-  if (other !== undefined) throw new OperatorError(other)
+  const [problem] = await (isFar ? Promise.race([check, deps.sleep(startWaitsMs).then((): string[] => [])]) : check)
+  if (problem !== undefined) throw new OperatorError(problem)
 }
 
-/** Of a server that serves: a directory that is there no more is noticed, and a bucket that was silent is asked again. */
+/** Checks the stores of a running server again: directories always, buckets until they respond. */
 export async function watchDocumentStores(deps: WatchDeps): Promise<void> {
   const documents = deps.config.lendingPlatformEnabled ? [deps.documentStores.current.kind] : []
   for (const kind of new Set([...documents, ...deps.storeVerdicts.keys()])) {
     const store = deps.documentStores.of(kind)
     const isNear = kind === 'FILES' || kind === 'MEDIA_FILES'
-    if (store && (isNear || deps.storeVerdicts.get(kind) !== 'OWN')) await look(deps, store)
+    if (store && (isNear || deps.storeVerdicts.get(kind) !== 'OWN')) await checkStore(deps, store)
   }
 }
 
-/** Looks that are under way, by the verdicts of their process: of many who come first at once, one marks the store. */
-const looking = new WeakMap<WatchDeps['storeVerdicts'], Promise<unknown>>()
+/** Running checks by the verdicts of their process, so that concurrent first pictures mark the store once. */
+const runningChecks = new WeakMap<WatchDeps['storeVerdicts'], Promise<unknown>>()
 
-/** Before a picture is put: the first one marks the store, and one that was silent, or another one, is looked at again. */
+/** Checks the picture store before a picture is stored, unless the last check succeeded. */
 export async function watchPictureStore(deps: WatchDeps): Promise<void> {
   const { storeVerdicts: verdicts } = deps
   const store = deps.documentStores.pictures
   if (verdicts.get(store.kind) === 'OWN') return
-  const under = looking.get(verdicts) ?? look(deps, store).finally(() => looking.delete(verdicts))
-  looking.set(verdicts, under)
-  await under
+  const running = runningChecks.get(verdicts) ?? checkStore(deps, store).finally(() => runningChecks.delete(verdicts))
+  runningChecks.set(verdicts, running)
+  await running
 }
 
-/** @throws AppError UNAVAILABLE where the documents of the database are known to be elsewhere */
-export function assertOwn({ storeVerdicts }: Pick<LendingDocumentDeps, 'storeVerdicts'>, kind: Kind): void {
+/** @throws AppError UNAVAILABLE if the store belongs to another database */
+export function assertStoreIsOwn({ storeVerdicts }: Pick<LendingDocumentDeps, 'storeVerdicts'>, kind: Kind): void {
   if (storeVerdicts.get(kind) === 'OTHER')
     throw new AppError(
       'UNAVAILABLE',

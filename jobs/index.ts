@@ -1,6 +1,6 @@
-/** What each job of the table does, and croner wiring: which there are and when they run is in src/core/job-table.ts. */
+/** What each job of the table does, and croner wiring: which there are and when they run is in src/lib/job-table.ts. */
 import { Cron } from 'croner'
-import { type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../src/core/job-table.ts'
+import { type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../src/lib/job-table.ts'
 import { heartbeatPattern, type RunOutcome } from '../src/modules/operations/job/index.ts'
 import type { AppDeps } from '../src/providers.ts'
 import { approveCommissions } from './approve-commissions.ts'

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundleConsole } from './clients/console/bundle.ts'
-import { packed, packFile } from './clients/console/files.ts'
+import { packFile, packFiles } from './clients/console/files.ts'
 
 const root = join(import.meta.dir, '..')
 
@@ -34,7 +34,7 @@ export const entries = [
  */
 export async function packConsole(folder: string): Promise<string> {
   const file = join(folder, packFile)
-  writeFileSync(file, packed(await bundleConsole(undefined, { effort: 'all' })))
+  writeFileSync(file, packFiles(await bundleConsole(undefined, { effort: 'all' })))
   return file
 }
 

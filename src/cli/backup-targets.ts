@@ -8,6 +8,7 @@ import { newTemporary } from '../../db/temporary-files.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { loadSecrets } from '../keys.ts'
+import { bytesText } from '../lib/progress.ts'
 import { SealBroken } from '../lib/sealed-stream.ts'
 import { documentStores } from '../modules/lending/lending-document/index.ts'
 import {
@@ -31,7 +32,7 @@ import { embeddedFile, inspectFile } from './database-file.ts'
 import { lookingAtAll, tellLooked } from './documents.ts'
 import { explain } from './failure.ts'
 import { onInterruption } from './interruption.ts'
-import { bytesText, createProgress } from './progress.ts'
+import { createProgress } from './progress.ts'
 import { askSecret } from './prompt.ts'
 
 const stream = process.stderr

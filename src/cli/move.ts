@@ -11,6 +11,7 @@ import type { Config } from '../config.ts'
 import { isOfPictures } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
+import type { Progress } from '../lib/progress.ts'
 import { searchWords } from '../modules/catalog/products/domain.ts'
 import { type CopyResult, emptyCopyResult, type NamedFile } from '../modules/lending/lending-document/index.ts'
 import type { Input } from './command.ts'
@@ -19,7 +20,7 @@ import { documentsIntoBucket, namedFiles } from './documents.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { forgetMoved, isMoved, noteMoved } from './moved-instance.ts'
-import { createProgress, type Progress } from './progress.ts'
+import { createProgress } from './progress.ts'
 
 /** All is there, but for documents that were not to be had. */
 const incompleteStatus = 1

@@ -1,4 +1,4 @@
-/** Which country an address is in, as a file of the operator's says (MaxMind's format, which others write too). */
+/** Looks up the country of an address in a file of the operator (MaxMind format). */
 import { readFileSync, statSync } from 'node:fs'
 import { Reader } from 'mmdb-lib'
 import { OperatorError } from '../core/errors.ts'
@@ -6,15 +6,15 @@ import { countryIn } from '../core/operator-guard.ts'
 import type { Log } from '../lib/log.ts'
 import { addressOf } from '../lib/networks.ts'
 
-/** A file may have been replaced: looked at this often, when somebody asks. */
-const lookAgainMs = 10_000
+/** How often a replaced file is detected, on use. */
+const recheckMs = 10_000
 const fileBytesMax = 512 * 1024 * 1024
 const ipv6 = 6
 
-/** MaxMind and DB-IP say `country.iso_code`, IPinfo `country_code` or, in older files, the two letters as `country`. */
-type Place = { country?: unknown; country_code?: unknown }
+/** MaxMind and DB-IP use `country.iso_code`; IPinfo uses `country_code` or, in older files, `country`. */
+type CountryRecord = { country?: unknown; country_code?: unknown }
 
-/** Stands for the file as it is: another has another. */
+/** Identifies the current content of a file. */
 const stampOf = (file: string): string => {
   const { ino, size, mtimeMs } = statSync(file)
   return `${ino} ${size} ${mtimeMs}`
@@ -28,37 +28,37 @@ function open(file: string): (address: string) => string | undefined {
   if (!Number.isSafeInteger(nodeCount) || !(searchTreeSize < bytes.length)) throw new Error('cut off')
   return (text) => {
     const address = addressOf(text)
-    // A file of IPv4 alone would be asked for the first four bytes of the other kind.
+    // An IPv4-only file would match the first four bytes of an IPv6 address.
     if (!address || (address.kind() === 'ipv6' && ipVersion !== ipv6)) return undefined
-    const { country, country_code } = (reader.get(address.toString()) ?? {}) as Place
-    const said = (country as { iso_code?: unknown } | null | undefined)?.iso_code ?? country_code ?? country
-    return typeof said === 'string' ? countryIn(said) : undefined
+    const { country, country_code } = (reader.get(address.toString()) ?? {}) as CountryRecord
+    const code = (country as { iso_code?: unknown } | null | undefined)?.iso_code ?? country_code ?? country
+    return typeof code === 'string' ? countryIn(code) : undefined
   }
 }
 
 /**
- * Opens the file, and takes it up again when it was replaced. One that cannot be read then leaves the one before in use.
- * @param monotonic milliseconds of a clock that only goes forward
- * @returns the two letters of an address' country; undefined where the file does not say
- * @throws OperatorError where there is no such file, or it is of another kind
+ * Opens the file and reloads it if it was replaced. If the new one is unreadable, the old one stays in use.
+ * @param monotonic milliseconds of a monotonic clock
+ * @returns the two letters of an address' country; undefined if unknown
+ * @throws OperatorError if the file is missing or invalid
  */
 export function openCountries(file: string, log: Log, monotonic: () => number): (address: string) => string | undefined {
   let find: ReturnType<typeof open>
   let stamp: string
-  let lookedAt = monotonic()
+  let checkedAt = monotonic()
   try {
     stamp = stampOf(file)
     find = open(file)
   } catch (cause) {
     throw new OperatorError(`GEO_DATABASE cannot be read: ${file} is not there, or no whole mmdb file`, { cause })
   }
-  function lookAgain(): void {
-    if (monotonic() - lookedAt < lookAgainMs) return
-    lookedAt = monotonic()
+  function reloadIfChanged(): void {
+    if (monotonic() - checkedAt < recheckMs) return
+    checkedAt = monotonic()
     try {
       const now = stampOf(file)
       if (now === stamp) return
-      // Also of one that cannot be read: it is tried again when it has changed.
+      // Also set for an unreadable file, which is tried again once it changes.
       stamp = now
       find = open(file)
       log.info('geography.reloaded', { file })
@@ -71,7 +71,7 @@ export function openCountries(file: string, log: Log, monotonic: () => number): 
     }
   }
   return (address) => {
-    lookAgain()
+    reloadIfChanged()
     try {
       return find(address)
     } catch (error) {

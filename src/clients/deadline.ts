@@ -1,8 +1,8 @@
 /**
- * What comes of something in time; undefined where that takes longer. It is not ended: whoever began it sees to that.
- * @throws what it throws in time
+ * Waits for work up to a deadline. Returns undefined after that; the work continues.
+ * @throws errors of the work before the deadline
  */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+export async function withinDeadline<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(resolve, ms, undefined)
   work.catch(() => undefined)

@@ -1,11 +1,14 @@
 import { open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ErasedList } from '../core/erased-list.ts'
-import { codeOf, make, statOf, syncDirectory } from './whole-files.ts'
+import { codeOf, makeDirectory, statOf, syncDirectory } from './whole-files.ts'
 
 const lineFeed = 10
 
-/** The list in a data directory, for its owner alone. What a crash left of a line stays one that means nothing, on a line of its own. */
+/**
+ * Creates the list of erased customers in the data directory, which only its owner can read. A line that a crash left
+ * incomplete is ignored.
+ */
 export function createErasedList(dataDir: string): ErasedList {
   const path = `${dataDir}/erased.jsonl`
   return {
@@ -20,7 +23,7 @@ export function createErasedList(dataDir: string): ErasedList {
     },
     async append(lines) {
       if (lines.length === 0) return
-      await make(dirname(path))
+      await makeDirectory(dirname(path))
       const file = await open(path, 'a+', 0o600)
       try {
         const { size } = await file.stat()

@@ -1,24 +1,24 @@
 export type LineWriter = {
   write(line: string): void
-  /** Writes what is still held back; called before the process ends. */
+  /** Writes buffered lines. Call it before the process ends. */
   flush(): void
 }
 
-/** Lines of one turn of the loop go out in one call. */
+/** Writes the lines of one event loop turn in one call. */
 export function createLineWriter(out: { write(text: string): unknown }): LineWriter {
-  let held: string[] = []
+  let buffered: string[] = []
 
   function flush(): void {
-    if (held.length === 0) return
-    const lines = held
-    held = []
+    if (buffered.length === 0) return
+    const lines = buffered
+    buffered = []
     out.write(`${lines.join('\n')}\n`)
   }
 
   return {
     write(line) {
-      if (held.length === 0) setImmediate(flush)
-      held.push(line)
+      if (buffered.length === 0) setImmediate(flush)
+      buffered.push(line)
     },
     flush,
   }

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** How many files, sockets and the like the process has open, and may have; undefined where the system does not say. */
+/** Returns how many files and sockets the process has open and may open; undefined if unknown. */
 export function openFiles(): { open: number; max: number } | undefined {
   try {
-    // The one by which they are counted is one of them.
+    // Does not count the file descriptor that lists the others.
     const open = readdirSync('/proc/self/fd').length - 1
     max ??= Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Number.POSITIVE_INFINITY)
     return { open, max }

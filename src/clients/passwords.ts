@@ -6,19 +6,20 @@ import { networkOf } from '../lib/networks.ts'
 
 /** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes. */
 const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-/** Half the machine's cores: more would hold up everything else. */
+/** Half of the cores, so that other work continues. */
 const hashingMax = Math.max(1, Math.floor(availableParallelism() / 2))
-/** Before the end of the 28 seconds within which a request is answered: what comes after may take a moment, too. */
+/** Before the request limit of 28 seconds, with time left for the rest of the request. */
 const answerWithinMs = 24_000
 const waitMaxMs = 20_000
-/** More than get their turn by then; it bounds the memory. */
+/** More could not be served in time; this also bounds memory. */
 const waitingMax = 1_000
 const usualMs = 100
 
 /**
- * Hashes and verifies passwords off the main thread, a bounded number at once. Kinds of callers take turns, within a kind networks (an
- * IPv4 /24, an IPv6 /48), and within a network addresses (lib/fair-queue.ts). Nobody waits for longer than a request may.
- * @param busy the refusal when too many wait, with the seconds after which those are through
+ * Creates the hasher of passwords: off the main thread, with limited concurrency. Kinds of callers take turns, then
+ * networks (IPv4 /24, IPv6 /48), then addresses (lib/fair-queue.ts).
+ * No caller waits longer than a request may.
+ * @param busy creates the refusal of a full queue, with the seconds until it is served
  */
 export function createPasswords(busy: (retryAfterSeconds: number) => Error, atOnce = hashingMax): Passwords {
   const now = () => performance.now()
@@ -34,13 +35,13 @@ export function createPasswords(busy: (retryAfterSeconds: number) => Error, atOn
     }
   }
 
-  let nobodysHash: Promise<string> | undefined
+  let dummyHash: Promise<string> | undefined
 
   return {
     hash: (password, turn) => inTurn(turn, () => Bun.password.hash(password, argon2id)),
     async verify(password, hash, turn) {
-      nobodysHash ??= Bun.password.hash('nobody has this password', argon2id)
-      const against = hash ?? (await nobodysHash)
+      dummyHash ??= Bun.password.hash('nobody has this password', argon2id)
+      const against = hash ?? (await dummyHash)
       const matches = await inTurn(turn, () => Bun.password.verify(password, against))
       return matches && hash !== undefined
     },

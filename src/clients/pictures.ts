@@ -1,22 +1,22 @@
-/** The bench for pictures: a folder of the data directory, and a process of its own for whatever decodes pixels. */
+/** Receives and renders pictures in a folder of the data directory. A separate process decodes pixels. */
 import { randomBytes } from 'node:crypto'
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../core/errors.ts'
 import { type BenchFile, type OnBench, type PictureBench, RenderFailed } from '../core/pictures.ts'
-import { isFull, make, readChunks } from './whole-files.ts'
+import { isFull, makeDirectory, readChunks } from './whole-files.ts'
 
-/** A picture of 50 megapixels takes two seconds of a machine that does nothing else. */
+/** A picture of 50 megapixels takes two seconds on an idle machine. */
 const renderMaxMs = 30_000
 const quality = 80
-/** As WebP has it. */
+/** The limit of WebP. */
 const sideMax = 16_383
 
 /**
- * Codecs are not ours: what makes them fail, or take all memory that there is, takes a process that holds nothing. The widths come in order.
- * Damage shows where nothing is made of it, too.
+ * Runs in a separate process without secrets, since a codec may crash or exhaust memory. Widths are ascending. Damaged
+ * pictures fail even if nothing is rendered.
  */
-const rendering = `
+const renderScript = `
 const fs = require('fs'), { createHash } = require('crypto')
 try { require('os').setPriority(10) } catch {}
 const [, file, order] = process.argv
@@ -28,7 +28,7 @@ try {
   const options = { maxPixels }
   if (decodes && widths.length === 0) await new Bun.Image(source, options).resize(1, 1, { filter: 'box' }).png().bytes()
   let from = source
-  // Decoded whole once: the smaller ones are made of the largest, which loses nothing as PNG.
+  // Decoded once at full size: the smaller widths are rendered from the largest one, stored as lossless PNG.
   if (decodes && widths.length > 1) from = await new Bun.Image(source, options).resize(widths.at(-1)).png({ compressionLevel: 1 }).bytes()
   for (const width of decodes ? widths : []) {
     const image = new Bun.Image(from, options).resize(width).webp({ quality })
@@ -43,20 +43,20 @@ try {
 process.stdout.write(JSON.stringify(told))
 `
 
-type Told = {
+type RenderResult = {
   readonly original: Omit<BenchFile, 'chunks'>
   readonly sizes: readonly ({ readonly width: number; readonly height: number } & Omit<BenchFile, 'chunks'>)[]
   readonly failed?: string
 }
 
 /**
- * @param directory made when the first picture comes
- * @param maxPixels no picture is decoded that claims more
+ * @param directory created with the first picture
+ * @param maxPixels larger pictures are not decoded
  */
 export function createPictureBench(directory: string, maxPixels: number): PictureBench {
   return {
     async receive(chunks, use) {
-      await make(directory)
+      await makeDirectory(directory)
       const incoming = join(directory, randomBytes(16).toString('hex'))
       const picture = `${incoming}.picture`
       const sizes: string[] = []
@@ -64,14 +64,14 @@ export function createPictureBench(directory: string, maxPixels: number): Pictur
         await write(incoming, chunks)
         const onBench: OnBench = {
           bytes: () => Bun.file(incoming).bytes(),
-          async render(parts, how) {
-            await write(picture, parts)
+          async render(pieces, how) {
+            await write(picture, pieces)
             sizes.push(...how.widths.map((width) => `${picture}.${width}`))
-            const told = await rendered(picture, { ...how, maxPixels, quality, sideMax })
+            const result = await runRenderer(picture, { ...how, maxPixels, quality, sideMax })
             const chunksOf = (path: string) => () => readChunks(path, 'No such picture')
             return {
-              original: { ...told.original, chunks: chunksOf(picture) },
-              sizes: told.sizes.map((size) => ({ ...size, chunks: chunksOf(`${picture}.${size.width}`) })),
+              original: { ...result.original, chunks: chunksOf(picture) },
+              sizes: result.sizes.map((size) => ({ ...size, chunks: chunksOf(`${picture}.${size.width}`) })),
             }
           },
         }
@@ -88,8 +88,8 @@ export function createPictureBench(directory: string, maxPixels: number): Pictur
       const names = await readdir(directory).catch(() => [])
       for (const name of names) {
         const path = join(directory, name)
-        const found = await stat(path).catch(() => undefined)
-        if (found && found.mtimeMs <= beforeMs) await rm(path, { force: true })
+        const stats = await stat(path).catch(() => undefined)
+        if (stats && stats.mtimeMs <= beforeMs) await rm(path, { force: true })
       }
     },
   }
@@ -106,19 +106,19 @@ async function write(path: string, chunks: AsyncIterable<Uint8Array> | Iterable<
 }
 
 /** @throws RenderFailed */
-async function rendered(picture: string, order: object): Promise<Told> {
-  const child = Bun.spawn([process.execPath, '-e', rendering, picture, JSON.stringify(order)], {
+async function runRenderer(picture: string, order: object): Promise<RenderResult> {
+  const child = Bun.spawn([process.execPath, '-e', renderScript, picture, JSON.stringify(order)], {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'ignore',
     timeout: renderMaxMs,
     killSignal: 'SIGKILL',
-    // Of the compiled program, too.
+    // Makes the compiled binary behave like Bun.
     env: { BUN_BE_BUN: '1' },
   })
   const [text, status] = await Promise.all([new Response(child.stdout).text(), child.exited])
   if (status !== 0) throw new RenderFailed('FAILED', `${child.signalCode ?? status}`)
-  const told = JSON.parse(text) as Told
-  if (told.failed !== undefined) throw new RenderFailed('DAMAGED', told.failed)
-  return told
+  const result = JSON.parse(text) as RenderResult
+  if (result.failed !== undefined) throw new RenderFailed('DAMAGED', result.failed)
+  return result
 }

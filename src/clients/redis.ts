@@ -1,16 +1,17 @@
 /**
- * What processes share, in Redis. It may be lost at any time, and nothing waits for it: each command has a deadline, and while it is away
- * none is sent. A connection that ends is never mended but made anew, because Bun's own reconnecting leaves clients behind that never
- * answer again (oven-sh/bun, issues 19131, 24019 and 34374).
+ * Shares state between processes in Redis. It may be lost at any time and nothing waits for it: each command has a
+ * deadline, and none is sent while Redis is away.
+ * A lost connection is replaced, because Bun's reconnecting leaves clients that never respond (oven-sh/bun issues
+ * 19131, 24019, 34374).
  */
 import { RedisClient } from 'bun'
 import type { Shared } from '../core/shared-state.ts'
 import type { Log } from '../lib/log.ts'
 
-/** Of one command. */
+/** The deadline of a command. */
 const commandMs = 50
 const connectMs = 1_000
-/** Failures in a row that end a connection: a single one may be our own process, which was busy. */
+/** Failures in a row that end a connection. A single one may be caused by this process being busy. */
 const failuresMax = 3
 const pauseMs = 500
 const pauseMaxMs = 10_000
@@ -19,13 +20,13 @@ const claimScript = "return redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1])
 
 type RedisOptions = { readonly url: string; readonly log: Log; readonly prefix?: string; readonly timeoutMs?: number | undefined }
 
-/** Begins to connect, and waits until that has come to something: a second at most. */
+/** Connects and waits for the result, at most one second. */
 export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = commandMs }: RedisOptions): Promise<Shared> {
   let client: RedisClient | undefined
   let isClosed = false
-  /** Undefined until the first connection has come to something, so that each state is told once. */
-  let wasHere: boolean | undefined
-  let inARow = 0
+  /** Undefined until the first attempt ends, so that each state is logged once. */
+  let wasConnected: boolean | undefined
+  let failuresInARow = 0
   let failures = 0
   let pause = pauseMs
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -42,28 +43,29 @@ export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = comman
     }
     try {
       await next.connect()
-      // Also whoever has connected may be refused, or told that Redis still loads its data.
-      await inTime(next.send('PING', []), connectMs)
+      // A connected client may still be refused, or Redis may be loading its data.
+      await withTimeout(next.send('PING', []), connectMs)
     } catch (error) {
       next.close()
       return lose(reasonOf(error))
     }
     if (isClosed) return next.close()
     client = next
-    inARow = 0
+    failuresInARow = 0
     pause = pauseMs
-    if (wasHere !== true) log.info('redis.here', {})
-    wasHere = true
+    if (wasConnected !== true) log.info('redis.here', {})
+    wasConnected = true
   }
 
-  /** Goes on without it, and comes back by and by. */
+  /** Continues without Redis and reconnects later. */
   function lose(cause: string): void {
-    const gone = client
+    const lostClient = client
     client = undefined
-    gone?.close()
+    lostClient?.close()
     if (isClosed) return
-    if (wasHere !== false) log.warn('redis.away', { cause, advice: 'limits and breakers are counted by each process until it is back' })
-    wasHere = false
+    if (wasConnected !== false)
+      log.warn('redis.away', { cause, advice: 'limits and breakers are counted by each process until it is back' })
+    wasConnected = false
     clearTimeout(timer)
     timer = setTimeout(() => void connect(), pause)
     timer.unref()
@@ -71,15 +73,15 @@ export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = comman
   }
 
   async function send(command: string, args: string[]): Promise<unknown> {
-    const asked = client
-    if (!asked) return undefined
+    const currentClient = client
+    if (!currentClient) return undefined
     try {
-      const answer = await inTime(asked.send(command, args), timeoutMs)
-      inARow = 0
+      const answer = await withTimeout(currentClient.send(command, args), timeoutMs)
+      failuresInARow = 0
       return answer
     } catch (error) {
       failures++
-      if (++inARow >= failuresMax && client === asked) lose(reasonOf(error))
+      if (++failuresInARow >= failuresMax && client === currentClient) lose(reasonOf(error))
       return undefined
     }
   }
@@ -102,9 +104,8 @@ export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = comman
   }
 }
 
-/** What a command gives, unless it takes longer. Where it was our own process that stood still, what has arrived meanwhile counts. */
-async function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
-  // Late, nobody waits for it.
+/** Applies a timeout. If this process was blocked, responses that have arrived meanwhile count. */
+async function withTimeout<T>(answer: Promise<T>, ms: number): Promise<T> {
   answer.catch(() => undefined)
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => setImmediate(() => setImmediate(() => late.reject(new Error('no answer in time')))), ms)
@@ -115,5 +116,5 @@ async function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-/** Redis' own word (`WRONGPASS`, `LOADING`) at the most: never what it was asked. */
+/** Redis's error code (`WRONGPASS`, `LOADING`) at most, never the command. */
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message.slice(0, 80) : 'unknown')

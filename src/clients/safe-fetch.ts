@@ -1,4 +1,4 @@
-/** The one way to call addresses that somebody else chose. */
+/** Calls addresses that others chose, such as webhook URLs. */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isIP } from 'node:net'
@@ -7,7 +7,7 @@ import { certificateProblem } from '../lib/certificates.ts'
 import { createAddressGuard, hostOf } from '../lib/networks.ts'
 import { isServicePort } from '../lib/service-ports.ts'
 
-/** Every address of a name. */
+/** Returns every address of a name. */
 export type Lookup = (name: string) => Promise<readonly string[]>
 
 const systemLookup: Lookup = async (name) => {
@@ -15,14 +15,14 @@ const systemLookup: Lookup = async (name) => {
   return (await lookup(name, { all: true })).map(({ address }) => address)
 }
 
-/** What of node:http and node:https is used. */
+/** The part of node:http and node:https that is used. */
 type Client = { request(options: RequestOptions): ClientRequest }
 type SafeFetchSettings = { allowedNetworks: readonly string[]; lookup?: Lookup }
 type Target = { url: URL; host: string; addresses: readonly string[] }
 
 /**
- * The connection goes to the very addresses that were checked: the name is looked up once, here, and never again on the way.
- * @param allowedNetworks CIDR blocks that may be called although they are private
+ * Creates a guarded fetch. The name is resolved once, and the connection goes to the checked addresses.
+ * @param allowedNetworks private CIDR blocks that may be called
  */
 export function createSafeFetch({ allowedNetworks, lookup = systemLookup }: SafeFetchSettings): SafeFetch {
   const mayCall = createAddressGuard(allowedNetworks)
@@ -57,33 +57,33 @@ function urlOf(address: string, httpsOnly: boolean): URL {
   return url
 }
 
-function deadlineIn(timeoutMs: number, sooner: AbortSignal | undefined) {
+function deadlineIn(timeoutMs: number, callerSignal: AbortSignal | undefined) {
   const controller = new AbortController()
   const end = () => controller.abort()
   const timer = setTimeout(end, timeoutMs)
   const passed = new Promise<never>((_, reject) => {
     controller.signal.addEventListener('abort', () => reject(new OutgoingError('timeout')))
   })
-  // Once the look-up is over, nobody waits for this one.
+  // Not awaited after the look-up.
   passed.catch(() => undefined)
-  if (sooner?.aborted) end()
-  else sooner?.addEventListener('abort', end)
+  if (callerSignal?.aborted) end()
+  else callerSignal?.addEventListener('abort', end)
   const clear = () => {
     clearTimeout(timer)
-    sooner?.removeEventListener('abort', end)
+    callerSignal?.removeEventListener('abort', end)
   }
   return { signal: controller.signal, passed, clear }
 }
 
-/** Loaded with the first call: a start has nobody to call, and a shop without webhooks may never have. */
+/** Loaded on first use, so that the start stays fast. */
 const clientFor = ({ protocol }: URL): Promise<Client> => (protocol === 'https:' ? import('node:https') : import('node:http'))
 
-/** One request on a connection of its own, and its whole answer. */
+/** Sends one request on its own connection and reads the response. */
 function exchange(client: Client, target: Target, options: SafeFetchOptions, deadline: AbortSignal): Promise<SafeAnswer> {
   return new Promise((resolve, reject) => {
     const request = open(client, target, options)
     let status: number | undefined
-    // The first of these counts; what comes after it finds the promise settled.
+    // The first failure settles the promise.
     const fail = (kind: OutgoingFailure, cause?: unknown, message?: string) => {
       reject(new OutgoingError(kind, status, { cause, message }))
       request.destroy()
@@ -98,7 +98,7 @@ function exchange(client: Client, target: Target, options: SafeFetchOptions, dea
     request.on('close', () => fail('connection failed'))
     request.on('response', (response) => {
       status = response.statusCode ?? 0
-      // Nothing has changed since: that leads nowhere else.
+      // 304 is not a redirect.
       if (status >= 300 && status < 400 && status !== 304) return fail('redirect')
       readBody(response, options.bytesMax, fail, (bytes) => {
         resolve({ status: response.statusCode ?? 0, headers: headersOf(response), bytes })
@@ -115,11 +115,11 @@ function open({ request }: Client, { url, host, addresses }: Target, { method = 
     hostname: host,
     port: url.port,
     path: url.pathname + url.search,
-    // What is compressed could be small here and large unpacked.
+    // Compressed content could be large once unpacked.
     headers: { 'accept-encoding': 'identity', ...headers },
-    // No connection is shared or kept: each goes to addresses that were checked for it.
+    // Connections are not shared, since each uses addresses that were checked for it.
     agent: false,
-    // Not only the default: NODE_TLS_REJECT_UNAUTHORIZED=0 would change that.
+    // Explicit, since NODE_TLS_REJECT_UNAUTHORIZED=0 would change the default.
     rejectUnauthorized: true,
     lookup: (_name, _options, answer) => answer(null, checked),
   })
@@ -129,7 +129,7 @@ function readBody(
   response: IncomingMessage,
   bytesMax: number,
   fail: (kind: OutgoingFailure, cause?: unknown) => void,
-  done: (bytes: Uint8Array) => void,
+  onEnd: (bytes: Uint8Array) => void,
 ): void {
   const chunks: Buffer[] = []
   let length = 0
@@ -139,7 +139,7 @@ function readBody(
     else chunks.push(chunk)
   })
   response.on('error', (error) => fail('connection failed', error))
-  response.on('end', () => done(Buffer.concat(chunks)))
+  response.on('end', () => onEnd(Buffer.concat(chunks)))
 }
 
 function headersOf({ headersDistinct }: IncomingMessage): Headers {

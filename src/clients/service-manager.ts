@@ -1,27 +1,27 @@
 /**
- * systemd, which has started this process as a service of `Type=notify`: it is told when we are ready, that we live, and that we stop
- * (sd_notify(3)). Bun cannot write to a datagram socket of the file system, so `systemd-notify` does, a child process each time.
+ * Reports to systemd as a service of `Type=notify`: ready, alive, stopping (sd_notify(3)). Bun cannot write to Unix
+ * datagram sockets, so a `systemd-notify` child process does.
  */
 import type { Log } from '../lib/log.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 export type ServiceManager = {
-  /** From now on the service has started; and while the event loop turns, the watchdog is told so. */
+  /** Reports that the service is ready and starts the watchdog messages, which stop if the event loop hangs. */
   ready(status: string): void
-  /** It was told to stop. The watchdog goes on being fed, since what is in flight may take a while. */
+  /** Reports that the service stops. Watchdog messages continue while requests are in flight. */
   stopping(status: string): void
-  /** No more is told. */
+  /** Ends the watchdog messages. */
   end(): void
 }
 
-/** systemd-notify waits by itself until systemd has taken the message, so that it still knows whose it was. */
+/** systemd-notify waits until systemd has read the message, so that its sender is known. */
 const childMaxMs = 10_000
-/** Told so often within the time that the watchdog waits: one that comes late must not end us. */
-const timesInTime = 3
+/** Messages per watchdog interval, so that a late one does no harm. */
+const watchdogShare = 3
 
 /**
- * @param env what systemd has set: `NOTIFY_SOCKET`, and with `WatchdogSec=` `WATCHDOG_USEC` and `WATCHDOG_PID`
- * @returns undefined where nobody is to be told: then nothing is ever started
+ * @param env set by systemd: `NOTIFY_SOCKET`, and with `WatchdogSec=` also `WATCHDOG_USEC` and `WATCHDOG_PID`
+ * @returns undefined without a socket
  */
 export function openServiceManager(env: Environment, log: Log, pid = process.pid): ServiceManager | undefined {
   const socket = env['NOTIFY_SOCKET']
@@ -32,9 +32,9 @@ export function openServiceManager(env: Environment, log: Log, pid = process.pid
   let hasFailed = false
   let timer: ReturnType<typeof setInterval> | undefined
 
-  /** One after the other: what comes later must not be overtaken. */
-  const tell = (...words: string[]): Promise<void> => {
-    last = last.then(() => notify(words, childEnv)).then(succeeded, failed)
+  /** Keeps messages in order. */
+  const send = (...assignments: string[]): Promise<void> => {
+    last = last.then(() => notify(assignments, childEnv)).then(succeeded, failed)
     return last
   }
   function succeeded(): void {
@@ -50,38 +50,38 @@ export function openServiceManager(env: Environment, log: Log, pid = process.pid
     hasFailed = true
   }
 
-  /** Whoever does not come so far in time, because the loop stands still, is not fed. */
+  /** A process whose event loop hangs sends no message. */
   function feed(): void {
     if (isFeeding) return
     isFeeding = true
-    void tell('WATCHDOG=1').finally(() => {
+    void send('WATCHDOG=1').finally(() => {
       isFeeding = false
     })
   }
 
   return {
     ready(status) {
-      void tell('READY=1', `STATUS=${status}`)
+      void send('READY=1', `STATUS=${status}`)
       const everyMs = watchdogMs(env, pid)
       if (everyMs === undefined) return
       timer = setInterval(feed, everyMs)
       timer.unref()
     },
-    stopping: (status) => void tell('STOPPING=1', `STATUS=${status}`),
+    stopping: (status) => void send('STOPPING=1', `STATUS=${status}`),
     end: () => clearInterval(timer),
   }
 }
 
-/** How often the watchdog is to be told; undefined where there is none, or it watches another process. */
+/** Returns the interval of watchdog messages; undefined without a watchdog or for another process. */
 export function watchdogMs(env: Environment, pid: number): number | undefined {
   const { WATCHDOG_USEC: microseconds = '', WATCHDOG_PID: watched = '' } = env
   if (!/^[1-9]\d{0,15}$/.test(microseconds) || (watched !== '' && watched !== String(pid))) return undefined
-  // A timer of Bun's takes no longer one.
-  return Math.min(Math.max(1, Math.floor(Number(microseconds) / 1_000 / timesInTime)), 2 ** 31 - 1)
+  // The longest timer of Bun.
+  return Math.min(Math.max(1, Math.floor(Number(microseconds) / 1_000 / watchdogShare)), 2 ** 31 - 1)
 }
 
-async function notify(words: readonly string[], env: Record<string, string>): Promise<void> {
-  const child = Bun.spawn(['systemd-notify', ...words], {
+async function notify(assignments: readonly string[], env: Record<string, string>): Promise<void> {
+  const child = Bun.spawn(['systemd-notify', ...assignments], {
     env,
     stdin: 'ignore',
     stdout: 'ignore',

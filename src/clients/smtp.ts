@@ -6,22 +6,22 @@ import { isThisMachine } from '../lib/processor-keys.ts'
 
 type Connection = InstanceType<typeof import('nodemailer/lib/smtp-connection').default>
 type Tls = NonNullable<SMTPConnectionOptions['tls']>
-/** An error of the library: the command that it came of, and what the server answered to it. */
+/** An error of the library, with the command and the server's response. */
 type SmtpError = Error & { readonly code?: string; readonly command?: string; readonly responseCode?: number }
 
 export type SmtpOptions = {
-  /** Certificates that are believed besides, and whom they must name. For tests. */
+  /** Additional trusted certificates and their server name, for tests. */
   readonly tls?: Pick<Tls, 'ca' | 'servername'>
-  /** Whether it runs on this machine; by its name, unless said. For tests. */
+  /** Whether the server runs on this machine; by default decided by its name. For tests. */
   readonly isHere?: boolean
 }
 
-/** A connection is used again so soon, and so often: servers end what idles, and what never ends. */
+/** Connections are reused for a short time and a limited number of mails, since servers end idle and long ones. */
 const idleMaxMs = 5_000
 const mailsPerConnection = 100
 const idleConnectionsMax = 4
 
-const loaded = async () => {
+const loadNodemailer = async () => {
   const [{ default: SMTPConnection }, { default: MailComposer }] = await Promise.all([
     import('nodemailer/lib/smtp-connection'),
     import('nodemailer/lib/mail-composer'),
@@ -30,9 +30,10 @@ const loaded = async () => {
 }
 
 /**
- * The mail server that a URL names: `smtps://` by TLS from the start; `smtp://` by STARTTLS, without which nothing is said, unless the
- * server runs on this machine or the URL says `?tls=off`. Certificates must be good. On this machine STARTTLS is taken where it is
- * offered, whoever signed the certificate: mail servers come with one that nobody did, and nothing leaves the machine.
+ * Opens the mail server of a URL. `smtps://` uses TLS from the start; `smtp://` requires STARTTLS unless the server is
+ * on this machine or the URL has `?tls=off`.
+ * Certificates must be valid. On this machine STARTTLS is used if offered, with any certificate, since mail servers
+ * ship unsigned ones.
  */
 export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOptions = {}): MailServer {
   const idle: { connection: Connection; used: number; timer: Timer }[] = []
@@ -48,9 +49,9 @@ export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOption
     return isLocal ? { opportunisticTLS: true, tls: { ...tls, rejectUnauthorized: false } } : { requireTLS: true, tls: { ...tls } }
   }
 
-  /** A connection that is let in. */
+  /** Opens and authenticates a connection. */
   async function connect(withinMs: number, attempt: Attempt): Promise<Connection> {
-    const { SMTPConnection } = await loaded()
+    const { SMTPConnection } = await loadNodemailer()
     if (attempt.isOver) throw new MailNotTaken('server', 'silent')
     const url = new URL(smtpUrl)
     const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
@@ -65,29 +66,29 @@ export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOption
       socketCloseTimeout: 1_000,
       logger: false,
     })
-    // It says some things when nobody asks.
+    // Some errors occur outside of calls.
     connection.on('error', () => undefined)
     attempt.end = () => connection.close()
     try {
-      await asked(connection, (done) => connection.connect(done))
-      // The answer to EHLO: one line for each extension.
+      await callConnection(connection, (done) => connection.connect(done))
+      // The response to EHLO lists one extension per line.
       if (/^250[ -]SMTPUTF8\b/im.test(connection.lastServerResponse || '')) international.add(connection)
-      if (user !== '') await asked(connection, (done) => connection.login({ user, pass }, done))
+      if (user !== '') await callConnection(connection, (done) => connection.login({ user, pass }, done))
       return connection
     } catch (error) {
       connection.close()
-      throw new MailNotTaken('server', whyNotLetIn(error as SmtpError, url.hostname))
+      throw new MailNotTaken('server', connectFailureText(error as SmtpError, url.hostname))
     }
   }
 
-  /** One that was kept and still answers, or a new one. */
-  async function ready(withinMs: number, attempt: Attempt): Promise<{ connection: Connection; used: number }> {
-    for (let kept = idle.pop(); kept; kept = idle.pop()) {
-      const { connection, used, timer } = kept
+  /** Returns an idle connection that still responds, or a new one. */
+  async function openedConnection(withinMs: number, attempt: Attempt): Promise<{ connection: Connection; used: number }> {
+    for (let idleConnection = idle.pop(); idleConnection; idleConnection = idle.pop()) {
+      const { connection, used, timer } = idleConnection
       clearTimeout(timer)
       attempt.end = () => connection.close()
       try {
-        await asked(connection, (done) => connection.reset(done))
+        await callConnection(connection, (done) => connection.reset(done))
         return { connection, used }
       } catch {
         connection.close()
@@ -96,14 +97,14 @@ export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOption
     return { connection: await connect(withinMs, attempt), used: 0 }
   }
 
-  function keep(connection: Connection, used: number): void {
+  function returnConnection(connection: Connection, used: number): void {
     if (closed || used >= mailsPerConnection || idle.length >= idleConnectionsMax) {
       connection.quit()
       return
     }
     const end = () => {
-      const at = idle.findIndex((one) => one.connection === connection)
-      if (at >= 0) idle.splice(at, 1)
+      const index = idle.findIndex((entry) => entry.connection === connection)
+      if (index >= 0) idle.splice(index, 1)
       connection.quit()
     }
     const timer = setTimeout(end, idleMaxMs)
@@ -113,26 +114,26 @@ export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOption
 
   return {
     send: (mail, withinMs) =>
-      inTime(withinMs, async (attempt) => {
-        const message = await composed(mail)
-        const { connection, used } = await ready(withinMs, attempt)
+      withTimeout(withinMs, async (attempt) => {
+        const message = await composeMessage(mail)
+        const { connection, used } = await openedConnection(withinMs, attempt)
         if ([mail.to, mail.from.address, mail.replyTo ?? ''].some(needsSmtpUtf8) && !international.has(connection)) {
-          keep(connection, used)
+          returnConnection(connection, used)
           throw new MailNotTaken('refused', 'the address needs SMTPUTF8, which the mail server does not offer')
         }
         attempt.isIn = true
         try {
           const envelope = { from: mail.from.address, to: [mail.to], size: message.length }
-          await asked(connection, (done) => connection.send(envelope, message, done))
+          await callConnection(connection, (done) => connection.send(envelope, message, done))
         } catch (error) {
           connection.close()
-          throw notTaken(error as SmtpError)
+          throw sendFailure(error as SmtpError)
         }
-        keep(connection, used + 1)
+        returnConnection(connection, used + 1)
       }),
     verify: (withinMs) =>
-      inTime(withinMs, async (attempt) => {
-        keep(await connect(withinMs, attempt), 0)
+      withTimeout(withinMs, async (attempt) => {
+        returnConnection(await connect(withinMs, attempt), 0)
       }),
     close() {
       closed = true
@@ -144,27 +145,27 @@ export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOption
   }
 }
 
-/** The library tells some failures by an event and not to whoever asked. */
-async function asked(connection: Connection, ask: (done: (error?: Error | null) => void) => void): Promise<void> {
+/** Wraps a call of the library, which reports some failures only as events. */
+async function callConnection(connection: Connection, start: (done: (error?: Error | null) => void) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  // Whoever asked is told why, if anybody is: just after.
-  const ended = () => setImmediate(() => reject(new Error('the connection was closed')))
+  // A failed call reports its reason before this runs.
+  const onClosed = () => setImmediate(() => reject(new Error('the connection was closed')))
   connection.on('error', reject)
-  connection.once('end', ended)
+  connection.once('end', onClosed)
   try {
-    ask((error) => (error ? reject(error) : resolve()))
+    start((error) => (error ? reject(error) : resolve()))
     await promise
   } finally {
     connection.off('error', reject)
-    connection.off('end', ended)
+    connection.off('end', onClosed)
   }
 }
 
-/** What is under way: what ends it from outside, and whether a mail may have left. */
+/** A running attempt: how to end it, and whether a mail may have been sent. */
 type Attempt = { end: () => void; isIn: boolean; isOver: boolean }
 
-/** Cuts what takes longer than it may: a server that says a byte now and then is not silent to the library. */
-async function inTime(withinMs: number, run: (attempt: Attempt) => Promise<void>): Promise<void> {
+/** Applies a timeout. The library does not notice a server that sends a byte now and then. */
+async function withTimeout(withinMs: number, run: (attempt: Attempt) => Promise<void>): Promise<void> {
   const attempt: Attempt = { end: () => {}, isIn: false, isOver: false }
   const { promise: late, reject } = Promise.withResolvers<never>()
   late.catch(() => undefined)
@@ -182,9 +183,9 @@ async function inTime(withinMs: number, run: (attempt: Attempt) => Promise<void>
   }
 }
 
-/** The whole message, as it is sent. */
-async function composed({ messageId, from, to, replyTo, subject, text, html, language, at }: OutgoingMail): Promise<Buffer> {
-  const { MailComposer } = await loaded()
+/** Composes the complete message. */
+async function composeMessage({ messageId, from, to, replyTo, subject, text, html, language, at }: OutgoingMail): Promise<Buffer> {
+  const { MailComposer } = await loadNodemailer()
   const composer = new MailComposer({
     from: { name: from.name ?? '', address: from.address },
     to: { name: '', address: to },
@@ -194,7 +195,7 @@ async function composed({ messageId, from, to, replyTo, subject, text, html, lan
     html,
     messageId: `<${messageId}>`,
     date: new Date(at),
-    // Nobody's holiday answer goes to a shop's machine (RFC 3834).
+    // Prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language },
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -202,7 +203,7 @@ async function composed({ messageId, from, to, replyTo, subject, text, html, lan
   return composer.compile().build()
 }
 
-function whyNotLetIn(error: SmtpError, host: string): string {
+function connectFailureText(error: SmtpError, host: string): string {
   const untrusted = certificateProblem(error, host)
   if (untrusted !== undefined) return untrusted
   const { code, responseCode } = error
@@ -222,18 +223,18 @@ function whyNotLetIn(error: SmtpError, host: string): string {
   }
 }
 
-/** What a server that let us in did with one mail. */
-function notTaken(error: SmtpError): MailNotTaken {
+/** Classifies the failure of one mail. */
+function sendFailure(error: SmtpError): MailNotTaken {
   const { command = 'CONN', responseCode: answered, code } = error
-  const say = (failure: MailNotTaken['failure'], words: string) => new MailNotTaken(failure, words)
-  // It closes the connection, whatever it was asked (RFC 5321, 3.8).
-  if (answered === 421) return say('server', `421 at ${command}`)
+  const failWith = (failure: MailNotTaken['failure'], reason: string) => new MailNotTaken(failure, reason)
+  // 421 may answer any command before the server closes the connection (RFC 5321, 3.8).
+  if (answered === 421) return failWith('server', `421 at ${command}`)
   if (answered === undefined) {
-    if (code === 'EENVELOPE' || code === 'EMESSAGE') return say('refused', `not sendable at ${command}`)
-    return say('broken', code === 'ETIMEDOUT' ? 'silent' : 'the connection was lost')
+    if (code === 'EENVELOPE' || code === 'EMESSAGE') return failWith('refused', `not sendable at ${command}`)
+    return failWith('broken', code === 'ETIMEDOUT' ? 'silent' : 'the connection was lost')
   }
-  const words = `${answered} at ${command}`
-  // Of the sender, who is the same for all mails; but for the size of this one.
-  if (command === 'MAIL FROM') return say(answered === 552 ? 'refused' : 'server', words)
-  return say(answered >= 500 ? 'refused' : 'later', words)
+  const description = `${answered} at ${command}`
+  // A refused sender affects all mails, but 552 concerns this mail's size.
+  if (command === 'MAIL FROM') return failWith(answered === 552 ? 'refused' : 'server', description)
+  return failWith(answered >= 500 ? 'refused' : 'later', description)
 }

@@ -1,11 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What runs by the clock belongs to no request, whoever has begun it. */
-const outside = AsyncLocalStorage.snapshot()
+/** Timers run outside of the request context that created them. */
+const runOutsideContext = AsyncLocalStorage.snapshot()
 
-/** Calls `tick` every so many milliseconds, which keeps no process alive. @returns what ends it */
+/**
+ * Calls `tick` at an interval without keeping the process alive.
+ * @returns a function that stops it
+ */
 export function everyMs(ms: number, tick: () => void): () => void {
-  const timer = outside(() => setInterval(tick, ms))
+  const timer = runOutsideContext(() => setInterval(tick, ms))
   timer.unref()
   return () => clearInterval(timer)
 }

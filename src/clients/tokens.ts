@@ -13,17 +13,17 @@ const audience = 'souk'
 type Verifier = { verify(token: string, options: object): Promise<false | Record<string, unknown>> }
 
 const secretOf = ({ bytes }: MasterKey): string => bytes.toString('base64')
-const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const encodeJson = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 /** Encodes claims as a JWT (HS256). The same key and claims give the same bytes. */
-function signed(key: MasterKey, claims: object): string {
-  const content = `${encoded({ alg: 'HS256', typ: 'JWT', kid: key.version })}.${encoded(claims)}`
+function signToken(key: MasterKey, claims: object): string {
+  const content = `${encodeJson({ alg: 'HS256', typ: 'JWT', kid: key.version })}.${encodeJson(claims)}`
   return `${content}.${createHmac('sha256', secretOf(key)).update(content).digest('base64url')}`
 }
 
-/** Tokens that were verified lately: a signature costs more than all else of a small request. */
+/** The limit of cached verified tokens. Verifying a signature costs more than the rest of a small request. */
 const verifiedMax = 1_000
-type Verified = { readonly claims: Claims /** Seconds. */; readonly exp: number; readonly version: string }
+type VerifiedToken = { readonly claims: Claims /** Seconds. */; readonly exp: number; readonly version: string }
 
 /**
  * Access tokens: HS256, `kid` naming the key. The newest key signs, every key verifies.
@@ -37,8 +37,8 @@ export function createTokens(
   newTokenId: () => string,
 ): Tokens {
   const verifiers = new Map<string, Verifier>()
-  /** By the whole token, the oldest first. */
-  const verified = new Map<string, Verified>()
+  /** By token, oldest first. */
+  const verified = new Map<string, VerifiedToken>()
 
   function verifierOf(key: MasterKey): Verifier {
     const make = () => jwt({ name: 'jwt', secret: secretOf(key) }).decorator.jwt
@@ -51,7 +51,7 @@ export function createTokens(
       const key = keyVersion === undefined ? keys()[0] : keys().find(({ version }) => version === keyVersion)
       if (!key) throw new Error('no key to sign tokens with')
       const iat = Math.floor(at / 1000)
-      return signed(key, {
+      return signToken(key, {
         aud: audience,
         iss: issuer,
         jti: id,
@@ -64,9 +64,9 @@ export function createTokens(
       })
     },
     async verify(token: string): Promise<Claims | undefined> {
-      const known = verified.get(token)
-      // It was signed for good; that it has not run out and that its key still counts is asked each time.
-      if (known && known.exp > Math.floor(now() / 1000) && keys().some(({ version }) => version === known.version)) return known.claims
+      const cached = verified.get(token)
+      // The signature stays valid; expiry and key are checked each time.
+      if (cached && cached.exp > Math.floor(now() / 1000) && keys().some(({ version }) => version === cached.version)) return cached.claims
       verified.delete(token)
       const key = keys().find(({ version }) => version === kidOf(token))
       if (!key) return undefined
@@ -81,11 +81,11 @@ export function createTokens(
       const { sub, sid, role, shop } = claims
       if (typeof sub !== 'string' || typeof sid !== 'string') return undefined
       if (role !== 'MERCHANT' && role !== 'CUSTOMER' && role !== 'SUPER_ADMIN') return undefined
-      const found: Claims = Object.freeze({ sub, sid, role, ...(typeof shop === 'string' ? { shop } : {}) })
-      verified.set(token, { claims: found, exp: Number(claims['exp']), version: key.version })
+      const result: Claims = Object.freeze({ sub, sid, role, ...(typeof shop === 'string' ? { shop } : {}) })
+      verified.set(token, { claims: result, exp: Number(claims['exp']), version: key.version })
       const [oldest] = verified.keys()
       if (verified.size > verifiedMax && oldest !== undefined) verified.delete(oldest)
-      return found
+      return result
     },
   }
 }

@@ -1,9 +1,9 @@
-/** Calls a server that listens on a socket of this machine. */
+/** Calls a server on a Unix socket. */
 import { OutgoingError, type SafeFetch } from '../core/outgoing.ts'
 
 /**
- * The same as `createSafeFetch` makes, of a server on a Unix socket: whole answers, bounded in time and length, and no redirects.
- * @param socket its path; the host of the URLs is told to it and goes nowhere
+ * Creates a fetch like `createSafeFetch`: complete responses with limits of time and length, no redirects.
+ * @param socket its path; the host of a URL is only sent as a header
  */
 export const createUnixFetch =
   (socket: string): SafeFetch =>
@@ -20,14 +20,14 @@ export const createUnixFetch =
       })
       const { status } = answer
       if (status >= 300 && status < 400 && status !== 304) throw new OutgoingError('redirect', status)
-      return { status, headers: answer.headers, bytes: await wholeOf(answer, bytesMax) }
+      return { status, headers: answer.headers, bytes: await readBody(answer, bytesMax) }
     } catch (error) {
       if (error instanceof OutgoingError) throw error
       throw new OutgoingError(signal.aborted ? 'timeout' : 'connection failed', undefined, { cause: error })
     }
   }
 
-async function wholeOf({ status, body, headers }: Response, bytesMax: number): Promise<Uint8Array> {
+async function readBody({ status, body, headers }: Response, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body ?? []) {
@@ -37,7 +37,7 @@ async function wholeOf({ status, body, headers }: Response, bytesMax: number): P
     chunks.push(chunk)
   }
   const declared = headers.get('content-length')
-  // Bun takes a body that breaks off for one that ends.
+  // Bun treats a truncated body as complete.
   if (declared !== null && length < Number(declared)) throw new OutgoingError('connection failed', status)
   return Buffer.concat(chunks)
 }

@@ -1,4 +1,4 @@
-/** Files that are whole or not there, as stores of documents and of backups write and read them. */
+/** Reads and writes complete files for the stores of documents and backups. */
 import { statSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -7,10 +7,10 @@ import { AppError } from '../core/errors.ts'
 const readBytes = 64 * 1024
 
 export const codeOf = (error: unknown) => (error as { code?: string }).code
-/** Whether a disk has no room, or gives us none. */
+/** Returns whether the disk or the quota is full. */
 export const isFull = (error: unknown) => ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')
 
-/** What is known of a file; undefined where there is none. */
+/** Returns undefined if there is no such file. */
 export const statOf = (path: string) =>
   stat(path).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error
@@ -18,14 +18,14 @@ export const statOf = (path: string) =>
   })
 
 /**
- * Writes a file under another name, for its owner alone, and gives it its own once it is on the disk.
- * @param temporary refused where something has that name
- * @returns how many bytes it has
- * @throws what the chunks throw, and what the disk says; the temporary file is gone then
+ * Writes a file under a temporary name that only its owner can read, and renames it once it is on the disk.
+ * @param temporary must not exist
+ * @returns the number of bytes
+ * @throws errors of the chunks and of the disk; the temporary file is then removed
  */
 export async function writeWhole(path: string, temporary: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const directory = dirname(path)
-  await make(directory)
+  await makeDirectory(directory)
   const file = await open(temporary, 'wx', 0o600)
   try {
     let bytes = 0
@@ -45,7 +45,10 @@ export async function writeWhole(path: string, temporary: string, chunks: AsyncI
   }
 }
 
-/** A file's bytes. @throws AppError NOT_FOUND, saying `missing` */
+/**
+ * Reads a file in chunks.
+ * @throws AppError NOT_FOUND with the message `missing`
+ */
 export async function* readChunks(path: string, missing: string): AsyncGenerator<Uint8Array> {
   const file = await open(path, 'r').catch((error: unknown) => {
     throw codeOf(error) === 'ENOENT' ? new AppError('NOT_FOUND', missing) : error
@@ -62,18 +65,18 @@ export async function* readChunks(path: string, missing: string): AsyncGenerator
   }
 }
 
-/** Bytes free for us on the disk of a directory, which is made. */
+/** Returns the free bytes on the disk of a directory, which is created. */
 export async function freeOf(directory: string): Promise<number> {
-  await make(directory)
+  await makeDirectory(directory)
   const { bavail, bsize } = await statfs(directory)
   return bavail * bsize
 }
 
-/** Which disk a path is on, or would be once it is made; undefined where we may not look. */
+/** Returns the device of a path or of its nearest existing parent; undefined without permission. */
 export function deviceOf(path: string): number | undefined {
   try {
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (found) return found.dev
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats) return stats.dev
   } catch {
     return undefined
   }
@@ -85,14 +88,15 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at, chunk.length - at)).bytesWritten
 }
 
-/** Makes a directory, and those above it; their names are on the disk when it returns, as the files in it will be. */
-export async function make(directory: string): Promise<void> {
+/** Creates a directory and its parents, and syncs their names to the disk. */
+export async function makeDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true, mode: 0o700 })
   if (first === undefined) return
-  for (let made = resolve(directory); made.length >= resolve(first).length; made = dirname(made)) await syncDirectory(dirname(made))
+  for (let created = resolve(directory); created.length >= resolve(first).length; created = dirname(created))
+    await syncDirectory(dirname(created))
 }
 
-/** Waits until the names in a directory are on the disk. */
+/** Syncs the names in a directory to the disk. */
 export async function syncDirectory(directory: string): Promise<void> {
   const folder = await open(directory, 'r')
   try {

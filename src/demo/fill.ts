@@ -1,9 +1,9 @@
 /** Fills the shops of the demo by the services, each thing at its time within the year before. */
 import { isUniqueViolation } from '../../db/engine.ts'
-import { createProgress } from '../cli/progress.ts'
 import { system } from '../core/command-context.ts'
 import { OperatorError } from '../core/errors.ts'
 import { dayMs, dayOf } from '../lib/day.ts'
+import { createProgress } from '../lib/progress.ts'
 import { handleOf } from '../lib/search-terms.ts'
 import { createBlog, listBlogs } from '../modules/catalog/blog/index.ts'
 import { addPicture } from '../modules/catalog/media/index.ts'
@@ -95,7 +95,13 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
   const main = planOf(demoShop, start)
   const plans = [main, ...shopsAbroad.map((shop) => planOf(shop, start))]
   const total = plans.reduce((sum, { products, customers, orders }) => sum + products.length + customers.length + orders.length, 0)
-  const progress = createProgress({ total, label: 'Filling the demo shops', stream: process.stderr, unit: 'records' })
+  const progress = createProgress({
+    total,
+    label: 'Filling the demo shops',
+    stream: process.stderr,
+    unit: 'records',
+    monotonicMs: deps.clock.monotonic,
+  })
   let count = 0
   const done = () => progress.at(++count)
   // The first merchant before everything else: by them a fill that broke off is told from a database of somebody else.

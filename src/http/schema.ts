@@ -1,37 +1,14 @@
-import { FormatRegistry, type TSchema, Type } from '@sinclair/typebox'
+import { FormatRegistry, type TSchema } from '@sinclair/typebox'
 import { t } from 'elysia'
+import { CurrencyCode, fieldsOf, integer, MoneySchema, nullable, oneOf, text } from '../core/schema.ts'
 import { instantPattern } from '../lib/instant.ts'
 import { isMailAddress } from '../lib/mail-address.ts'
-import { amountMax } from '../lib/money.ts'
 import { isHandle } from '../lib/search-terms.ts'
 
-/** One of a few words. Not t.UnionEnum, which would write its first value into a body that leaves the field out. */
-export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words, options: { description?: string } = {}) =>
-  t.Unsafe<Words[number]>(
-    t.Union(
-      words.map((word) => t.Literal(word)),
-      options,
-    ),
-  )
+export { CurrencyCode, fieldsOf, integer, MoneySchema, nullable, oneOf, text }
 
-/** The value, or null. */
-export const nullable = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 /** May be left out or null. */
 export const maybe = <Schema extends TSchema>(schema: Schema) => t.Optional(nullable(schema))
-
-/** Fields that have the same schema, in this order. */
-export const fieldsOf = <Schema extends TSchema, Name extends string>(schema: Schema, ...names: readonly Name[]) =>
-  Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>
-
-/** Whole numbers in bodies: t.Integer would take "5". */
-export const integer = (options: { minimum?: number; maximum?: number; description?: string } = {}) => Type.Integer(options)
-
-/** A form that a text must have: a regular expression, and what it asks for in words, which complete "Expected …". */
-type Form = { readonly pattern: string; readonly rule: string }
-type TextOptions = { readonly minLength?: number; readonly description?: string } & (Form | { readonly pattern?: never })
-
-/** Text of at most so many characters. No form is looked at, and no rule told, before the length is known to be right; see schema-shape.ts. */
-export const text = (maxLength: number, options: TextOptions = {}) => t.String({ maxLength, ...options })
 /** Control characters, line and paragraph separators, and what overrides or isolates the direction of text. */
 const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
 /** What may stand between others and shows nothing by itself: joiners and marks, fillers and blanks that are no white space. */
@@ -87,13 +64,7 @@ export const handleForm = {
   pattern: handlePattern,
   rule: 'letters and digits of any script, - and _, without capitals',
 } as const
-export const CurrencyCode = text(3, { pattern: '^[A-Z]{3}$', rule: 'three capital letters, as USD', description: 'ISO 4217' })
 export const CountryCode = text(2, { pattern: '^[A-Z]{2}$', rule: 'two capital letters, as US', description: 'ISO 3166-1 alpha-2' })
-export const MoneySchema = t.Object(
-  { amount: integer({ minimum: 0, maximum: amountMax, description: 'Minor units' }), currency: CurrencyCode },
-  { title: 'Money' },
-)
-
 export const ErrorBody = t.Object(
   {
     statusCode: t.Number(),

@@ -1,5 +1,5 @@
 /** What watches over the instance, and how it stops. */
-import { type JobSchedules, readSchedules } from '../core/job-table.ts'
+import { type JobSchedules, readSchedules } from '../lib/job-table.ts'
 import { logLevels } from '../lib/log.ts'
 import { integer, secret, setting } from './kinds.ts'
 

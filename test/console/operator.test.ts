@@ -15,7 +15,7 @@ import {
   walletBody,
   walletRow,
 } from '../../src/console/screens/registries/registry.domain.ts'
-import { jobNames } from '../../src/core/job-table.ts'
+import { jobNames } from '../../src/lib/job-table.ts'
 
 describe('days', () => {
   const today = (before: number) => new Date(Date.UTC(2026, 10, 23 - before)).toISOString().slice(0, 10)

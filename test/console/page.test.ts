@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { bundleConsole } from '../../src/clients/console/bundle.ts'
-import { openConsoleFiles, packed, unpacked } from '../../src/clients/console/files.ts'
+import { openConsoleFiles, packFiles, unpackFiles } from '../../src/clients/console/files.ts'
 import { encodingFor } from '../../src/http/static.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
@@ -242,7 +242,7 @@ describe('what is bundled', () => {
 
   test('is carried as one file, and comes out of it as it went in', async () => {
     const made = await openConsoleFiles()
-    const { entry, files } = await unpacked(new Blob([packed(made)]))
+    const { entry, files } = await unpackFiles(new Blob([packFiles(made)]))
     expect(entry).toEqual(made.entry)
     expect([...files.keys()].sort()).toEqual([...made.files.keys()].sort())
     const bytesOf = async (body: Blob | Uint8Array<ArrayBuffer> | undefined) => Buffer.from(await new Response(body ?? null).arrayBuffer())

@@ -2,9 +2,9 @@
 import { afterEach, expect, setDefaultTimeout, setSystemTime, test } from 'bun:test'
 import { Cron } from 'croner'
 import { jobs } from '../../jobs/index.ts'
-import { jobNames, jobTable } from '../../src/core/job-table.ts'
 import { openSchedule } from '../../src/core/schedule.ts'
 import { isPattern } from '../../src/lib/cron-pattern.ts'
+import { jobNames, jobTable } from '../../src/lib/job-table.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

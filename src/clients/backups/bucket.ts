@@ -1,7 +1,7 @@
 import { type BackupStore, isBackupName } from '../../core/backup-store.ts'
 import { createBucket, type Port, type S3Account } from '../documents/s3.ts'
 
-/** A bucket of an S3-compatible service for copies of an instance. */
+/** Creates a store of backups in an S3-compatible bucket. */
 export const createBucketStore = (account: S3Account, port: Port): BackupStore => ({
   kind: 'S3',
   place: `bucket ${account.bucket}, ${account.prefix}`,

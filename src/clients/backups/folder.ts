@@ -3,15 +3,16 @@ import { link, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type BackupStore, isBackupName, type ListedCopy, unfinished } from '../../core/backup-store.ts'
 import { AppError, OperatorError } from '../../core/errors.ts'
-import { codeOf, freeOf, isFull, make, readChunks, statOf, syncDirectory, writeWhole } from '../whole-files.ts'
+import { codeOf, freeOf, isFull, makeDirectory, readChunks, statOf, syncDirectory, writeWhole } from '../whole-files.ts'
 
 const retryAfterSeconds = 5
-/** What nobody has written to for so long, nobody writes. */
+/** Temporary files that were not written to for this long are removed. */
 const abandonedMs = 24 * 60 * 60 * 1000
 
 /**
- * A folder for copies of an instance, for its owner alone. Files have another name until they are on the disk.
- * @param directory made when the first file comes, in a folder that is there: one that is not is a disk that is not mounted
+ * Creates a store of backups in a folder that only its owner can read. A file gets its name once it is on the disk.
+ * @param directory created with the first file; its parent must exist, since a missing one means that a disk is not
+ * mounted
  * @param now milliseconds since the epoch
  */
 export function createFolderStore(directory: string, now: () => number): BackupStore {
@@ -27,7 +28,7 @@ export function createFolderStore(directory: string, now: () => number): BackupS
       throw new OperatorError(`${parent} is not there, and so nothing can be put into ${root}: is it mounted?`)
   }
 
-  /** Depth first, in the order of the bytes of whole names: a folder stands where its slash stands. */
+  /** Depth first, in the byte order of complete names. A folder sorts with its slash. */
   async function* walk(folder: string, prefix: string): AsyncGenerator<ListedCopy> {
     const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
       if (codeOf(error) !== 'ENOENT') throw error
@@ -40,10 +41,10 @@ export function createFolderStore(directory: string, now: () => number): BackupS
         continue
       }
       if (!entry.isFile() || !name.startsWith(prefix)) continue
-      const found = await statOf(join(root, name))
-      if (!found) continue
-      if (isBackupName(name)) yield { name, bytes: found.size, at: found.mtimeMs }
-      else if (name.endsWith(unfinished) && isBackupName(name.slice(0, -unfinished.length)) && now() - found.mtimeMs > abandonedMs)
+      const stats = await statOf(join(root, name))
+      if (!stats) continue
+      if (isBackupName(name)) yield { name, bytes: stats.size, at: stats.mtimeMs }
+      else if (name.endsWith(unfinished) && isBackupName(name.slice(0, -unfinished.length)) && now() - stats.mtimeMs > abandonedMs)
         await rm(join(root, name), { force: true })
     }
   }
@@ -55,7 +56,7 @@ export function createFolderStore(directory: string, now: () => number): BackupS
       const path = pathOf(name)
       await confirmMounted()
       try {
-        // A name that nobody has: what another has put there, a link to somewhere else, is not written through.
+        // A random name, so that a link placed there by someone else is not followed.
         return await writeWhole(path, `${path}.${randomBytes(6).toString('hex')}${unfinished}`, chunks)
       } catch (error) {
         throw isFull(error)
@@ -66,11 +67,11 @@ export function createFolderStore(directory: string, now: () => number): BackupS
     async adopt(name, path) {
       const target = pathOf(name)
       await confirmMounted()
-      await make(dirname(target))
+      await makeDirectory(dirname(target))
       try {
         await link(path, target)
       } catch {
-        // Another disk, or one without links, or another file has the name.
+        // Another disk, a disk without links, or the name is taken.
         return false
       }
       await syncDirectory(dirname(target))
@@ -78,9 +79,9 @@ export function createFolderStore(directory: string, now: () => number): BackupS
     },
     async get(name) {
       const path = pathOf(name)
-      const found = await statOf(path)
-      // What is no file, as a pipe, would never be read to its end.
-      return found?.isFile() ? { bytes: found.size, chunks: () => readChunks(path, 'No such copy') } : undefined
+      const stats = await statOf(path)
+      // Reading a pipe would never end.
+      return stats?.isFile() ? { bytes: stats.size, chunks: () => readChunks(path, 'No such copy') } : undefined
     },
     async delete(name) {
       const path = pathOf(name)
@@ -95,10 +96,10 @@ export function createFolderStore(directory: string, now: () => number): BackupS
   }
 }
 
-/** Removes a folder that nothing is in any more. */
+/** Removes empty folders. */
 async function removeEmpty(folder: string): Promise<boolean> {
-  const left = await readdir(folder).catch(() => undefined)
-  if (left?.length !== 0) return false
+  const entries = await readdir(folder).catch(() => undefined)
+  if (entries?.length !== 0) return false
   await rm(folder, { recursive: true, force: true })
   await syncDirectory(dirname(folder))
   return true

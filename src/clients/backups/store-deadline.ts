@@ -1,66 +1,65 @@
 import type { BackupStore, KeptCopy } from '../../core/backup-store.ts'
 import { AppError } from '../../core/errors.ts'
 
-/** The disk of a busy server may take minutes for what is flushed at once. */
+/** A busy server's disk may take minutes to flush. */
 const silentMaxMs = 10 * 60 * 1000
 const retryAfterSeconds = 60
 
 /**
- * The same store, of which nothing is waited for without end: a folder of a server that is gone never answers. What is late is given up; should it
- * wake, it takes nothing more of what was to be put.
+ * Adds timeouts to a store, since a folder of a lost file server never responds. A late put stops reading its source.
  */
-export function answering(store: BackupStore, silentMs = silentMaxMs): BackupStore {
-  const silent = () =>
+export function withStoreDeadline(store: BackupStore, silentMs = silentMaxMs): BackupStore {
+  const timeoutError = () =>
     new AppError('UNAVAILABLE', `${store.place} does not answer: is the disk, or the server that it is on, still there?`, {
       retryAfterSeconds,
     })
 
-  /** @throws AppError UNAVAILABLE once the store has been at work for too long without a pause */
-  async function watched<T>(work: (watch: { rests(): void; works(): void; hasEnded(): boolean }) => Promise<T>): Promise<T> {
+  /** @throws AppError UNAVAILABLE once the store has worked for too long without a pause */
+  async function withTimeout<T>(work: (watch: { rests(): void; works(): void; hasEnded(): boolean }) => Promise<T>): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>()
     let timer: ReturnType<typeof setTimeout> | undefined
     let isLate = false
-    const rests = () => clearTimeout(timer)
-    const works = () => {
-      rests()
+    const stopTimer = () => clearTimeout(timer)
+    const startTimer = () => {
+      stopTimer()
       timer = setTimeout(() => {
         isLate = true
-        reject(silent())
+        reject(timeoutError())
       }, silentMs)
     }
-    works()
-    const done = work({ rests, works, hasEnded: () => isLate })
-    done.catch(() => undefined)
+    startTimer()
+    const running = work({ rests: stopTimer, works: startTimer, hasEnded: () => isLate })
+    running.catch(() => undefined)
     try {
-      return await Promise.race([done, late])
+      return await Promise.race([running, late])
     } finally {
-      rests()
+      stopTimer()
     }
   }
-  const asked = <T>(work: () => Promise<T>): Promise<T> => watched(work)
+  const call = <T>(work: () => Promise<T>): Promise<T> => withTimeout(work)
 
-  async function* each<T>(of: AsyncGenerator<T>): AsyncGenerator<T> {
+  async function* withTimeoutEach<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
     try {
       for (;;) {
-        const { done, value } = await asked(() => of.next())
+        const { done, value } = await call(() => source.next())
         if (done) return
         yield value
       }
     } finally {
-      // Not waited for: it comes behind what does not answer.
-      of.return(undefined).catch(() => undefined)
+      // Not awaited: it would wait behind the store that does not respond.
+      source.return(undefined).catch(() => undefined)
     }
   }
 
   return {
     ...store,
     put: (name, chunks, expected) =>
-      watched(({ rests, works, hasEnded }) => {
-        async function* given(): AsyncGenerator<Uint8Array> {
+      withTimeout(({ rests, works, hasEnded }) => {
+        async function* monitoredChunks(): AsyncGenerator<Uint8Array> {
           const source = chunks[Symbol.asyncIterator]()
           try {
             for (;;) {
-              if (hasEnded()) throw silent()
+              if (hasEnded()) throw timeoutError()
               rests()
               const { done, value } = await source.next()
               works()
@@ -71,15 +70,15 @@ export function answering(store: BackupStore, silentMs = silentMaxMs): BackupSto
             await source.return?.()
           }
         }
-        return store.put(name, given(), expected)
+        return store.put(name, monitoredChunks(), expected)
       }),
-    ...(store.adopt ? { adopt: (name: string, path: string) => asked(async () => (await store.adopt?.(name, path)) ?? false) } : {}),
+    ...(store.adopt ? { adopt: (name: string, path: string) => call(async () => (await store.adopt?.(name, path)) ?? false) } : {}),
     async get(name): Promise<KeptCopy | undefined> {
-      const found = await asked(() => store.get(name))
-      return found && { bytes: found.bytes, chunks: () => each(found.chunks()) }
+      const copy = await call(() => store.get(name))
+      return copy && { bytes: copy.bytes, chunks: () => withTimeoutEach(copy.chunks()) }
     },
-    delete: (name) => asked(() => store.delete(name)),
-    list: (prefix) => each(store.list(prefix)),
-    free: () => asked(() => store.free()),
+    delete: (name) => call(() => store.delete(name)),
+    list: (prefix) => withTimeoutEach(store.list(prefix)),
+    free: () => call(() => store.free()),
   }
 }

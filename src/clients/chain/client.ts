@@ -33,13 +33,13 @@ type Options = {
 export type ChainClient = PublicClient<HttpTransport, undefined, undefined, undefined, undefined>
 
 /**
- * viem batches by URL: each client has a name of its own. It never sees the node's URL, so none of its messages can
- * show it.
+ * viem batches by URL, so each client has a unique one. viem never gets the node's URL, so its messages cannot contain
+ * it.
  */
 let clients = 0
 
 export function createClient(
-  { url, safeFetch, signal, now, ...more }: ClientSettings,
+  { url, safeFetch, signal, now, ...settings }: ClientSettings,
   { batch = false, arrived }: Options = {},
 ): ChainClient {
   async function fetchFn(_: unknown, init?: { readonly body?: unknown }): Promise<Response> {
@@ -48,7 +48,7 @@ export function createClient(
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body,
-      timeoutMs: more.timeoutMs ?? timeoutMs,
+      timeoutMs: settings.timeoutMs ?? timeoutMs,
       bytesMax: answerMaxBytes,
       trusted: true,
       ...(signal ? { signal } : {}),
@@ -56,14 +56,14 @@ export function createClient(
       const isTooLarge = error instanceof OutgoingError && error.kind === 'answer too large' && body.includes('"eth_getLogs"')
       throw isTooLarge ? new NodeError('RANGE', `an answer of more than ${answerMaxBytes} bytes`) : unreachable(error)
     })
-    const rest = await arrived?.(bytes.length)
+    const yieldThread = await arrived?.(bytes.length)
     const text = new TextDecoder().decode(bytes)
-    const answer = parsed(text)
+    const answer = parseJson(text)
     const error = errorIn(answer) ?? (Array.isArray(answer) && (status !== 200 || answer.length === 1) ? errorIn(answer[0]) : undefined)
     if (status !== 200 || (error && !isAnswerTo(JSON.parse(body), answer)))
       throw new Refusal({ status, ...(error ?? { code: undefined, message: text }), retryAfterMs: retryAfterOf(headers, now()) })
     if (!isAnswerTo(JSON.parse(body), answer)) throw new NodeError('FAULT', 'it answered what is no answer to a batch')
-    await rest?.()
+    await yieldThread?.()
     return new Response(text, { headers: { 'content-type': 'application/json' } })
   }
   return createPublicClient<HttpTransport, undefined, undefined, undefined, undefined>({
@@ -73,13 +73,13 @@ export function createClient(
       fetchFn,
       maxResponseBodySize: false,
       retryCount: 0,
-      // The guarded fetch has its own.
+      // The guarded fetch has a timeout of its own.
       timeout: 0,
     }),
   })
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -87,16 +87,16 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What a node refused a request with, from the error that viem made of it; undefined for other errors. */
+/** Returns the refusal of a node behind an error of viem; undefined for other errors. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (!(error instanceof BaseError)) return undefined
-  const cause = error.walk((one) => one instanceof Refusal || one instanceof RpcRequestError)
+  const cause = error.walk((inner) => inner instanceof Refusal || inner instanceof RpcRequestError)
   if (cause instanceof Refusal) return cause
   return cause instanceof RpcRequestError ? new Refusal({ status: 200, code: cause.code, message: cause.details }) : undefined
 }
 
 function nodeErrorWithin(error: unknown): NodeError | undefined {
-  const cause = error instanceof BaseError ? error.walk((one) => one instanceof NodeError) : undefined
+  const cause = error instanceof BaseError ? error.walk((inner) => inner instanceof NodeError) : undefined
   return cause instanceof NodeError ? cause : undefined
 }
 
@@ -113,7 +113,7 @@ export function nodeErrorIn(error: unknown, url: string): NodeError | undefined 
   return refusal && failureOf(refusal, undefined, url)
 }
 
-/** A node, of which only the host may be shown. `ask` throws NodeError where the node does not answer or refuses. */
+/** A node. Only its host may be shown. `ask` throws NodeError if the node does not respond or refuses. */
 export type Connection = { readonly host: string; ask<T>(work: (client: ChainClient) => Promise<T>): Promise<T> }
 
 export function connect(settings: ClientSettings): Connection {

@@ -1,6 +1,6 @@
 /**
- * Calls of the Ethereum Attestation Service, and what its answers and attestations hold.
- * Loads viem: import this by `await import()`, so that a start does not.
+ * Calls of the Ethereum Attestation Service and the content of attestations. Loads viem: import this by `await
+ * import()`.
  */
 import {
   type AbiParameter,
@@ -45,7 +45,7 @@ const abi = parseAbi([
   'error NotPayable()',
 ])
 
-/** What an attestation of each schema says, in the order of its text. Times are seconds, amounts are cents. */
+/** The fields of each schema, in the order of its text. Times are seconds, amounts are cents. */
 export type Statements = {
   A: { merchantRef: Hex; shopUrl: string; method: number; evidenceHash: Hex; verifiedAt: bigint }
   B: {
@@ -96,10 +96,10 @@ export type AttestationRequest = {
   refUID?: Hex
 }
 
-/** How merchants, lenders, loans and the like are named on the chain: keccak256 of the UTF-8 id. */
+/** The reference of a merchant, lender or loan on the chain: keccak256 of the UTF-8 id. */
 export const refOf = (id: string): Hex => keccak256(stringToBytes(id))
 
-/** The uid of a revocable schema without a resolver, from its text. */
+/** Computes the uid of a revocable schema without a resolver. */
 export const uidOfSchema = (text: string): Hex => keccak256(encodePacked(['string', 'address', 'bool'], [text, zeroAddress, true]))
 
 const parameters: Readonly<Record<SchemaName, readonly AbiParameter[]>> = {
@@ -109,7 +109,7 @@ const parameters: Readonly<Record<SchemaName, readonly AbiParameter[]>> = {
   D: parseAbiParameters(schemaTexts.D),
 }
 
-/** @throws where a value does not fit its type */
+/** @throws if a value does not fit its type */
 export const encodeStatement = <Name extends SchemaName>(schema: Name, statement: Statements[Name]): Hex =>
   encode(parameters[schema], statement)
 
@@ -119,33 +119,36 @@ const encode = (types: readonly AbiParameter[], values: Readonly<Record<string, 
     types.map(({ name = '' }) => values[name]),
   )
 
-/** What the data of an attestation say; undefined where they are not, to the byte, what `encodeStatement` makes of it. */
+/** Decodes the data of an attestation; undefined if encoding the result gives other bytes. */
 export function decodeStatement<Name extends SchemaName>(schema: Name, data: Hex): Statements[Name] | undefined {
   const types = parameters[schema]
   try {
     const values = decodeAbiParameters(types, data)
-    const statement = Object.fromEntries(types.map(({ name = '' }, at) => [name, values[at]])) as Statements[Name]
+    const statement = Object.fromEntries(types.map(({ name = '' }, index) => [name, values[index]])) as Statements[Name]
     return encode(types, statement) === data.toLowerCase() ? statement : undefined
   } catch {
     return undefined
   }
 }
 
-/** What `attest` is called with. */
+/** The arguments of `attest`. */
 export const attestationArgs = ({ schema, recipient, data, expirationTime = 0n, refUID = zeroHash }: AttestationRequest) =>
   [{ schema, data: { recipient, expirationTime, revocable: true, refUID, data, value: 0n } }] as const
 
-/** The call that registers a schema, for the SchemaRegistry. */
+/** The call data that registers a schema in the SchemaRegistry. */
 export const registrationOf = (name: SchemaName): Hex =>
   encodeFunctionData({ abi, functionName: 'register', args: [schemaTexts[name], zeroAddress, true] })
 
 export const attestationOf = (request: AttestationRequest): Hex =>
   encodeFunctionData({ abi, functionName: 'attest', args: attestationArgs(request) })
 
-/** The call that reads an attestation. */
-export const readingOf = (uid: Hex): Hex => encodeFunctionData({ abi, functionName: 'getAttestation', args: [uid] })
+/** The call data that reads an attestation. */
+export const attestationCall = (uid: Hex): Hex => encodeFunctionData({ abi, functionName: 'getAttestation', args: [uid] })
 
-/** What `getAttestation` answered; undefined where there is none of that uid. @throws where the answer is none of the kind */
+/**
+ * Decodes the result of `getAttestation`; undefined if there is no such attestation.
+ * @throws for a malformed result
+ */
 export function decodeAttestation(answer: Hex): Attestation | undefined {
   const attestation = decodeFunctionResult({ abi, functionName: 'getAttestation', data: answer })
   const { recipient, attester } = attestation
@@ -154,10 +157,10 @@ export function decodeAttestation(answer: Hex): Attestation | undefined {
     : { ...attestation, recipient: recipient.toLowerCase() as Hex, attester: attester.toLowerCase() as Hex }
 }
 
-/** Attestations that are the same in all else are told apart by a number, from 0. */
+/** The contract numbers otherwise equal attestations from 0. */
 const bumpsMax = 16
 
-/** Whether an attestation is what its uid is the hash of: whoever answers with it cannot have made it up. */
+/** Returns whether the uid is the hash of the attestation, so that a node cannot forge one. */
 export const isHashOf = ({ uid, schema, recipient, attester, time, expirationTime, revocable, refUID, data }: Attestation): boolean =>
   Array.from({ length: bumpsMax }, (_, bump) => bump).some(
     (bump) =>
@@ -170,7 +173,10 @@ export const isHashOf = ({ uid, schema, recipient, attester, time, expirationTim
       ),
   )
 
-/** The SchemaRegistry, as EAS itself names it; undefined where there is no EAS at the address. @throws NodeError */
+/**
+ * Reads the SchemaRegistry from EAS; undefined if there is no EAS at the address.
+ * @throws NodeError
+ */
 export const registryAt = ({ ask }: Connection, address: Hex): Promise<Hex | undefined> =>
   ask(async (client) => {
     if ((await client.getCode({ address })) === undefined) return undefined
@@ -189,8 +195,8 @@ export const isRegistered = ({ ask }: Connection, registry: Hex, name: SchemaNam
   })
 
 /**
- * Tries an attestation without sending it.
- * @returns the name of the error that the contract refuses it by, '' for one without a name
+ * Simulates an attestation.
+ * @returns the name of the contract's error, '' for one without a name; undefined on success
  */
 export const refusalOf = ({ ask }: Connection, address: Hex, account: Hex, request: AttestationRequest): Promise<string | undefined> =>
   ask(async (client) => {
@@ -205,11 +211,11 @@ export const refusalOf = ({ ask }: Connection, address: Hex, account: Hex, reque
   })
 
 function revertIn(error: unknown): ContractFunctionRevertedError | undefined {
-  const cause = error instanceof BaseError ? error.walk((one) => one instanceof ContractFunctionRevertedError) : undefined
+  const cause = error instanceof BaseError ? error.walk((inner) => inner instanceof ContractFunctionRevertedError) : undefined
   return cause instanceof ContractFunctionRevertedError ? cause : undefined
 }
 
-/** The uid in the log of what was attested. */
+/** Returns the uid from the log of an attestation. */
 export function uidIn({ logs }: TransactionReceipt, contract: Hex, schema: SchemaName, attester: Hex): Hex | undefined {
   const attested = parseEventLogs({ abi, eventName: 'Attested', logs, args: { attester, schemaUID: schemaUids[schema] } })
   return attested.find(({ address }) => address.toLowerCase() === contract)?.args.uid

@@ -7,10 +7,10 @@ import { OutgoingError } from '../../core/outgoing.ts'
 
 const retryMaxMs = 10 * 60_000
 const retryMinMs = 1_000
-/** Of what a node says. */
-const saidMax = 160
+/** The limit of a quoted message. */
+const messageMax = 160
 
-/** A node answered with an error, by JSON-RPC or by its HTTP status. */
+/** An error response of a node, by JSON-RPC or HTTP status. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number
@@ -47,42 +47,56 @@ const advices = {
   trouble: 'Wait until the provider has mended it, or name another node in CHAINS',
 } as const
 
-type Said = { readonly status?: number; readonly code: unknown; readonly message: string; readonly retryAfterMs?: number | undefined }
+type NodeResponse = {
+  readonly status?: number
+  readonly code: unknown
+  readonly message: string
+  readonly retryAfterMs?: number | undefined
+}
 
 /**
- * @param asked how many blocks of logs were asked for, if any: a refusal of more than one is tried with fewer
+ * Classifies a refusal.
+ * @param blocksRequested how many blocks of logs were requested, if any; more than one is retried with fewer
  * @param url of the node: no part of it appears in the message
  */
-export function failureOf({ status = 200, code, message: text, retryAfterMs }: Said, asked: number | undefined, url?: string): NodeError {
+export function failureOf(
+  { status = 200, code, message: text, retryAfterMs }: NodeResponse,
+  blocksRequested: number | undefined,
+  url?: string,
+): NodeError {
   const named = typeof code === 'number' ? `error ${code}` : status === 200 ? 'an error without a code' : `status ${status}`
-  const said = trimmed(text, url)
-  const told = said === '' ? named : `${named}: ${said}`
+  const excerpt = sanitize(text, url)
+  const description = excerpt === '' ? named : `${named}: ${excerpt}`
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
-  if (keyStatuses.includes(status)) return new NodeError('FAULT', `it answered with ${told}`, { ...wait, advice: advices.key })
-  // "exceeds the range of your plan, upgrade for more compute units": fewer blocks may do.
-  const mayShrink = asked !== undefined && asked > 1 && /\branges?\b/i.test(text)
+  if (keyStatuses.includes(status)) return new NodeError('FAULT', `it answered with ${description}`, { ...wait, advice: advices.key })
+  // Example: "exceeds the range of your plan, upgrade for more compute units". Fewer blocks may succeed.
+  const mayShrink = blocksRequested !== undefined && blocksRequested > 1 && /\branges?\b/i.test(text)
   const isLimited = status === 429 || rateCodes.includes(code) || (status < 500 && rateWords.test(text) && !mayShrink)
-  if (isLimited || (code === -32_005 && asked === undefined))
-    return new NodeError('RATE_LIMITED', status === 429 ? `status 429, ${told}` : told, { ...wait, advice: advices.rate })
-  if (behindWords.test(text)) return new NodeError('BEHIND', `${told}: it does not have the blocks yet`)
-  if (mayBeTooMuch({ status, code }) && asked !== undefined && asked > 1) {
+  if (isLimited || (code === -32_005 && blocksRequested === undefined))
+    return new NodeError('RATE_LIMITED', status === 429 ? `status 429, ${description}` : description, { ...wait, advice: advices.rate })
+  if (behindWords.test(text)) return new NodeError('BEHIND', `${description}: it does not have the blocks yet`)
+  if (mayBeTooMuch({ status, code }) && blocksRequested !== undefined && blocksRequested > 1) {
     const blocks = rangeIn(text)
-    return new NodeError('RANGE', `${told}: too many blocks or logs at once`, blocks !== undefined && blocks < asked ? { blocks } : {})
+    return new NodeError(
+      'RANGE',
+      `${description}: too many blocks or logs at once`,
+      blocks !== undefined && blocks < blocksRequested ? { blocks } : {},
+    )
   }
-  return new NodeError('FAULT', `it answered with ${told}`, { ...wait, advice: adviceFor(status, text, asked) })
+  return new NodeError('FAULT', `it answered with ${description}`, { ...wait, advice: adviceFor(status, text, blocksRequested) })
 }
 
 /** Whether a smaller request may succeed: true for every JSON-RPC error and every 4xx, except statuses of keys. */
 export const mayBeTooMuch = ({ status, code }: Pick<Refusal, 'status' | 'code'>): boolean =>
   !keyStatuses.includes(status) && (status < 500 || code !== undefined)
 
-function adviceFor(status: number, text: string, asked: number | undefined): string {
+function adviceFor(status: number, text: string, blocksRequested: number | undefined): string {
   if (historyWords.test(text)) return advices.history
   if (status === 404 || status === 405) return advices.path
-  return asked === 1 && status < 500 ? advices.oneBlock : advices.trouble
+  return blocksRequested === 1 && status < 500 ? advices.oneBlock : advices.trouble
 }
 
-/** How many blocks a refusal says would be answered: by two block numbers, or by a number beside the word. */
+/** Reads the allowed number of blocks from a refusal: from two block numbers, or from a number beside the word. */
 export function rangeIn(text: string): number | undefined {
   const [, from, to] = /\[\s*(0x[0-9a-f]{1,13})\s*,\s*(0x[0-9a-f]{1,13})\s*\]/i.exec(text) ?? []
   if (from !== undefined && to !== undefined) return positive(Number(to) - Number(from) + 1)
@@ -98,7 +112,7 @@ export function rangeIn(text: string): number | undefined {
 
 const positive = (value: number) => (Number.isSafeInteger(value) && value > 0 ? value : undefined)
 
-/** `Retry-After`, in seconds or as a date, as milliseconds from now, between a second and ten minutes. */
+/** Reads `Retry-After`, in seconds or as a date. Returns milliseconds from now, between one second and ten minutes. */
 export function retryAfterOf(headers: Headers, now: number): number | undefined {
   const text = headers.get('retry-after')?.trim()
   if (!text) return undefined
@@ -113,7 +127,7 @@ const words = /[\w~-]{4,}/g
  * Sanitises a node's message for logs and screens: one line without markup, URLs, keys or parts of the node's URL
  * behind its host.
  */
-function trimmed(text: string, url: string | undefined): string {
+function sanitize(text: string, url: string | undefined): string {
   const secrets = url === undefined ? [] : secretsOf(url)
   return text
     .slice(0, 2_000)
@@ -123,15 +137,15 @@ function trimmed(text: string, url: string | undefined): string {
     .replace(words, (word) => (secrets.some((secret) => secret.includes(word.toLowerCase())) ? '…' : word))
     .replace(/[^\P{C}\n]|\s+/gu, ' ')
     .trim()
-    .slice(0, saidMax)
+    .slice(0, messageMax)
 }
 
 function secretsOf(url: string): string[] {
   const { pathname, search, username, password, hash } = new URL(url)
-  return [pathname, search, username, password, hash].flatMap((part) => [part.toLowerCase(), decoded(part).toLowerCase()])
+  return [pathname, search, username, password, hash].flatMap((part) => [part.toLowerCase(), decodePercent(part).toLowerCase()])
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -144,11 +158,11 @@ const causes: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED|ConnectionRefused/i, 'Nothing listens at its address: check the host and the port of the URL in CHAINS'],
 ]
 
-/** No answer at all. */
+/** The failure of a node that did not respond. */
 export function unreachable(error: unknown): NodeError {
-  // The message of any other error may quote the URL.
-  const said = error instanceof OutgoingError ? error.message : 'connection failed'
+  // The message of any other error may contain the URL.
+  const reason = error instanceof OutgoingError ? error.message : 'connection failed'
   const cause = error instanceof OutgoingError ? (error.cause as { readonly code?: unknown } | undefined) : undefined
   const advice = causes.find(([pattern]) => pattern.test(String(cause?.code ?? '')))?.[1]
-  return new NodeError('FAULT', `no answer: ${said}`, advice === undefined ? {} : { advice })
+  return new NodeError('FAULT', `no answer: ${reason}`, advice === undefined ? {} : { advice })
 }

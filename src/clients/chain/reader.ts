@@ -1,25 +1,22 @@
-/**
- * Reads blocks, logs and contracts of one node by viem's client, in batches. Loads viem: import this by `await
- * import()`.
- */
+/** Reads blocks, logs and contracts of a node in batches. Loads viem: import this by `await import()`. */
 import { type Hex, numberToHex } from 'viem'
 import { type Block, type ChainLog, type ChainNode, type Header, type LogFilter, NodeError, type NodeQuery } from '../../core/chain.ts'
 import type { Paced } from '../../lib/cooperative-scheduler.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 import { headerOf, logReader, numberOf, topicOf } from './answers.ts'
-import { doubtedOf } from './bloom.ts'
+import { doubtedBlocks } from './bloom.ts'
 import { type ChainClient, createClient, type NodeSettings, nodeErrorIn, refusalIn } from './client.ts'
 import { failureOf, mayBeTooMuch, type Refusal } from './failures.ts'
 
-/** Logs that are decoded before others have their turn. */
-const pieceLogs = 100
-/** For how long a node that refused a batch is sent smaller ones. */
+/** Logs decoded per turn on the main thread. */
+const logsPerTurn = 100
+/** How long a node gets smaller batches after it refused one. */
 const smallBatchesMs = 60 * 60_000
 
 type Request = (client: ChainClient) => Promise<unknown>
 type Result = PromiseSettledResult<unknown>
 
-/** A node refused a whole batch: for its length, or for what was in it. */
+/** A node refused a batch, for its size or its content. */
 class BatchRefused extends Error {
   constructor(readonly refusal: Refusal) {
     super('the node refused a batch')
@@ -40,15 +37,15 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
     let bytes = 0
     for (let at = 0; at < requests.length; at += size) {
       const chunk = requests.slice(at, at + size)
-      let paced: Paced | undefined
+      let turn: Paced | undefined
       const arrived = async (length: number) => {
         bytes += length
         const entered = await pace.enter()
-        paced = entered
+        turn = entered
         return () => entered.rest()
       }
       const client = createClient(settings, { batch: chunk.length > 1, arrived })
-      const settled = await Promise.allSettled(chunk.map((request) => request(client))).finally(() => paced?.leave())
+      const settled = await Promise.allSettled(chunk.map((request) => request(client))).finally(() => turn?.leave())
       const refusals = settled.map((result) => (result.status === 'rejected' ? refusalIn(result.reason) : undefined))
       const unanswered = settled.find((result, nth) => result.status === 'rejected' && !refusals[nth])
       if (unanswered?.status === 'rejected' && nodeErrorIn(unanswered.reason, url)) throw nodeErrorIn(unanswered.reason, url)
@@ -75,7 +72,7 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
       try {
         const { results, bytes } = await send(requests, size, pace)
         if (size < requests.length) batches = { max: size, until: now() + smallBatchesMs }
-        const id = numberOf(givenBy(results[0], blockCount, url), 'no chain id')
+        const id = numberOf(resultValue(results[0], blockCount, url), 'no chain id')
         if (id !== chainId)
           throw new NodeError('FAULT', `it is a node of chain ${id}`, {
             advice: `CHAINS names it for chain ${chainId}: correct its URL or the chain's id`,
@@ -84,7 +81,7 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
       } catch (error) {
         if (!(error instanceof BatchRefused)) throw error
         const failure = failureOf(error.refusal, blockCount, url)
-        // The larger of the two is made smaller first: the range of blocks, or the batch.
+        // Reduces the larger one first: the range of blocks or the batch.
         const isRange = blockCount !== undefined && (blockCount > size || failure.hint.blocks !== undefined)
         if (isRange || failure.kind === 'RATE_LIMITED' || failure.kind === 'BEHIND' || !mayBeTooMuch(error.refusal)) throw failure
       }
@@ -92,13 +89,13 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
   }
 }
 
-/** Not viem's `getBlock`, which merges equal requests: the header is read before and after the logs. */
+/** Not viem's `getBlock`, which merges equal requests. The header is read before and after the logs. */
 const headerRequest =
   (block: Block): Request =>
   (client) =>
     client.request({ method: 'eth_getBlockByNumber', params: [typeof block === 'number' ? numberToHex(block) : block, false] })
 
-/** By topics: viem's `getLogs` takes no arguments of several events, and would pass them over. */
+/** By topics, since viem's `getLogs` ignores arguments for several events. */
 const logsRequest =
   ({ contract, schemaUids, attesters, from, to }: LogFilter): Request =>
   (client) =>
@@ -121,7 +118,7 @@ async function answerOf(
   url: string,
 ) {
   let knowsNoFinality = false
-  const given = logs && givenBy(results[blocks.length], logs.to - logs.from + 1, url)
+  const logResult = logs && resultValue(results[blocks.length], logs.to - logs.from + 1, url)
   const headers = blocks.map((block, nth): Header | undefined => {
     if (block === 'finalized' && isUnknownTag(results[nth])) knowsNoFinality = true
     else return headerAt(results[nth], block, url)
@@ -135,33 +132,33 @@ async function answerOf(
   const after = headerAt(results[blocks.length + 1], logs.to, url)
   if (!after) throw new NodeError('BEHIND', 'it does not have the blocks yet')
   if (before && before.hash !== after.hash) throw new NodeError('BEHIND', 'its chain changed while it was asked')
-  if (!Array.isArray(given)) throw new NodeError('FAULT', 'it answered what was not asked for: logs that are no list')
+  if (!Array.isArray(logResult)) throw new NodeError('FAULT', 'it answered what was not asked for: logs that are no list')
   const read = logReader(logs)
   const checked: ChainLog[] = []
-  const paced = await pace.enter()
+  const turn = await pace.enter()
   try {
-    for (const log of given as unknown[]) {
+    for (const log of logResult as unknown[]) {
       checked.push(read(log))
-      if (checked.length % pieceLogs === 0) await paced.rest()
+      if (checked.length % logsPerTurn === 0) await turn.rest()
     }
-    return { headers, knowsNoFinality, logs: checked, doubted: doubtedOf(headers, logs, checked), results: [] }
+    return { headers, knowsNoFinality, logs: checked, doubted: doubtedBlocks(headers, logs, checked), results: [] }
   } finally {
-    paced.leave()
+    turn.leave()
   }
 }
 
-/** @throws NodeError where the node named an error instead */
-function givenBy(result: Result | undefined, blockCount: number | undefined, url: string): unknown {
+/** @throws NodeError if the node returned an error */
+function resultValue(result: Result | undefined, blockCount: number | undefined, url: string): unknown {
   if (result?.status === 'fulfilled') return result.value
   const refusal = refusalIn(result?.reason)
   throw refusal ? failureOf(refusal, blockCount, url) : new NodeError('FAULT', 'it answered what was not asked for')
 }
 
-/** Undefined for a block that a node does not have, which may be an error of it. */
+/** Returns undefined for a block that the node does not have, which some nodes report as an error. */
 function headerAt(result: Result | undefined, block: Block, url: string): Header | undefined {
   try {
-    const given = givenBy(result, undefined, url)
-    return given === null || given === undefined ? undefined : headerOf(given, block)
+    const value = resultValue(result, undefined, url)
+    return value === null || value === undefined ? undefined : headerOf(value, block)
   } catch (error) {
     if (error instanceof NodeError && error.kind === 'BEHIND') return undefined
     throw error
@@ -171,7 +168,7 @@ function headerAt(result: Result | undefined, block: Block, url: string): Header
 const invalidParams = -32_602
 const tagWords = /\b(?:tag|hex string|arguments?|param(?:eter)?s?|invalid block)\b/i
 
-/** Whether `finalized` is no word to the node, rather than a block that is not there yet, or a fault of the moment. */
+/** Returns whether the node does not know the tag `finalized`, rather than lacking the block or failing once. */
 function isUnknownTag(result: Result | undefined): boolean {
   const refusal = result?.status === 'rejected' ? refusalIn(result.reason) : undefined
   if (!refusal || failureOf(refusal, undefined).kind !== 'FAULT' || /not found/i.test(refusal.message)) return false
@@ -182,6 +179,6 @@ function isUnknownTag(result: Result | undefined): boolean {
 function viewOf(result: Result | undefined, url: string): string | undefined {
   const refusal = result?.status === 'rejected' ? refusalIn(result.reason) : undefined
   if (refusal && (refusal.code === 3 || /revert/i.test(refusal.message))) return undefined
-  const { data } = givenBy(result, undefined, url) as { readonly data?: unknown }
+  const { data } = resultValue(result, undefined, url) as { readonly data?: unknown }
   return typeof data === 'string' && /^0x(?:[0-9a-f]{2})*$/i.test(data) ? data.toLowerCase() : undefined
 }

@@ -1,4 +1,4 @@
-/** Estimates, signs and sends transactions. Loads viem: import this by `await import()`, so that a start does not. */
+/** Estimates, signs and sends transactions. Loads viem: import this by `await import()`. */
 import {
   BaseError,
   defineChain,
@@ -16,18 +16,18 @@ import type { Connection } from './client.ts'
 
 export type Transaction = { readonly to: Hex; readonly data: Hex }
 type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint } | { readonly gasPrice: bigint }
-/** What a transaction may cost at most, in the smallest unit of the chain's coin. */
+/** The most that a transaction may cost, in the smallest unit of the chain's coin. */
 export type Quote = { readonly gas: bigint; readonly fees: Fees; readonly costMax: bigint }
 export type Receipt = TransactionReceipt
 export type Signer = ReturnType<typeof signerOf>
 
-/** Of a chain whose fees have to hold for some blocks: twice the fee of the newest one. */
+/** Doubles the base fee of the newest block, since fees must hold for several blocks. */
 const feesOfTwo = defineChain({
   ...{ id: 0, name: '', nativeCurrency: { name: '', symbol: '', decimals: 18 }, rpcUrls: { default: { http: [] } } },
   fees: { baseFeeMultiplier: 2 },
 })
 
-/** Simulates a transaction and says what it may cost: a quarter more gas than it takes now. */
+/** Estimates a transaction, with a quarter more gas than it needs now. */
 export const quote = ({ ask }: Connection, account: Hex, transaction: Transaction): Promise<Quote> =>
   ask(async (client) => {
     const gas = ((await client.estimateGas({ account, ...transaction })) * 5n) / 4n
@@ -39,12 +39,15 @@ export const quote = ({ ask }: Connection, account: Hex, transaction: Transactio
     return { gas, fees: fees as Fees, costMax }
   })
 
-/** Whoever holds a key. The address is in lower case. @throws where it is none */
+/**
+ * Creates a signer from a private key. Its address is in lower case.
+ * @throws for an invalid key
+ */
 export function signerOf(key: Hex) {
   const account = privateKeyToAccount(key)
   return {
     address: account.address.toLowerCase() as Hex,
-    /** The transaction as it is sent, and the hash by which it is known from then on. */
+    /** Returns the signed transaction and its hash. */
     async sign({ ask }: Connection, chainId: number, transaction: Transaction, { gas, fees }: Quote): Promise<{ raw: Hex; hash: Hex }> {
       const nonce = await ask((client) => client.getTransactionCount({ address: account.address, blockTag: 'pending' }))
       const raw = await account.signTransaction({ chainId, nonce, ...transaction, gas, ...fees })
@@ -63,17 +66,17 @@ export const sendRaw = ({ ask }: Connection, raw: Hex): Promise<string | undefin
       await client.sendRawTransaction({ serializedTransaction: raw })
       return undefined
     } catch (error) {
-      const known = error instanceof BaseError ? getNodeError(error, {}) : undefined
-      return known && !(known instanceof UnknownNodeError) ? known.shortMessage : undefined
+      const nodeError = error instanceof BaseError ? getNodeError(error, {}) : undefined
+      return nodeError && !(nodeError instanceof UnknownNodeError) ? nodeError.shortMessage : undefined
     }
   })
 
-/** What became of a transaction; undefined while it is in no block, and where the node does not say. */
+/** Reads the receipt of a transaction; undefined while it is in no block or the node does not respond. */
 export const receiptOf = ({ ask }: Connection, hash: Hex): Promise<Receipt | undefined> =>
   ask((client) => client.getTransactionReceipt({ hash })).catch((error: unknown) => {
     if (error instanceof NodeError || error instanceof BaseError) return undefined
     throw error
   })
 
-/** An amount of the chain's coin, as people write it. */
+/** Formats an amount of the chain's coin. */
 export const coins = (amount: bigint): string => formatEther(amount)

@@ -1,24 +1,27 @@
-/** Makes the console of its sources. The build does so, and a program that runs from source; the binary, which carries the files, does not hold this. */
+/**
+ * Builds the console from its sources, for the build and for a program that runs from source. The binary contains the
+ * result instead.
+ */
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type ConsoleEntry, type ConsoleFile, type ConsoleFiles, consoleFileName, contentTypeOf } from '../../core/console-files.ts'
 
-/** Beside the first file: what the page runs before that, and what runs that in its place. */
-const ahead = ['bootstrap.ts', 'bootstrap-fallback.ts'] as const
+/** Scripts beside the entry that start it or show that it cannot start. */
+const bootScripts = ['bootstrap.ts', 'bootstrap-fallback.ts'] as const
 const entryPoint = join(import.meta.dir, '../../console/index.tsx')
 
-const inBrotli = promisify(brotliCompress)
-const inGzip = promisify(gzip)
+const compressBrotli = promisify(brotliCompress)
+const compressGzip = promisify(gzip)
 
-/** How hard it is compressed: for a binary, which is built once, as hard as can be; from source, somebody waits for it. */
+/** The compression level: the highest for a binary, a fast one from source. */
 const efforts = { some: { quality: 5, level: 6 }, all: { quality: 11, level: 9 } } as const
 
-/** The least that is worth a compressed twin, in bytes: below, it is saved nothing by it. */
-const worthCompressing = 256
+/** Smaller files are not compressed, in bytes. */
+const compressMinBytes = 256
 
-/** What Bun tells of its output, by relative path. Not in its types as of 1.4.4. */
+/** Bun's metafile, by relative path. Not in its types as of 1.4.4. */
 type Metafile = {
   readonly outputs: Readonly<
     Record<
@@ -29,44 +32,46 @@ type Metafile = {
 }
 
 /**
- * Bundles, names by content and compresses.
- * @param from where else than in src/console the first file is, with a `bootstrap.ts` and a `bootstrap-fallback.ts` beside it; tests bundle what they wrote
- * @throws where a source is wrong, and says in which line
+ * Bundles the console, names files by content and compresses them.
+ * @param from another entry than src/console, with a `begin.ts` and a `late.ts` beside it, for tests
+ * @throws for an invalid source, with its line
  */
 export async function bundleConsole(from = entryPoint, { effort = 'some' }: { effort?: keyof typeof efforts } = {}): Promise<ConsoleFiles> {
   const options: Bun.BuildConfig = {
-    entrypoints: [from, ...ahead.map((name) => join(dirname(from), name))],
+    entrypoints: [from, ...bootScripts.map((name) => join(dirname(from), name))],
     target: 'browser',
     format: 'esm',
     splitting: true,
     minify: true,
-    // Said, because a test's or a developer's environment would decide otherwise.
+    // Explicit, since the environment would decide otherwise.
     jsx: { runtime: 'automatic', importSource: 'preact', development: false },
     naming: '[name]-[hash].[ext]',
     metafile: true,
-    plugins: [oneCore(from)],
+    plugins: [singleCorePlugin(from)],
   }
   const { outputs, metafile } = await Bun.build(options).catch((error: unknown) => {
-    throw error instanceof AggregateError ? new Error(inWords(error), { cause: error }) : error
+    throw error instanceof AggregateError ? new Error(errorText(error), { cause: error }) : error
   })
-  const made = await Promise.all(outputs.map(async (output) => [basename(output.path), await fileOf(output, efforts[effort])] as const))
-  for (const [name] of made) if (!consoleFileName.test(name)) throw new Error(`the console cannot serve a file of this kind: ${name}`)
-  return { entry: entryOf(metafile as Metafile), files: new Map(made) }
+  const built = await Promise.all(
+    outputs.map(async (output) => [basename(output.path), await toConsoleFile(output, efforts[effort])] as const),
+  )
+  for (const [name] of built) if (!consoleFileName.test(name)) throw new Error(`the console cannot serve a file of this kind: ${name}`)
+  return { entry: entryOf(metafile as Metafile), files: new Map(built) }
 }
 
-/** What stands for all that the page always loads. */
+/** A virtual module of everything that the page always loads. */
 const coreModule = 'console:core'
 const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
 const loaderOf = (file: string): 'ts' | 'tsx' => (file.endsWith('.tsx') ? 'tsx' : 'ts')
 
-/** The files of ours that a file imports, at once or on demand. Of one that is wrong, or not there, the bundler tells. */
+/** Lists the local imports of a file, static and dynamic. The bundler reports missing or invalid files. */
 function importsOf(file: string): { readonly file: string; readonly kind: string }[] {
-  return scanned(file)
+  return scanImports(file)
     .filter(({ path }) => path.startsWith('.') && /\.tsx?$/.test(path))
     .map(({ path, kind }) => ({ file: join(dirname(file), path), kind }))
 }
 
-function scanned(file: string): Bun.Import[] {
+function scanImports(file: string): Bun.Import[] {
   try {
     return transpilers[loaderOf(file)].scanImports(readFileSync(file, 'utf8'))
   } catch {
@@ -75,19 +80,19 @@ function scanned(file: string): Bun.Import[] {
 }
 
 /**
- * Keeps in one file what the page always loads. The bundler makes one of each set of files that the same parts of the page use: what the
- * first script shares with one screen, with another one and with both would be three, and so on to dozens. Here each screen uses all of it.
+ * Keeps everything that the page always loads in one chunk. The bundler otherwise creates a chunk per set of users,
+ * which would be dozens.
  */
-function oneCore(first: string): Bun.BunPlugin {
+function singleCorePlugin(first: string): Bun.BunPlugin {
   const core = new Set<string>()
   const onDemand = new Set<string>()
-  const all = new Set([first])
+  const visited = new Set([first])
   const walk = (file: string, isAtOnce: boolean): void => {
     for (const { file: next, kind } of importsOf(file)) {
       const atOnce = isAtOnce && kind === 'import-statement'
       if (kind === 'dynamic-import') onDemand.add(next)
-      if (atOnce ? core.has(next) : all.has(next)) continue
-      all.add(next)
+      if (atOnce ? core.has(next) : visited.has(next)) continue
+      visited.add(next)
       if (atOnce) core.add(next)
       walk(next, atOnce)
     }
@@ -103,7 +108,7 @@ function oneCore(first: string): Bun.BunPlugin {
       }))
       build.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
         const contents = await Bun.file(path).text()
-        // Catalogs of words share nothing: they stay what they are.
+        // Text catalogs share nothing with the core.
         const usesCore = onDemand.has(path) && !/\/i18n\/|\/i18n\.\w+\.ts$/.test(path)
         return { contents: usesCore ? `import ${JSON.stringify(coreModule)}\n${contents}` : contents, loader: loaderOf(path) }
       })
@@ -111,29 +116,31 @@ function oneCore(first: string): Bun.BunPlugin {
   }
 }
 
-/** What the bundler says of each source that is wrong. */
-const inWords = ({ errors }: AggregateError): string =>
+/** Formats the bundler's errors. */
+const errorText = ({ errors }: AggregateError): string =>
   (errors as readonly { message: string; position?: { file: string; line: number; column: number } | null }[])
     .map(({ message, position }) => (position ? `${position.file}:${position.line}:${position.column}: ${message}` : message))
     .join('\n')
 
-async function fileOf(output: Bun.BuildArtifact, { quality, level }: (typeof efforts)[keyof typeof efforts]): Promise<ConsoleFile> {
+async function toConsoleFile(output: Bun.BuildArtifact, { quality, level }: (typeof efforts)[keyof typeof efforts]): Promise<ConsoleFile> {
   const body = new Uint8Array(await output.arrayBuffer())
   const contentType = contentTypeOf(output.path)
-  if (contentType.startsWith('font/') || body.length < worthCompressing) return { body, contentType }
+  if (contentType.startsWith('font/') || body.length < compressMinBytes) return { body, contentType }
   const [br, zipped] = await Promise.all([
-    inBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
-    inGzip(body, { level }),
+    compressBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
+    compressGzip(body, { level }),
   ])
   return { body, contentType, encoded: { br: new Uint8Array(br), gzip: new Uint8Array(zipped) } }
 }
 
-/** What the page has to name: the first script, its style, and the chunks that the script cannot begin without. */
+/** Returns the first script, its styles, and the chunks that it needs to start. */
 function entryOf({ outputs }: Metafile): ConsoleEntry {
-  const madeOf = (name: string) => Object.entries(outputs).find(([path, { entryPoint: of }]) => of?.endsWith(name) && path.endsWith('.js'))
-  const first = madeOf('index.tsx')
-  const [begin, late] = ahead.map(madeOf)
-  if (!first || !begin || !late) throw new Error(`the bundler made no script of src/console/index.tsx, or of its ${ahead.join(' or ')}`)
+  const scriptOf = (name: string) =>
+    Object.entries(outputs).find(([path, { entryPoint: of }]) => of?.endsWith(name) && path.endsWith('.js'))
+  const first = scriptOf('index.tsx')
+  const [begin, late] = bootScripts.map(scriptOf)
+  if (!first || !begin || !late)
+    throw new Error(`the bundler made no script of src/console/index.tsx, or of its ${bootScripts.join(' or ')}`)
   const preloads = new Set<string>()
   const walk = (path: string): void => {
     for (const { path: to, kind } of outputs[path]?.imports ?? []) {

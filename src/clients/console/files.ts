@@ -1,77 +1,76 @@
 import { type ConsoleEntry, type ConsoleFile, type ConsoleFiles, contentTypeOf } from '../../core/console-files.ts'
 
-/** What the build hands to the compiler as one more file to carry, as which it becomes `console-HASH.bin`. */
+/** The file that the build embeds, as `console-HASH.bin`. */
 export const packFile = 'console.bin'
 const packName = /(^|\/)console-[a-z0-9]+\.bin$/
 
 type Span = readonly [start: number, length: number]
-/** What stands before the bytes of all files: where each begins behind this, and how long it is. */
+/** The index of the pack: where each file starts after it, and its length. */
 type Contents = {
   readonly entry: ConsoleEntry
   readonly files: Readonly<Record<string, { readonly body: Span; readonly encoded?: { readonly br: Span; readonly gzip: Span } }>>
 }
-/** In bytes: how long the contents are, in front of them. */
+/** The length of the index, stored in front of it. */
 const headBytes = 4
 
-let opened: Promise<ConsoleFiles> | undefined
+let openedFiles: Promise<ConsoleFiles> | undefined
 
 /**
- * The console of this program: in the binary what it carries, each file read when it is asked for; from source what the bundler makes of
- * src/console, once a process.
- * @throws where a source is wrong, and again when it is asked again and still is
+ * Opens the console's files: embedded in the binary, or bundled from source once per process.
+ * @throws for an invalid source; the next call tries again
  */
 export function openConsoleFiles(): Promise<ConsoleFiles> {
-  opened ??= (Bun.isStandaloneExecutable ? carried() : bundled()).catch((error: unknown) => {
-    opened = undefined
+  openedFiles ??= (Bun.isStandaloneExecutable ? readEmbedded() : bundleFromSource()).catch((error: unknown) => {
+    openedFiles = undefined
     throw error
   })
-  return opened
+  return openedFiles
 }
 
-/** By an address that no bundler follows: the binary has no use for one. */
-async function bundled(): Promise<ConsoleFiles> {
+/** The import path is computed, so that the bundler does not include the module in the binary. */
+async function bundleFromSource(): Promise<ConsoleFiles> {
   const { bundleConsole } = (await import(new URL('./bundle.ts', import.meta.url).href)) as typeof import('./bundle.ts')
   return bundleConsole()
 }
 
-async function carried(): Promise<ConsoleFiles> {
+async function readEmbedded(): Promise<ConsoleFiles> {
   const pack = (Bun.embeddedFiles as readonly (Blob & { readonly name: string })[]).find(({ name }) => packName.test(name))
   if (!pack) throw new Error('this program was compiled without the console')
-  return unpacked(pack)
+  return unpackFiles(pack)
 }
 
-/** All files as one, which is read in parts. */
-export function packed({ entry, files }: ConsoleFiles): Uint8Array<ArrayBuffer> {
-  const parts: Uint8Array<ArrayBuffer>[] = []
-  let at = 0
-  const lay = (bytes: Uint8Array<ArrayBuffer> | Blob): Span => {
+/** Packs all files into one. */
+export function packFiles({ entry, files }: ConsoleFiles): Uint8Array<ArrayBuffer> {
+  const chunks: Uint8Array<ArrayBuffer>[] = []
+  let position = 0
+  const append = (bytes: Uint8Array<ArrayBuffer> | Blob): Span => {
     if (bytes instanceof Blob) throw new TypeError('what was carried already is not packed again')
-    parts.push(bytes)
-    at += bytes.length
-    return [at - bytes.length, bytes.length]
+    chunks.push(bytes)
+    position += bytes.length
+    return [position - bytes.length, bytes.length]
   }
   const spans = [...files].map(([name, { body, encoded }]) => {
-    const span = { body: lay(body), ...(encoded ? { encoded: { br: lay(encoded.br), gzip: lay(encoded.gzip) } } : {}) }
+    const span = { body: append(body), ...(encoded ? { encoded: { br: append(encoded.br), gzip: append(encoded.gzip) } } : {}) }
     return [name, span] as const
   })
   const contents = new TextEncoder().encode(JSON.stringify({ entry, files: Object.fromEntries(spans) } satisfies Contents))
   const head = new DataView(new ArrayBuffer(headBytes))
   head.setUint32(0, contents.length)
-  return Uint8Array.from(Buffer.concat([new Uint8Array(head.buffer), contents, ...parts]))
+  return Uint8Array.from(Buffer.concat([new Uint8Array(head.buffer), contents, ...chunks]))
 }
 
-/** The files of a pack, none of which is read before somebody asks for it. */
-export async function unpacked(pack: Blob): Promise<ConsoleFiles> {
+/** Opens a pack. Files are read on demand. */
+export async function unpackFiles(pack: Blob): Promise<ConsoleFiles> {
   const begin = headBytes + new DataView(await pack.slice(0, headBytes).arrayBuffer()).getUint32(0)
   const { entry, files }: Contents = JSON.parse(await pack.slice(headBytes, begin).text())
-  const part = ([start, length]: Span) => pack.slice(begin + start, begin + start + length)
-  const all = Object.entries(files).map(([name, { body, encoded }]): [string, ConsoleFile] => [
+  const sliceOf = ([start, length]: Span) => pack.slice(begin + start, begin + start + length)
+  const entries = Object.entries(files).map(([name, { body, encoded }]): [string, ConsoleFile] => [
     name,
     {
-      body: part(body),
+      body: sliceOf(body),
       contentType: contentTypeOf(name),
-      ...(encoded ? { encoded: { br: part(encoded.br), gzip: part(encoded.gzip) } } : {}),
+      ...(encoded ? { encoded: { br: sliceOf(encoded.br), gzip: sliceOf(encoded.gzip) } } : {}),
     },
   ])
-  return { entry, files: new Map(all) }
+  return { entry, files: new Map(entries) }
 }

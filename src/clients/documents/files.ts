@@ -5,14 +5,15 @@ import { AppError } from '../../core/errors.ts'
 import { codeOf, freeOf, isFull, readChunks, statOf, writeWhole } from '../whole-files.ts'
 
 const retrySeconds = 5
-/** What is not whole has this ending. */
+/** The suffix of incomplete files. */
 const unfinished = '.tmp'
 
-const full = { retryAfterSeconds: retrySeconds }
+const diskFullOptions = { retryAfterSeconds: retrySeconds }
 
 /**
- * Files of one directory, for its owner alone. Written under a name of their own, on the disk before they get the one they are known by.
- * @param directory made when the first file comes
+ * Creates a store of documents in a directory that only its owner can read. A file gets its name once it is on the
+ * disk.
+ * @param directory created with the first file
  */
 export function createFileStore(directory: string, kind: 'FILES' | 'MEDIA_FILES' = 'FILES'): DocumentStore {
   const pathOf = (name: string): string => {
@@ -28,13 +29,13 @@ export function createFileStore(directory: string, kind: 'FILES' | 'MEDIA_FILES'
         return await writeWhole(path, `${path}${unfinished}`, chunks)
       } catch (error) {
         await rm(path, { force: true }).catch(() => undefined)
-        throw isFull(error) ? new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', full) : error
+        throw isFull(error) ? new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', diskFullOptions) : error
       }
     },
     async get(name) {
       const path = pathOf(name)
-      const found = await statOf(path)
-      return found && { bytes: found.size, chunks: () => readChunks(path, 'No such document') }
+      const stats = await statOf(path)
+      return stats && { bytes: stats.size, chunks: () => readChunks(path, 'No such document') }
     },
     async delete(name) {
       const path = pathOf(name)
@@ -48,10 +49,10 @@ export function createFileStore(directory: string, kind: 'FILES' | 'MEDIA_FILES'
       if (!folder) return
       for await (const { name: file } of folder) {
         const name = file.endsWith(unfinished) ? file.slice(0, -unfinished.length) : file
-        // What somebody else has put there is not ours to remove.
+        // Files of others are not listed.
         if (!isDocumentName(name)) continue
-        const found = await statOf(join(directory, file))
-        if (found) yield { name, bytes: found.size, at: found.mtimeMs }
+        const stats = await statOf(join(directory, file))
+        if (stats) yield { name, bytes: stats.size, at: stats.mtimeMs }
       }
     },
     free: () => freeOf(directory),

@@ -1,24 +1,25 @@
-export type Signing = { readonly keyId: string; readonly secret: string; readonly region: string }
+export type SigningKey = { readonly keyId: string; readonly secret: string; readonly region: string }
 
-/** As RFC 3986 has it, and S3 wants it. */
-const encoded = (text: string) =>
+/** Percent-encoding as in RFC 3986, which S3 requires. */
+const encodeRfc3986 = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 
 /**
- * A request as S3 takes it (AWS Signature Version 4). The body is not in the signature: what arrives is compared by its length and its tag.
- * @param path of the bucket and the object, as they are called
- * @returns the URL and the headers to send it with
+ * Signs a request for S3 (AWS Signature Version 4). The body is not signed; the stored object is compared by length and
+ * tag.
+ * @param path bucket and object, not encoded
+ * @returns the URL and the headers
  */
-export async function signed(
-  { keyId, secret, region }: Signing,
+export async function signRequest(
+  { keyId, secret, region }: SigningKey,
   { method, endpoint, path, query }: { method: string; endpoint: string; path: string; query: Readonly<Record<string, string>> },
   now: Date,
 ): Promise<{ url: string; headers: Record<string, string> }> {
   const { AwsV4Signer } = await import('aws4fetch')
-  // Encoded here: the signer takes a `+` in a path for a space, and what is sent must be what is signed.
-  const asked = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
-  const whole = `${endpoint.replace(/\/$/, '')}/${path.split('/').map(encoded).join('/')}`
-  const url = asked.length > 0 ? `${whole}?${asked.sort().join('&')}` : whole
+  // Encoded here, since the signer reads a `+` in a path as a space.
+  const parameters = Object.entries(query).map(([name, value]) => `${encodeRfc3986(name)}=${encodeRfc3986(value)}`)
+  const base = `${endpoint.replace(/\/$/, '')}/${path.split('/').map(encodeRfc3986).join('/')}`
+  const url = parameters.length > 0 ? `${base}?${parameters.sort().join('&')}` : base
   const signer = new AwsV4Signer({
     url,
     method,

@@ -3,20 +3,20 @@ import type { DocumentStore } from '../../core/documents.ts'
 import { createFileStore } from './files.ts'
 import { createS3Store, type S3Account } from './s3.ts'
 
-/** Where documents and pictures are put, and where those are that were put before the settings said otherwise. */
+/** The stores of documents and pictures, including those of earlier settings. */
 export type DocumentStores = {
   readonly current: DocumentStore
-  /** Where pictures are put. */
+  /** The store of new pictures. */
   readonly pictures: DocumentStore
-  /** The store that a file is said to be in; undefined where the settings know it no more. */
+  /** Returns the store of a kind; undefined if it is not configured. */
   of(kind: DocumentStore['kind']): DocumentStore | undefined
 }
 
-/** The directories below the data directory. */
+/** Directories in the data directory. */
 export const documentsDirectory = ({ dataDir }: Pick<Config, 'dataDir'>): string => `${dataDir}/documents`
 export const picturesDirectory = ({ dataDir }: Pick<Config, 'dataDir'>): string => `${dataDir}/media`
 
-/** The stores that the settings name. Nothing is opened, made or called. */
+/** Creates the configured stores. Nothing is opened, created or called. */
 export function documentStores(config: Config, port: Parameters<typeof createS3Store>[1]): DocumentStores {
   const stores = {
     FILES: createFileStore(documentsDirectory(config)),
@@ -37,7 +37,7 @@ export function documentStores(config: Config, port: Parameters<typeof createS3S
 
 type Named = string | undefined
 
-/** Undefined where the settings name none. */
+/** Returns undefined without settings. */
 function bucketOf(
   [endpoint, bucket, keyId, secret]: readonly [Named, Named, Named, Named],
   where: Pick<S3Account, 'region' | 'prefix'>,

@@ -1,4 +1,4 @@
-/** Asks providers and reads what they answer: nobody vouches for its form. */
+/** Calls providers and validates their responses. */
 
 import { ProviderError } from '../../core/operations.ts'
 import { OutgoingError, type SafeAnswer, type SafeFetch } from '../../core/outgoing.ts'
@@ -7,40 +7,43 @@ import { countAt, textAt, valueAt } from '../processors/answers.ts'
 
 export { countAt, textAt, valueAt }
 
-export type Calling = {
+export type ProviderPort = {
   readonly safeFetch: SafeFetch
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** For all calls of one question together. */
+  /** The time for all calls of one query. */
   readonly totalMs?: number
 }
-export type Call = {
+export type CallOptions = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Which statuses are answers. */
+  /** Accepted statuses. */
   readonly takes?: readonly number[]
 }
-export type Answered = {
+export type ProviderResponse = {
   readonly status: number
   readonly headers: Headers
   readonly bytes: number
-  /** Undefined where there is no body. */
+  /** Undefined without a body. */
   readonly json: unknown
 }
-export type Ask = (url: string, call?: Call) => Promise<Answered>
+export type Ask = (url: string, call?: CallOptions) => Promise<ProviderResponse>
 
-/** A hundred issues of Sentry's are some 400 KB. */
+/** A hundred issues of Sentry take about 400 KB. */
 const answerMaxBytes = 4 * 1024 * 1024
 const totalMaxMs = 15_000
 const retryAfterMaxMs = 60 * 60_000
 const second = 1_000
-/** Of names and titles. */
+/** The limit of names and titles. */
 const textMax = 200
 
-/** A way to make the calls of one question, all within the same time. @throws ProviderError for every failure there is */
-export function createAsk({ safeFetch, now, totalMs = totalMaxMs }: Calling): Ask {
-  // Cleared with the process: a timer of an abort signal holds nothing up.
+/**
+ * Creates a function that makes the calls of one query within one time limit.
+ * @throws ProviderError for every failure
+ */
+export function createAsk({ safeFetch, now, totalMs = totalMaxMs }: ProviderPort): Ask {
+  // The timer does not keep the process alive.
   const signal = AbortSignal.timeout(totalMs)
   return async (url, { takes = [200], ...call } = {}) => {
     const answer = await safeFetch(url, {
@@ -51,7 +54,7 @@ export function createAsk({ safeFetch, now, totalMs = totalMaxMs }: Calling): As
       trusted: true,
       signal,
     }).catch((error: unknown) => {
-      // Another error may quote the URL.
+      // The message of any other error may contain the URL.
       throw new ProviderError(error instanceof OutgoingError ? error.message : 'no answer', undefined, { cause: error })
     })
     if (!takes.includes(answer.status)) throw refusal(answer, now())
@@ -59,14 +62,14 @@ export function createAsk({ safeFetch, now, totalMs = totalMaxMs }: Calling): As
       status: answer.status,
       headers: answer.headers,
       bytes: answer.bytes.length,
-      json: answer.bytes.length > 0 ? parsed(answer) : undefined,
+      json: answer.bytes.length > 0 ? parseJson(answer) : undefined,
     }
   }
 }
 
-/** What an answer is that is none of those that were expected. */
+/** Classifies an unexpected response. */
 function refusal({ status, headers, bytes }: SafeAnswer, now: number): ProviderError {
-  const isLimited = headers.get('x-ratelimit-remaining') === '0' || /throttl|limit exceeded|too many/i.test(wordOf(bytes))
+  const isLimited = headers.get('x-ratelimit-remaining') === '0' || /throttl|limit exceeded|too many/i.test(awsErrorCode(bytes))
   const pause = pauseOf(headers, now)
   if (status === 429 || ((status === 400 || status === 403) && isLimited))
     return new ProviderError(`asked too often (status ${status})`, pause)
@@ -74,13 +77,13 @@ function refusal({ status, headers, bytes }: SafeAnswer, now: number): ProviderE
   return new ProviderError(`status ${status}`, pause)
 }
 
-/** AWS says in the body which error it is. */
-const wordOf = (bytes: Uint8Array): string => {
+/** AWS puts the error type into the body. */
+const awsErrorCode = (bytes: Uint8Array): string => {
   const text = new TextDecoder().decode(bytes.subarray(0, 2_000))
   return /"(?:__type|code)"\s*:\s*"([^"]{1,200})"/i.exec(text)?.[1] ?? ''
 }
 
-/** `Retry-After` in seconds or as a date, or GitHub's end of a limit; undefined where none says anything. */
+/** Reads `Retry-After` (seconds or a date) or GitHub's rate limit reset; undefined without either. */
 function pauseOf(headers: Headers, now: number): number | undefined {
   const after = headers.get('retry-after')
   const reset = headers.get('x-ratelimit-remaining') === '0' ? headers.get('x-ratelimit-reset') : null
@@ -94,7 +97,7 @@ function pauseOf(headers: Headers, now: number): number | undefined {
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), retryAfterMaxMs) : undefined
 }
 
-function parsed({ headers, bytes }: SafeAnswer): unknown {
+function parseJson({ headers, bytes }: SafeAnswer): unknown {
   if (!/json/i.test(headers.get('content-type') ?? '')) throw new ProviderError('the answer is not JSON')
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
@@ -103,43 +106,46 @@ function parsed({ headers, bytes }: SafeAnswer): unknown {
   }
 }
 
-/** What has to be there. @throws ProviderError that says what was missing, and nothing that was answered */
-export function needed<Value>(value: Value | undefined, what: string): Value {
+/**
+ * Requires a value.
+ * @throws ProviderError that names what is missing but quotes no content
+ */
+export function requireValue<Value>(value: Value | undefined, what: string): Value {
   if (value === undefined) throw new ProviderError(`the answer makes no sense: ${what}`)
   return value
 }
 
-/** A list that has to be there. */
+/** Requires a list. */
 export function listAt(json: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
   const value = valueAt(json, ...path)
   if (!Array.isArray(value)) throw new ProviderError(`the answer makes no sense: no list ${path.join('.')}`)
   return value
 }
 
-/** A text that is fit to be shown, and has to be there. */
+/** Requires a text and makes it safe to display. */
 export const plainAt = (json: unknown, ...path: readonly (string | number)[]): string =>
-  needed(plainText(textAt(json, ...path) ?? '', textMax) || undefined, `no ${path.join('.')}`)
+  requireValue(plainText(textAt(json, ...path) ?? '', textMax) || undefined, `no ${path.join('.')}`)
 
-/** A moment, as ISO 8601 in UTC, that has to be there. */
+/** Requires a time; returns ISO 8601 in UTC. */
 export function instantAt(json: unknown, ...path: readonly (string | number)[]): string {
-  const at = Date.parse(textAt(json, ...path) ?? '')
-  if (Number.isNaN(at)) throw new ProviderError(`the answer makes no sense: no time ${path.join('.')}`)
-  return new Date(at).toISOString()
+  const time = Date.parse(textAt(json, ...path) ?? '')
+  if (Number.isNaN(time)) throw new ProviderError(`the answer makes no sense: no time ${path.join('.')}`)
+  return new Date(time).toISOString()
 }
 
-/** A count that has to be there. */
+/** Requires a count. */
 export const numberAt = (json: unknown, ...path: readonly (string | number)[]): number =>
-  needed(countAt(json, ...path), `no count ${path.join('.')}`)
+  requireValue(countAt(json, ...path), `no count ${path.join('.')}`)
 
-/** What of a `Link` header leads to the next page: the parameters of its URL; undefined on the last page. */
+/** Returns the parameters of the next page from a `Link` header; undefined on the last page. */
 export function nextPage(headers: Headers): URLSearchParams | undefined {
   for (const link of (headers.get('link') ?? '').split(/,\s*(?=<)/)) {
-    const [, url = '', rest = ''] = /^<([^>]*)>(.*)$/s.exec(link.trim()) ?? []
-    // Sentry names a next page in any case, and says whether there is anything on it.
-    if (/rel="?next"?/.test(rest) && !/results="?false"?/.test(rest)) return URL.parse(url)?.searchParams
+    const [, url = '', attributes = ''] = /^<([^>]*)>(.*)$/s.exec(link.trim()) ?? []
+    // Sentry always names a next page and says whether it has results.
+    if (/rel="?next"?/.test(attributes) && !/results="?false"?/.test(attributes)) return URL.parse(url)?.searchParams
   }
   return undefined
 }
 
-/** The state that the counts alone tell. */
+/** Derives a state from counts alone. */
 export const stateByCounts = (desired: number, running: number) => (running >= desired ? 'steady' : 'degraded')

@@ -1,7 +1,7 @@
-/** Services of AWS's Elastic Container Service, by its JSON 1.1 API (2014-11-13). */
+/** Reads services of AWS ECS with its JSON 1.1 API (2014-11-13). */
 import { type Provider, ProviderError, type ServiceState, type ServiceStatus } from '../../core/operations.ts'
 import { digestOf } from '../../lib/digest.ts'
-import { type Ask, type Calling, createAsk, listAt, numberAt, plainAt, stateByCounts, textAt, valueAt } from './calls.ts'
+import { type Ask, createAsk, listAt, numberAt, type ProviderPort, plainAt, stateByCounts, textAt, valueAt } from './calls.ts'
 
 export type EcsAccount = {
   readonly region: string
@@ -9,18 +9,18 @@ export type EcsAccount = {
   readonly keyId: string
   readonly secret: string
   readonly sessionToken?: string | undefined
-  /** Unset: that of the region. */
+  /** Defaults to the URL of the region. */
   readonly apiUrl?: string | undefined
 }
 
-/** As many as DescribeServices takes. */
-const describedAtOnce = 10
-const listedAtOnce = 100
-/** Of one cluster. */
+/** The limit of DescribeServices. */
+const describeBatch = 10
+const listBatch = 100
+/** Per cluster. */
 const servicesMax = 500
 
-/** @param account of a user who may ListServices and DescribeServices */
-export function createEcs(account: EcsAccount, calling: Calling): Provider<ServiceStatus> {
+/** @param account needs ListServices and DescribeServices */
+export function createEcs(account: EcsAccount, calling: ProviderPort): Provider<ServiceStatus> {
   const { region, clusters, keyId, secret, sessionToken } = account
   const url = `${account.apiUrl ?? `https://ecs.${region}.amazonaws.com`}/`
 
@@ -46,8 +46,8 @@ export function createEcs(account: EcsAccount, calling: Calling): Provider<Servi
   async function namesIn(asking: Ask, cluster: string): Promise<string[]> {
     const names: string[] = []
     for (let nextToken: string | undefined; ; ) {
-      const page = await ask(asking, 'ListServices', { cluster, maxResults: listedAtOnce, ...(nextToken ? { nextToken } : {}) })
-      names.push(...listAt(page, 'serviceArns').map((_, at) => plainAt(page, 'serviceArns', at)))
+      const page = await ask(asking, 'ListServices', { cluster, maxResults: listBatch, ...(nextToken ? { nextToken } : {}) })
+      names.push(...listAt(page, 'serviceArns').map((_, index) => plainAt(page, 'serviceArns', index)))
       nextToken = textAt(page, 'nextToken')
       if (nextToken === undefined) return names
       if (names.length >= servicesMax) throw new ProviderError(`more than ${servicesMax} services in a cluster`)
@@ -57,15 +57,15 @@ export function createEcs(account: EcsAccount, calling: Calling): Provider<Servi
   async function servicesIn(asking: Ask, cluster: string): Promise<ServiceStatus[]> {
     const names = await namesIn(asking, cluster)
     const services: ServiceStatus[] = []
-    for (let at = 0; at < names.length; at += describedAtOnce) {
-      const page = await ask(asking, 'DescribeServices', { cluster, services: names.slice(at, at + describedAtOnce) })
-      // What was removed since it was listed is none any more; what may not be seen, or cannot be, is a part that would be missing.
-      if (listAt(page, 'failures').some((one) => textAt(one, 'reason') !== 'MISSING'))
+    for (let offset = 0; offset < names.length; offset += describeBatch) {
+      const page = await ask(asking, 'DescribeServices', { cluster, services: names.slice(offset, offset + describeBatch) })
+      // A service that was removed since the listing is skipped; any other failure would hide services.
+      if (listAt(page, 'failures').some((failure) => textAt(failure, 'reason') !== 'MISSING'))
         throw new ProviderError('a service could not be described')
       services.push(
         ...listAt(page, 'services')
-          .filter(isThere)
-          .map((one) => statusOf(one, clusters.length > 1 ? `${cluster}/` : '')),
+          .filter(isActive)
+          .map((service) => statusOf(service, clusters.length > 1 ? `${cluster}/` : '')),
       )
     }
     return services
@@ -73,7 +73,7 @@ export function createEcs(account: EcsAccount, calling: Calling): Provider<Servi
 
   return {
     name: 'ecs',
-    // Clusters of the same name are there in every account: the key tells them apart.
+    // The key distinguishes clusters of the same name in different accounts.
     source: `ecs ${url} ${clusters.join()} ${digestOf(keyId).slice(0, 8)}`,
     async ask() {
       const asking = createAsk(calling)
@@ -82,8 +82,8 @@ export function createEcs(account: EcsAccount, calling: Calling): Provider<Servi
   }
 }
 
-/** What was removed is listed for a while. */
-const isThere = (service: unknown) => textAt(service, 'status') !== 'INACTIVE'
+/** Removed services are listed for a while. */
+const isActive = (service: unknown) => textAt(service, 'status') !== 'INACTIVE'
 
 function statusOf(service: unknown, prefix: string): ServiceStatus {
   const desired = numberAt(service, 'desiredCount')
@@ -103,11 +103,11 @@ const revisionOf = (arn: string | undefined): string => arn?.split('/').at(-1)?.
 
 function stateOf(service: unknown, desired: number, running: number): ServiceState {
   if (textAt(service, 'status') !== 'ACTIVE') return 'rolling'
-  const all = valueAt(service, 'deployments')
-  // Deployments by CodeDeploy or by others are told elsewhere.
-  if (!Array.isArray(all) || all.length === 0) return stateByCounts(desired, running)
-  const primary = all.find((one) => textAt(one, 'status') === 'PRIMARY')
+  const deployments = valueAt(service, 'deployments')
+  // Deployments by CodeDeploy and external controllers are not listed.
+  if (!Array.isArray(deployments) || deployments.length === 0) return stateByCounts(desired, running)
+  const primary = deployments.find((deployment) => textAt(deployment, 'status') === 'PRIMARY')
   const rollout = textAt(primary, 'rolloutState')
   if (rollout === 'FAILED') return 'degraded'
-  return rollout === 'IN_PROGRESS' || all.length > 1 ? 'rolling' : stateByCounts(desired, running)
+  return rollout === 'IN_PROGRESS' || deployments.length > 1 ? 'rolling' : stateByCounts(desired, running)
 }

@@ -1,23 +1,23 @@
-/** Services of a Docker Swarm, by the API of a manager's daemon on its socket. */
+/** Reads services of a Docker Swarm from a manager's socket. */
 import type { Provider, ServiceState, ServiceStatus } from '../../core/operations.ts'
 import { createUnixFetch } from '../unix-fetch.ts'
-import { type Calling, countAt, createAsk, listAt, plainAt, stateByCounts, textAt, valueAt } from './calls.ts'
+import { countAt, createAsk, listAt, type ProviderPort, plainAt, stateByCounts, textAt, valueAt } from './calls.ts'
 
 type Task = { readonly serviceId: string | undefined; readonly state: string }
 
-/** On their way to running, of those that are to run. */
-const beginning = new Set(['new', 'allocated', 'pending', 'assigned', 'accepted', 'preparing', 'ready', 'starting'])
+/** States of tasks that are starting. */
+const startingStates = new Set(['new', 'allocated', 'pending', 'assigned', 'accepted', 'preparing', 'ready', 'starting'])
 const stateOfUpdate: Readonly<Record<string, ServiceState>> = {
   updating: 'rolling',
   rollback_started: 'rolling',
   paused: 'degraded',
   rollback_paused: 'degraded',
 }
-/** Without a version, the daemon answers by its own: it refuses those of other years. */
+/** Without a version the daemon uses its own; it refuses old and new ones. */
 const base = 'http://docker'
 
 /** @param socket path of a manager's `docker.sock` */
-export function createSwarm({ socket }: { socket: string }, calling: Omit<Calling, 'safeFetch'>): Provider<ServiceStatus> {
+export function createSwarm({ socket }: { socket: string }, calling: Omit<ProviderPort, 'safeFetch'>): Provider<ServiceStatus> {
   const safeFetch = createUnixFetch(socket)
   return {
     name: 'swarm',
@@ -28,27 +28,27 @@ export function createSwarm({ socket }: { socket: string }, calling: Omit<Callin
         ask(`${base}/services?status=true`),
         ask(`${base}/tasks?${new URLSearchParams({ filters: JSON.stringify({ 'desired-state': ['running'] }) })}`),
       ])
-      const known = listAt(tasks.json).map((task) => ({
+      const taskStates = listAt(tasks.json).map((task) => ({
         serviceId: textAt(task, 'ServiceID'),
         state: textAt(task, 'Status', 'State') ?? '',
       }))
-      return listAt(services.json).map((service) => statusOf(service, known))
+      return listAt(services.json).map((service) => statusOf(service, taskStates))
     },
   }
 }
 
 function statusOf(service: unknown, tasks: readonly Task[]): ServiceStatus {
-  const own = tasks.filter(({ serviceId }) => serviceId === textAt(service, 'ID'))
+  const ownTasks = tasks.filter(({ serviceId }) => serviceId === textAt(service, 'ID'))
   const isReplicated = valueAt(service, 'Spec', 'Mode', 'Replicated') !== undefined
   const replicas = isReplicated ? countAt(service, 'Spec', 'Mode', 'Replicated', 'Replicas') : undefined
-  // Of a global service or a job only the daemon knows how many there are to be.
-  const desired = replicas ?? countAt(service, 'ServiceStatus', 'DesiredTasks') ?? own.length
-  const running = countAt(service, 'ServiceStatus', 'RunningTasks') ?? own.filter(({ state }) => state === 'running').length
+  // For global services and jobs only the daemon knows the desired number.
+  const desired = replicas ?? countAt(service, 'ServiceStatus', 'DesiredTasks') ?? ownTasks.length
+  const running = countAt(service, 'ServiceStatus', 'RunningTasks') ?? ownTasks.filter(({ state }) => state === 'running').length
   return {
     service: plainAt(service, 'Spec', 'Name'),
     desired,
     running,
-    pending: own.filter(({ state }) => beginning.has(state)).length,
+    pending: ownTasks.filter(({ state }) => startingStates.has(state)).length,
     revision: textAt(service, 'Spec', 'TaskTemplate', 'ContainerSpec', 'Image')?.slice(0, 200) ?? 'unknown',
     state: stateOfUpdate[textAt(service, 'UpdateStatus', 'State') ?? ''] ?? stateByCounts(desired, running),
   }

@@ -1,4 +1,4 @@
-/** Units of systemd on this machine, by `systemctl show`. */
+/** Reads systemd units of this machine with `systemctl show`. */
 import { type Provider, ProviderError, type ServiceState, type ServiceStatus } from '../../core/operations.ts'
 
 const properties = ['Id', 'LoadState', 'ActiveState', 'SubState']
@@ -16,24 +16,24 @@ const stateOf: Readonly<Record<string, ServiceState>> = {
 }
 
 /**
- * @param units by name, as `souk.service`
- * @param command what is run in the place of `systemctl`
+ * @param units names such as `souk.service`
+ * @param command replaces `systemctl` in tests
  */
 export function createSystemd({ units, command = 'systemctl' }: { units: readonly string[]; command?: string }): Provider<ServiceStatus> {
   return {
     name: 'systemd',
     source: `systemd ${units.join()}`,
     async ask() {
-      const told = await outputOf([command, 'show', '--no-pager', `--property=${properties.join()}`, '--', ...units])
-      const blocks = told.trim().split(/\n\n+/).map(fieldsOf)
-      // One block a unit, in their order: an alias shows itself under another name.
+      const output = await runCommand([command, 'show', '--no-pager', `--property=${properties.join()}`, '--', ...units])
+      const blocks = output.trim().split(/\n\n+/).map(fieldsOf)
+      // One block per unit in the same order; an alias shows another name.
       if (blocks.length !== units.length) throw new ProviderError('systemctl told of other units than were asked for')
-      return blocks.map((fields, at) => statusOf(units[at] ?? '', fields))
+      return blocks.map((fields, index) => statusOf(units[index] ?? '', fields))
     },
   }
 }
 
-async function outputOf(command: readonly string[]): Promise<string> {
+async function runCommand(command: readonly string[]): Promise<string> {
   try {
     const child = Bun.spawn([...command], {
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' },
@@ -54,7 +54,7 @@ async function outputOf(command: readonly string[]): Promise<string> {
   }
 }
 
-/** Undefined of what is too long. */
+/** Returns undefined above the limit. */
 async function boundedText(stream: ReadableStream<Uint8Array>): Promise<string | undefined> {
   const chunks: Uint8Array[] = []
   let length = 0

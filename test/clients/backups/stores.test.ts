@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync
 import { dirname, join } from 'node:path'
 import { createBucketStore } from '../../../src/clients/backups/bucket.ts'
 import { createFolderStore } from '../../../src/clients/backups/folder.ts'
-import { answering } from '../../../src/clients/backups/store-deadline.ts'
+import { withStoreDeadline } from '../../../src/clients/backups/store-deadline.ts'
 import type { BackupStore } from '../../../src/core/backup-store.ts'
 import { createSealedStore } from '../../../src/core/sealed-store.ts'
 import { temporaryDir } from '../../support/database.ts'
@@ -161,7 +161,7 @@ test('two who put under one name at the same time leave what one of them has put
 test('a store that does not answer is given up, takes nothing more when it wakes, and may be as long at work as something moves', async () => {
   const never = new Promise<never>(() => undefined)
   const hangs = { put: () => never, get: () => never, delete: () => never, free: () => never, adopt: () => never }
-  const silent = answering(
+  const silent = withStoreDeadline(
     {
       ...folder(),
       ...hangs,
@@ -184,7 +184,7 @@ test('a store that does not answer is given up, takes nothing more when it wakes
   const wakes = Promise.withResolvers<void>()
   let isGivenUp = false
   const store = folder()
-  const sleepy = answering(
+  const sleepy = withStoreDeadline(
     {
       ...store,
       put: async (name, chunks) => {
@@ -207,7 +207,7 @@ test('a store that does not answer is given up, takes nothing more when it wakes
     yield randomBytes(10)
   }
   const atOnce = { ...folder(), put: async (_: string, chunks: AsyncIterable<Uint8Array>) => (await Array.fromAsync(chunks)).length }
-  expect(await answering(atOnce, 20).put('a/b', slow())).toBe(1)
+  expect(await withStoreDeadline(atOnce, 20).put('a/b', slow())).toBe(1)
 })
 
 test('what a crash left half-way in a folder goes once it is a day old', async () => {

@@ -6,9 +6,9 @@ import {
   type Attestation,
   type AttestationRequest,
   attestationArgs,
+  attestationCall,
   decodeAttestation,
   encodeStatement,
-  readingOf,
   refOf,
   registrationOf,
   type Statements,
@@ -174,7 +174,7 @@ async function attestationsOf(anvil: Anvil, contract: Hex, uids: readonly Hex[],
   const found: Attestation[] = []
   for (let at = 0; at < uids.length; at += callsPerBatch) {
     const some = uids.slice(at, at + callsPerBatch)
-    const answers = await anvil.batch<Hex>(some.map((uid) => ['eth_call', [{ to: contract, data: readingOf(uid) }, tag]]))
+    const answers = await anvil.batch<Hex>(some.map((uid) => ['eth_call', [{ to: contract, data: attestationCall(uid) }, tag]]))
     for (const answer of answers) {
       const attestation = decodeAttestation(answer)
       if (attestation) found.push(attestation)

@@ -4,7 +4,7 @@
  */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { t } from 'elysia'
-import { fieldsOf, integer, MoneySchema, nullable, oneOf } from '../../../http/schema.ts'
+import { fieldsOf, integer, MoneySchema, nullable, oneOf } from '../../../core/schema.ts'
 import { disputeStatuses } from '../../selling/order/domain.ts'
 import type { WebhookEvent } from './domain.ts'
 

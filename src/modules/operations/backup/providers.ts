@@ -1,6 +1,6 @@
 import { createBucketStore } from '../../../clients/backups/bucket.ts'
 import { createFolderStore } from '../../../clients/backups/folder.ts'
-import { answering } from '../../../clients/backups/store-deadline.ts'
+import { withStoreDeadline } from '../../../clients/backups/store-deadline.ts'
 import { deviceOf, readChunks } from '../../../clients/whole-files.ts'
 import type { Config } from '../../../config.ts'
 import type { Deps } from '../../../core/deps.ts'
@@ -24,8 +24,8 @@ export function backupPlaces(config: Config, { now, ...port }: Port): readonly B
     const account = { endpoint, bucket, keyId, secret, region: config.backupS3Region, prefix: config.backupS3Prefix }
     places.push({ store: createBucketStore(account, port), isNamed: true })
   }
-  if (backupDir !== undefined) places.push({ store: answering(createFolderStore(backupDir, now)), isNamed: true })
-  return places.length > 0 ? places : [{ store: answering(createFolderStore(backupsDirectory(config), now)), isNamed: false }]
+  if (backupDir !== undefined) places.push({ store: withStoreDeadline(createFolderStore(backupDir, now)), isNamed: true })
+  return places.length > 0 ? places : [{ store: withStoreDeadline(createFolderStore(backupsDirectory(config), now)), isNamed: false }]
 }
 
 /** What this process knows about backups. */

@@ -1,4 +1,4 @@
-import { within } from '../../../clients/deadline.ts'
+import { withinDeadline } from '../../../clients/deadline.ts'
 import { createProviders } from '../../../clients/operations/providers.ts'
 import type { Deps } from '../../../core/deps.ts'
 import type { Provider } from '../../../core/operations.ts'
@@ -12,7 +12,7 @@ export function platformProviders(deps: Deps) {
   const processId = Buffer.from(randomBytes(16)).toString('hex')
   const outside = createProviders(config, { safeFetch, now: clock.now })
   const self = <Item>(ask: Provider<Item>['ask']): Provider<Item> => ({ name: 'self', source: 'self', ask })
-  const withDeadline = <T>(work: Promise<T>) => within(config.operationsDeadlineMs, work)
+  const withDeadline = <T>(work: Promise<T>) => withinDeadline(config.operationsDeadlineMs, work)
   return {
     processId,
     heartbeat: { lastAt: 0 },

@@ -1,13 +1,14 @@
 import type { Deps } from '../../../core/deps.ts'
-import { idleBecause, isOfEach, type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../../../core/job-table.ts'
 import { aside } from '../../../core/request-context.ts'
 import { openSchedule, type Schedule } from '../../../core/schedule.ts'
+import { idleBecause, isOfEach, type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../../../lib/job-table.ts'
 import { pick } from '../../../lib/objects.ts'
 import { createTally } from '../../../lib/prometheus.ts'
 import type { LiveDeps } from '../../messaging/live-events/index.ts'
-import { errorText, holdMs, type JobStatus, leaseMs, lostError, mergedRuns, progressWriteMs, rareMs, runsOf, stuckAfter } from './domain.ts'
+import { errorText, holdMs, type JobStatus, leaseMs, lostError, mergedRuns, progressWriteMs, rareMs, runsOf } from './domain.ts'
 import { mergeProgress, noProgress, progressOf, withEndedRun } from './progress.ts'
 import type { JobProgress, JobRow, JobStore } from './store.ts'
+import { timingOf } from './timing.ts'
 
 /** The result of a run. SKIPPED: there was nothing to do. */
 export type RunOutcome = { readonly result: 'OK' | 'SKIPPED' } | { readonly result: 'FAILED'; readonly error: unknown }
@@ -34,10 +35,7 @@ type ScheduledJob = Runnable & {
 }
 
 const catchUpMinMs = 60_000
-/**
- * A longer run is written at once, for other processes and for the time after a crash. Shorter runs would cost a commit
- * each.
- */
+/** A longer run is written at once, for other processes and for the time after a crash. */
 const longRunMs = 5_000
 
 type JobRunnerDeps = { readonly liveNotes: Pick<LiveDeps['liveNotes'], 'note'> } & Pick<
@@ -237,10 +235,8 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
   async function maintainLeases(): Promise<void> {
     const sentAt = clock.monotonic()
     const isStuck = (name: string) => [...(jobs.get(name as JobName)?.runs ?? [])].some((run) => run.isStuck)
-    const [renewable, stuckNames] = [[...heldJobs].filter((name) => !isStuck(name)), [...heldJobs].filter(isStuck)] as [
-      JobName[],
-      JobName[],
-    ]
+    const renewable = [...heldJobs].filter((name) => !isStuck(name)) as JobName[]
+    const stuckNames = [...heldJobs].filter(isStuck) as JobName[]
     if (stuckNames.length > 0) await write((tx) => store.release(tx, processName, stuckNames))
     const stillHeld = renewable.length > 0 ? await write((tx) => store.renew(tx, processName, renewable)) : []
     if (stillHeld.length < renewable.length)
@@ -429,11 +425,4 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
   })
 
   return { begin, tick, beat, poke, stop, statuses, isRunning, figures }
-}
-
-/** Returns the interval of a job and when a run counts as stuck. */
-function timingOf({ stuckAfterMs }: JobEntry, schedule: Schedule | undefined, now: number): { intervalMs: number; stuckAfterMs: number } {
-  const next = schedule?.next(now)
-  const intervalMs = next === undefined ? Number.POSITIVE_INFINITY : (schedule?.next(next) ?? Number.POSITIVE_INFINITY) - next
-  return { intervalMs, stuckAfterMs: stuckAfterMs ?? stuckAfter(intervalMs) }
 }

@@ -1,7 +1,7 @@
 import type { Change } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import { idleBecause, isJobName, type JobName } from '../../../core/job-table.ts'
+import { idleBecause, isJobName, type JobName } from '../../../lib/job-table.ts'
 import { isoTimes } from '../../../lib/objects.ts'
 import { labelled } from '../../../lib/prometheus.ts'
 import { audited } from '../audit/index.ts'

@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { jobs } from '../../../../db/schema/jobs.ts'
-import type { JobName } from '../../../core/job-table.ts'
+import type { JobName } from '../../../lib/job-table.ts'
 
 export type JobRow = typeof jobs.$inferSelect
 /** The progress of a job as stored. */

@@ -29,10 +29,7 @@ type From = Pick<Reader, 'rows'>
 const dayIn = (column: string): SQL => sql.raw(`${column} / ${dayMs}`)
 const between = (column: string, from: number, to: number): SQL => sql`${sql.raw(column)} >= ${from} and ${sql.raw(column)} < ${to}`
 
-/**
- * The shop of an order. The cross join makes SQLite join shops last; it may otherwise scan a day's orders once per
- * shop.
- */
+/** Follows a cross join, which makes SQLite join shops last: it may otherwise scan a day's orders once per shop. */
 const ofShop = sql`s.id = o.shop_id`
 
 /** Orders count while their mode is their shop's mode. */
@@ -92,10 +89,7 @@ const movements = (which: SQL): SQL => sql`
 const partOf = (kpi: Kpi): KpiPart => (kpi.startsWith('SHOP_') ? 'SHOPS' : 'NETWORK')
 const kpiList = (parts: readonly KpiPart[]): SQL => list(kpiWords.filter((kpi) => parts.includes(partOf(kpi))))
 
-/**
- * The stored sums of a day: folded sums, deltas, and their effect on shops.
- * @param which filters the rows
- */
+/** The stored sums of a day: folded sums, deltas, and their effect on shops. `which` filters the rows. */
 function storedSums(day: number, parts: readonly KpiPart[], which: SQL = sql`true`): SQL {
   const kpis = kpiList(parts)
   return sql`

@@ -1,6 +1,7 @@
 import { type CommitLog, LogBroken, type LogKept, type LogLengths, type LogRange } from '../../../../db/engine.ts'
 import type { BackupStore } from '../../../core/backup-store.ts'
 import type { Deps } from '../../../core/deps.ts'
+import { dayMs } from '../../../lib/day.ts'
 import { digesting } from '../../../lib/digest.ts'
 import { textChunks } from '../backup/index.ts'
 import { createShipperClaim, OtherShipperActive, TargetChanged } from './claim.ts'
@@ -30,19 +31,17 @@ const heldBytesDefault = 512 * 1024 * 1024
 const lowDiskShare = 1 / 8
 /** How often log length and disk space are checked. */
 const watchMsDefault = 250
-/** Ships at once, without waiting for the interval. */
+/** Ships at once, before the interval has passed. */
 const waitingMaxBytes = 8 * 1024 * 1024
-const snapshotEveryMs = 24 * 60 * 60 * 1000
+const snapshotEveryMs = dayMs
 /** A restore applies at most this much log to a snapshot. */
 const sinceSnapshotMaxBytes = 1024 * 1024 * 1024
 const retryMaxMs = 60_000
-const dayMs = 24 * 60 * 60 * 1000
 /** Logs a warning if the clock is this far behind the shipped times. */
 const clockBehindMs = 60_000
 
 type PendingSegment = { readonly index: number; readonly at: number }
 type SnapshotCopy = { readonly first: number; readonly begunAt: number; whole?: Pick<SnapshotHead, 'bytes' | 'sha256'> }
-/** The state of following the log. */
 type ShippingSession = {
   readonly store: BackupStore
   readonly log: CommitLog
@@ -65,8 +64,7 @@ type ShippingSession = {
   readonly ended: PromiseWithResolvers<never>
   /** Why the log is to be released. */
   letGo: LogReleased | undefined
-  /** The running removal of old files. */
-  forgetting: Promise<void> | undefined
+  removal: Promise<void> | undefined
 }
 
 /** The log was released because the store is too slow or does not respond. */
@@ -93,8 +91,7 @@ export type ShippingOptions = {
 }
 
 /**
- * Ships commits to a store every few seconds until stopped. A slow, full or missing store delays shipping but no
- * request.
+ * Ships commits to a store until stopped. A slow, full or missing store delays no request.
  * After the log is lost, a new generation with a new snapshot starts.
  */
 export function startShipping(
@@ -133,7 +130,7 @@ export function startShipping(
     const fresh = {
       ended,
       ...{ store, log: commits, time, pending: undefined },
-      ...{ copying: undefined, copyAfter: 0, broken: undefined, letGo: undefined, forgetting: undefined },
+      ...{ copying: undefined, copyAfter: 0, broken: undefined, letGo: undefined, removal: undefined },
     }
     keysShipped = undefined
     if (commits.goesOn && last.continued) {
@@ -294,10 +291,10 @@ export function startShipping(
     status.snapshotAt = begunAt
     log.info('log_shipping.snapshot', { generation: session.generation, bytes: whole.bytes, ms: session.time.now() - begunAt })
     // Runs in the background, since a day has thousands of segments.
-    session.forgetting ??= removeOldFiles(session)
+    session.removal ??= removeOldFiles(session)
       .catch((error: unknown) => log.warn('log_shipping.nothing_removed', { error }))
       .finally(() => {
-        session.forgetting = undefined
+        session.removal = undefined
       })
   }
 

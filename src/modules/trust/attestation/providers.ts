@@ -10,10 +10,10 @@ import { createAttestationStore } from './store.ts'
 
 /** The parts of the EAS client that repayments use. Loaded on first use. */
 async function loadEas() {
-  const { decodeAttestation, decodeStatement, isHashOf, readingOf, refOf } = await import('../../../clients/chain/eas.ts')
+  const { decodeAttestation, decodeStatement, isHashOf, attestationCall, refOf } = await import('../../../clients/chain/eas.ts')
   return {
     /** Returns the call data that reads an attestation. */
-    callOf: (uid: string): string => readingOf(uid as `0x${string}`),
+    callOf: (uid: string): string => attestationCall(uid as `0x${string}`),
     /**
      * Decodes a repayment (schema C). `NOTHING`: it cannot be decoded. `ABSENT`: the node does not have it. `FORGED`:
      * it does not match its uid.

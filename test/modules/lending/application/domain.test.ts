@@ -29,8 +29,8 @@ test('an application changes as the contract says, and in no other way: what is 
     APPROVED: 'SUBMITTED,UNDER_REVIEW',
     REJECTED: 'SUBMITTED,UNDER_REVIEW',
     UNDER_REVIEW: 'SUBMITTED',
-    handIn: 'DRAFT,SUBMITTED,UNDER_REVIEW',
-    takeBack: 'DRAFT',
+    upload: 'DRAFT,SUBMITTED,UNDER_REVIEW',
+    removeDocument: 'DRAFT',
   })
 })
 

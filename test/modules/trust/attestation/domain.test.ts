@@ -106,7 +106,7 @@ describe('what logs make of what is there', () => {
     })
     expect(changesOfLogs(1, [revoked, log()], none, none, registry)).toMatchObject({ inserted: [{ revokedBlock: 8 }], deltas: {} })
     const aside = changesOfLogs(1, [revoked], none, none, registry)
-    expect(aside).toMatchObject({ inserted: [], keptAside: [{ chainId: 1, uid, attester, blockNumber: 8 }] })
+    expect(aside).toMatchObject({ inserted: [], pendingRevocations: [{ chainId: 1, uid, attester, blockNumber: 8 }] })
     const kept = new Map(aside.pendingRevocations.map((one) => [one.uid, one]))
     expect(changesOfLogs(1, [log()], none, kept, registry)).toMatchObject({ inserted: [{ revokedBlock: 8 }], found: [uid], deltas: {} })
   })

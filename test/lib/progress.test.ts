@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { bytesText, createProgress, durationText } from '../../src/cli/progress.ts'
+import { bytesText, createProgress, durationText } from '../../src/lib/progress.ts'
 
 function terminal(columns = 100) {
   const written: string[] = []

@@ -1,4 +1,4 @@
-import { fieldsForm, isPattern } from '../lib/cron-pattern.ts'
+import { fieldsForm, isPattern } from './cron-pattern.ts'
 
 export type JobEntry = {
   /** When it runs, unless JOB_SCHEDULES says otherwise: six fields, from seconds to days of the week, UTC. */

@@ -103,7 +103,7 @@ describe('figures', () => {
   test('the dashboard and the alarms ask for metrics that there are, and the dashboard for each of them', async () => {
     const { text } = await scrape()
     const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]))
-    const read = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
+    const read = (name: string) => readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), 'utf8')
     const namedIn = (page: string) => {
       const said = [...read(page).matchAll(/(?<![\w-])(?:souk|process)_[a-z_]+/g)].map(([name]) => name)
       const base = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '')

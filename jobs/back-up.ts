@@ -1,2 +1,2 @@
-/** Makes a backup in every place that the settings name, and removes those that the rule of retention does not keep. */
+/** Makes a backup in every backup target and removes expired ones. */
 export { backUp } from '../src/modules/operations/backup/index.ts'

@@ -1,4 +1,4 @@
 import type { AppDeps } from '../src/providers.ts'
 
-/** Sends what the outbox holds. The answers are not waited for: an endpoint that hangs must not hold up the next round. */
+/** Sends the outbox. Does not wait for responses: a slow endpoint must not delay the next run. */
 export const deliverWebhooks = ({ webhooks }: Pick<AppDeps, 'webhooks'>): Promise<void> => webhooks.run()

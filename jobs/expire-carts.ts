@@ -1,2 +1,2 @@
-/** Ends the carts that nobody touched for their time, and clears what they know of a person. */
+/** Expires untouched carts and removes their personal data. */
 export { expireCarts } from '../src/modules/selling/cart/index.ts'

@@ -1,4 +1,7 @@
-/** Makes orders, products and customers findable that are older than their search, or made by processes that are. */
+/**
+ * Indexes orders, products and customers that are older than their search, or were written by processes of older
+ * versions.
+ */
 import { fillProductSearch, fillProductSummaries, fillUnknownProducts } from '../src/modules/catalog/products/index.ts'
 import { fillCustomerSearch, fillUnknownCustomers } from '../src/modules/customers/customer/index.ts'
 import { fillOrderSearch, fillUnknownOrders } from '../src/modules/selling/order/index.ts'

@@ -1,2 +1,2 @@
-/** Folds the listings of shops whose changes piled up. */
+/** Folds pending changes of shops' listings. */
 export { foldListings } from '../src/modules/catalog/products/index.ts'

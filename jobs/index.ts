@@ -1,13 +1,13 @@
-/** What each job of the table does, and croner wiring: which there are and when they run is in src/lib/job-table.ts. */
+/** Connects each job with its work and its schedule; src/lib/job-table.ts defines the schedules. */
 import { Cron } from 'croner'
 import { type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../src/lib/job-table.ts'
 import { heartbeatPattern, type RunOutcome } from '../src/modules/operations/job/index.ts'
 import type { AppDeps } from '../src/providers.ts'
 import { approveCommissions } from './approve-commissions.ts'
 import { backUp } from './back-up.ts'
-import { lookAround } from './check-process.ts'
+import { checkProcess } from './check-process.ts'
 import { checkpoint } from './checkpoint.ts'
-import { priceUnpriced } from './convert-currencies.ts'
+import { convertCurrencies } from './convert-currencies.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import { expireCarts } from './expire-carts.ts'
 import { fetchRates } from './fetch-rates.ts'
@@ -21,34 +21,34 @@ import { rebuildKpis } from './rebuild-kpis.ts'
 import { recheckHosts } from './recheck-hosts.ts'
 import { recordAttestedRepayments } from './record-attested-repayments.ts'
 import { refreshOperations } from './refresh-operations.ts'
-import { forget } from './remove-expired.ts'
+import { removeExpired } from './remove-expired.ts'
 import { recordHeartbeat } from './report-process.ts'
 import { rescanChains } from './rescan-chains.ts'
-import { closeOrders, resume, sweep, workInbox } from './resume-orders.ts'
+import { closeOrders, resumeInterrupted, sweep, workInbox } from './resume-orders.ts'
 import { sendMails } from './send-mails.ts'
 import { sweepDocuments } from './sweep-documents.ts'
 import { syncAttestations } from './sync-attestations.ts'
 import { watchBackups } from './watch-backups.ts'
 
-/** What it gives is of no concern, but for SKIPPED: it turned out to be no run. */
+/** Only the result SKIPPED matters: there was nothing to do. */
 type Run = (deps: AppDeps) => Promise<unknown>
 export type Job = Pick<JobEntry, 'byAge' | 'overlaps'> & { readonly name: JobName; readonly run: Run }
 
 const runs: Readonly<Record<JobName, Run>> = {
-  'resume-orders': resume,
+  'resume-orders': resumeInterrupted,
   'work-payment-messages': workInbox,
   'deliver-webhooks': deliverWebhooks,
   'send-mails': sendMails,
   'probe-processors': probeProcessors,
   'close-orders': closeOrders,
   'sweep-payments': sweep,
-  forget,
+  forget: removeExpired,
   'finish-erasures': finishErasures,
   'expire-carts': expireCarts,
   'fold-listings': foldListings,
   'approve-commissions': approveCommissions,
   'fetch-rates': fetchRates,
-  'price-unpriced': priceUnpriced,
+  'price-unpriced': convertCurrencies,
   'recheck-hosts': recheckHosts,
   'sweep-documents': sweepDocuments,
   'sync-attestations': syncAttestations,
@@ -56,7 +56,7 @@ const runs: Readonly<Record<JobName, Run>> = {
   'rescan-chains': (deps) => rescanChains(deps),
   'refresh-operations': refreshOperations,
   'tend-process': recordHeartbeat,
-  'look-around': lookAround,
+  'look-around': checkProcess,
   checkpoint,
   'fill-search': fillSearch,
   'fold-kpis': foldKpis,
@@ -68,7 +68,7 @@ const runs: Readonly<Record<JobName, Run>> = {
 
 export const jobs: readonly Job[] = jobNames.map((name) => ({ name, ...jobTable[name], run: runs[name] }))
 
-/** One run of a job, unless it goes by age and the clock has just jumped. What it throws goes to the log, and is told. */
+/** Runs a job once, unless it depends on ages and the clock has just jumped. Errors are logged and returned. */
 export async function runJob({ name, run, byAge }: Job, deps: AppDeps): Promise<RunOutcome> {
   if (byAge && !deps.clockWatch.isSteady()) return { result: 'SKIPPED' }
   try {
@@ -79,13 +79,13 @@ export async function runJob({ name, run, byAge }: Job, deps: AppDeps): Promise<
   }
 }
 
-/** Runs every job on its schedule. `stop` waits for those at work, and for what they have sent. */
+/** Runs every job on its schedule. `stop` waits for running jobs and for what they sent. */
 export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   const { jobRunner, config } = deps
   const off = jobNames.filter((name) => config.jobSchedules[name] === 'off')
   if (off.length > 0) deps.log.warn('jobs.off', { jobs: off })
-  const begun = jobRunner.begin(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, deps) })))
-  // UTC by its offset: by its name, croner would load the time zones of all the world, which takes longer than the rest of a start.
+  const started = jobRunner.begin(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, deps) })))
+  // By offset: with a zone name croner would load all time zones, which takes longer than the rest of the start.
   const every = (pattern: string | undefined, run: () => Promise<void>) =>
     pattern === undefined ? [] : [new Cron(pattern, { utcOffset: 0 }, run)]
   const crons = [
@@ -96,7 +96,7 @@ export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
     async stop() {
       for (const cron of crons) cron.stop()
       deps.stopChains()
-      await begun
+      await started
       await Promise.all([jobRunner.stop(), deps.webhooks.stop(), deps.mails.stop(), deps.errands.idle()])
     },
   }

@@ -1,2 +1,2 @@
-/** Looks whether processors that did not answer do so again, those whose pause is over. */
+/** Probes processors that did not respond, once their pause is over. */
 export { probeProcessors } from '../src/modules/payments/payment-method/index.ts'

@@ -1,2 +1,2 @@
-/** Looks for damage of the database's file. */
+/** Checks the database file for damage. */
 export { quickCheck } from '../src/modules/operations/backup/index.ts'

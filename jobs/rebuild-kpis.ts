@@ -1,2 +1,2 @@
-/** Counts the figures of the dashboards anew from the facts, and holds what is kept against it. */
+/** Recounts the dashboards' figures from the facts and compares them with the stored ones. */
 export { rebuildKpis } from '../src/modules/operations/kpi/index.ts'

@@ -1,2 +1,2 @@
-/** Looks again, once a day, whether the host names of storefronts are still their shops'. */
+/** Verifies storefront host names again, once a day. */
 export { recheckHosts } from '../src/modules/shop/shop/index.ts'

@@ -1,2 +1,2 @@
-/** Records what lenders attest of loans as repayments, and reverses what counts no more. */
+/** Records loan repayments that lenders attest, and reverses those that no longer count. */
 export { recordAttestedRepayments } from '../src/modules/trust/attestation/index.ts'

@@ -13,10 +13,10 @@ import { emptyOldMessages } from '../src/modules/trust/service-provider/index.ts
 import type { AppDeps } from '../src/providers.ts'
 
 /**
- * Removes what has run out, and ends what nobody will: imports whose process was killed. Sessions, mails and what they were good for, login attempts, idempotency keys, API keys that ended long ago, messages that went out long ago,
- * processors' messages of 90 days ago, what messages of service providers said by its retention, carts that were over long ago, discounts that were removed unused, rows of the audit trail by its retention.
+ * Removes expired records: sessions, mails and their tokens, login attempts, idempotency keys, ended API keys, sent
+ * messages, processor messages, carts, unused discounts and audit rows. Ends imports whose process was killed.
  */
-export async function forget(deps: AppDeps): Promise<void> {
+export async function removeExpired(deps: AppDeps): Promise<void> {
   await forgetExpiredSessions(deps)
   await removeExpiredKeys(deps)
   await forgetEndedKeys(deps)

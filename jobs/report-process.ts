@@ -1,2 +1,2 @@
-/** Says that this process runs, and writes down which errors it has logged. */
+/** Records that this process runs, and the errors it logged. */
 export { recordHeartbeat } from '../src/modules/operations/deploy-status/index.ts'

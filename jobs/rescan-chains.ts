@@ -1,2 +1,2 @@
-/** Has every chain read once more from its beginning, once a day, to compare. */
+/** Starts a rescan of every chain, once a day. */
 export { beginRescans as rescanChains } from '../src/modules/trust/attestation/index.ts'

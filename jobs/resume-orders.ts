@@ -1,20 +1,20 @@
 import { completeFulfilled, expireOrders, resumeOrders, sweepPayments, workMessages } from '../src/modules/selling/order/index.ts'
 import type { AppDeps } from '../src/providers.ts'
 
-/** Goes on with orders and refunds that were left half-done, by a crash, or by a processor or a database that did not answer. */
-export async function resume(deps: AppDeps): Promise<number> {
+/** Resumes orders and refunds that a crash, a processor or a database interrupted. */
+export async function resumeInterrupted(deps: AppDeps): Promise<number> {
   const [resumed] = await Promise.all([resumeOrders(deps), deps.idempotency.tellEnded()])
   return resumed
 }
 
-/** Ends the orders that nobody paid, and completes those that were sent long ago. */
+/** Expires unpaid orders and completes those sent long ago. */
 export async function closeOrders(deps: AppDeps): Promise<void> {
   await expireOrders(deps)
   await completeFulfilled(deps)
 }
 
-/** Works the messages of processors that were not worked when they came, or could not be. */
+/** Processes messages of processors that failed or were not processed on arrival. */
 export const workInbox = (deps: AppDeps): Promise<number> => workMessages(deps)
 
-/** Asks about payments that ended without money: some are paid all the same. */
+/** Queries payments that ended without money: some are paid nevertheless. */
 export const sweep = (deps: AppDeps): Promise<void> => sweepPayments(deps)

@@ -1,4 +1,4 @@
 import type { AppDeps } from '../src/providers.ts'
 
-/** Sends the mails that wait. The mail server is not waited for: one that hangs must not hold up the next round. */
+/** Sends queued mails. Does not wait for the mail server: a slow one must not delay the next run. */
 export const sendMails = ({ mails }: Pick<AppDeps, 'mails'>): Promise<void> => mails.run()

@@ -2,7 +2,7 @@ import { tidyBench } from '../src/modules/catalog/media/index.ts'
 import { sweepDocuments as sweep } from '../src/modules/lending/lending-document/index.ts'
 import type { AppDeps } from '../src/providers.ts'
 
-/** Removes files that belong to no document of a lending application and to no picture, once they are a day old. */
+/** Removes files without a lending document or picture that are older than a day. */
 export async function sweepDocuments(deps: AppDeps): Promise<number> {
   await tidyBench(deps)
   return sweep(deps)

@@ -1,2 +1,5 @@
-/** Reads attestations of every chain on, for as long as there are any, some seconds at most. @throws Error where no node of a chain answers */
+/**
+ * Reads new attestations of every chain for a few seconds at most.
+ * @throws Error if no node of a chain responds
+ */
 export { runSync as syncAttestations } from '../src/modules/trust/attestation/index.ts'

@@ -1,2 +1,2 @@
-/** Looks how old the last backup is, and makes one where it is late. */
+/** Checks the age of the last backup and makes one if it is late. */
 export { watchBackups } from '../src/modules/operations/backup/index.ts'

@@ -4,7 +4,7 @@ import { backups } from './settings/backups.ts'
 import { chains } from './settings/chains.ts'
 import { documents } from './settings/documents.ts'
 import { instance } from './settings/instance.ts'
-import type { Read, Setting } from './settings/kinds.ts'
+import type { Setting, SettingReader } from './settings/kinds.ts'
 import { mail } from './settings/mail.ts'
 import { media } from './settings/media.ts'
 import { operations } from './settings/operations.ts'
@@ -51,7 +51,7 @@ export type Config = Readonly<{ [S in Settings as S['field']]: ValueOf<S> } & { 
  */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = []
-  const read = (name: string, { default: byDefault, read: parse }: Setting<string, string | undefined, Read>) => {
+  const read = (name: string, { default: byDefault, read: parse }: Setting<string, string | undefined, SettingReader>) => {
     const text = env[name]?.trim() || byDefault
     if (text === undefined) return parse.whenUnset
     try {

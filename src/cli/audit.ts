@@ -22,7 +22,7 @@ const formats: Readonly<Record<string, { head: string; line: (row: AuditView) =>
   },
 }
 
-/** `souk audit export`: the audit trail on standard output, oldest first, a piece at a time. */
+/** `souk audit export`: writes the audit trail to standard output in batches, oldest first. */
 export async function audit({ config: settings, positionals: [what], values }: Input): Promise<number> {
   if (what !== 'export') throw new UsageError('`souk audit export` is what there is: `souk audit --help` shows how it is called')
   const format = formats[values.get('format') ?? 'jsonl']

@@ -1,4 +1,4 @@
-/** The places of the backups that the settings name, as commands read and write them. */
+/** The configured backup targets, as commands read and write them. */
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -29,7 +29,7 @@ import {
 } from '../modules/operations/backup/index.ts'
 import { version } from '../version.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
-import { lookingAtAll, tellLooked } from './documents.ts'
+import { fullVerification, printVerification } from './documents.ts'
 import { explain } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { createProgress } from './progress.ts'
@@ -37,19 +37,19 @@ import { askSecret } from './prompt.ts'
 
 const stream = process.stderr
 const incompleteStatus = 1
-/** A command says by its result what did not work. */
+/** Commands report failures by their result. */
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 const clock = { now: () => Date.now(), monotonic: () => performance.now() }
 const port = { log, sleep: Bun.sleep }
 
-/** Where backups go. */
-export const placesOf = (config: Config) => backupPlaces(config, { ...port, now: clock.now })
+/** Returns the configured targets. */
+export const backupPlacesOf = (config: Config) => backupPlaces(config, { ...port, now: clock.now })
 
-/** `souk backup` without a file: one now, in every place that the settings name. */
-export async function backUpNow(config: Config): Promise<number> {
+/** `souk backup` without a file: makes one backup in every configured target. */
+export async function backUpToTargets(config: Config): Promise<number> {
   const path = embeddedFile(config, 'back it up with pg_dump, or archive its log (docs/operations.md)')
   const { bytes } = inspectFile(path)
-  const places = placesOf(config)
+  const places = backupPlacesOf(config)
   const interruption = onInterruption(
     () => 'Stopped: no backup was made. Run it again',
     () => {
@@ -57,21 +57,21 @@ export async function backUpNow(config: Config): Promise<number> {
     },
   )
   const progress = createProgress({ total: bytes, label: 'Copying', stream, unit: 'bytes' })
-  const { keyring, ...verification } = lookingAtAll(config, path)
+  const { keyring, ...verification } = fullVerification(config, path)
   const deps = {
     ...{ config, clock, log, sleep: Bun.sleep, randomBytes, build: { version }, documentStores: documentStores(config, port) },
     ...{ backupPlaces: places, backupTargets: new Map(), readFile: readCopy },
     diskFree: () => freeIn(backupsDirectory(config)),
     keyring: { unseal: keyring.unseal, secretsText: () => JSON.stringify(loadSecrets(config, false)) },
   }
-  const all = await makeBackup(deps, {
+  const results = await makeBackup(deps, {
     file: databaseFileAt(path),
     isPaced: false,
     onBytes: (done) => progress.at(done),
     verification,
   }).finally(progress.end)
   interruption.end()
-  return all.map(tell).some((isWhole) => !isWhole) ? incompleteStatus : 0
+  return results.map(printBackup).some((isWhole) => !isWhole) ? incompleteStatus : 0
 }
 
 function freeIn(directory: string): number {
@@ -80,8 +80,8 @@ function freeIn(directory: string): number {
   return bavail * bsize
 }
 
-/** @returns whether all of it is there */
-function tell(one: BackupResult): boolean {
+/** @returns whether the backup is complete */
+function printBackup(one: BackupResult): boolean {
   const { place } = one.place.store
   if ('error' in one) {
     process.stderr.write(`No backup was made in ${place}; those from before are as they were. ${explain(one.error, {}).text}\n`)
@@ -103,24 +103,24 @@ function tell(one: BackupResult): boolean {
     process.stderr.write(
       `${missing.length === 1 ? 'A document is' : `${missing.length} documents are`} named by it and could not be copied: \`souk check\` tells more.\n`,
     )
-  return tellLooked(one.verified) && missing.length === 0
+  return printVerification(one.verified) && missing.length === 0
 }
 
-/** Those that a command has opened: a passphrase is asked for once. */
-const openedPlaces = new WeakMap<Config, Map<string, BackupTarget>>()
-/** A place that this command has opened already. */
-export const openedBefore = (config: Config, place: ReturnType<typeof placesOf>[number]): BackupTarget | undefined =>
-  openedPlaces.get(config)?.get(place.store.place)
+/** Targets that this command opened, so that it asks for a passphrase once. */
+const openTargets = new WeakMap<Config, Map<string, BackupTarget>>()
+/** Returns a target that this command has already opened. */
+export const findOpenTarget = (config: Config, place: ReturnType<typeof backupPlacesOf>[number]): BackupTarget | undefined =>
+  openTargets.get(config)?.get(place.store.place)
 
-/** A place that is there already. The passphrase is asked for where it is sealed and the settings have none. */
-export async function opened(config: Config, place: ReturnType<typeof placesOf>[number]): Promise<BackupTarget> {
-  const target = await openedNow(config, place)
-  const known = openedPlaces.get(config) ?? new Map<string, BackupTarget>()
-  openedPlaces.set(config, known.set(place.store.place, target))
+/** Opens an existing target. Asks for the passphrase if the target is sealed and none is configured. */
+export async function openBackupTarget(config: Config, place: ReturnType<typeof backupPlacesOf>[number]): Promise<BackupTarget> {
+  const target = await openAskingPassphrase(config, place)
+  const known = openTargets.get(config) ?? new Map<string, BackupTarget>()
+  openTargets.set(config, known.set(place.store.place, target))
   return target
 }
 
-async function openedNow(config: Config, place: ReturnType<typeof placesOf>[number]): Promise<BackupTarget> {
+async function openAskingPassphrase(config: Config, place: ReturnType<typeof backupPlacesOf>[number]): Promise<BackupTarget> {
   const mustAsk = config.backupPassphrase === undefined && (await isSealedPlace(place))
   const passphrase = mustAsk
     ? await askSecret({ what: 'passphrase', twice: false, minLength: 1, maxLength: 1_000 })
@@ -129,10 +129,10 @@ async function openedNow(config: Config, place: ReturnType<typeof placesOf>[numb
 }
 
 /** `souk backup --list`. */
-export async function listAll(config: Config): Promise<number> {
+export async function printBackups(config: Config): Promise<number> {
   let status = 0
-  for (const place of placesOf(config)) {
-    const { backups, unreadable, unrecorded } = await listBackups(await opened(config, place))
+  for (const place of backupPlacesOf(config)) {
+    const { backups, unreadable, unrecorded } = await listBackups(await openBackupTarget(config, place))
     process.stdout.write(`${place.store.place}:${backups.length === 0 ? ' no backup' : ''}\n`)
     for (const { name, at, bytes, documents, missing, instance } of backups)
       process.stdout.write(
@@ -148,13 +148,16 @@ export async function listAll(config: Config): Promise<number> {
   return status
 }
 
-/** A backup of one of the places, the newest of all for `latest`; what a place says that cannot tell is said where no other can. */
-export async function backupNamed(config: Config, name: string): Promise<FoundBackup> {
+/**
+ * Finds a backup by name in any target; `latest` is the newest.
+ * @throws the first target's error if no target has it
+ */
+export async function findNamedBackup(config: Config, name: string): Promise<FoundBackup> {
   const found: FoundBackup[] = []
   const errors: unknown[] = []
-  for (const place of placesOf(config))
+  for (const place of backupPlacesOf(config))
     try {
-      found.push(await findBackup(await opened(config, place), name, clock.now()))
+      found.push(await findBackup(await openBackupTarget(config, place), name, clock.now()))
     } catch (error) {
       errors.push(error)
     }
@@ -169,10 +172,10 @@ export async function backupNamed(config: Config, name: string): Promise<FoundBa
 }
 
 /**
- * Fetches the database of a backup into a file of its own beside `target`, on the disk when it returns.
- * @throws OperatorError when it is not what was put there; then nothing is left of it
+ * Downloads the database of a backup into a new file next to `target` and syncs it.
+ * @throws OperatorError if it was altered; the file is then removed
  */
-export async function fetched(found: FoundBackup, target: string): Promise<string> {
+export async function fetchToFile(found: FoundBackup, target: string): Promise<string> {
   const { manifest, store } = found
   makeDirectory(dirname(target))
   const temporary = newTemporary(target)

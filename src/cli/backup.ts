@@ -12,27 +12,27 @@ import { type CopyResult, documentsDirectory } from '../modules/lending/lending-
 import type { Input } from './command.ts'
 import { copyWithProgress } from './copy-database.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
-import { backUpDocuments, documentsBeside, dropOtherDocuments, lookingAtAll, namedFiles, tellLooked } from './documents.ts'
+import { backUpDocuments, documentsPathOf, fullVerification, namedFiles, printVerification, removeUnnamedDocuments } from './documents.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { askSecret } from './prompt.ts'
 
-/** The database is there, and not all of its documents. */
+/** The database was copied, but not all documents. */
 const incompleteStatus = 1
-/** Long enough that nobody tries all of them against a copy that went astray. */
+/** Long enough to resist guessing. */
 const passphraseLength = { minLength: 12, maxLength: 1_000 }
 
-/** `souk backup [FILE]`: a checked copy of the database and of its documents, made beside a running server. */
+/** `souk backup [FILE]`: copies the database and its documents while a server may run. */
 export async function backup({ config: settings, positionals: [target], switches }: Input): Promise<number> {
   const config = settings()
   const flags = ['force', 'with-keys'].filter((flag) => switches.has(flag))
   if (switches.has('list')) {
     if (target !== undefined || flags.length > 0) throw new UsageError('--list goes alone: `souk backup --help` shows how it is called')
-    return (await import('./backup-targets.ts')).listAll(config)
+    return (await import('./backup-targets.ts')).printBackups(config)
   }
   if (target === undefined) {
     if (flags.length > 0) throw new UsageError(`--${flags[0]} needs FILE: \`souk backup --help\` shows how it is called`)
-    return (await import('./backup-targets.ts')).backUpNow(config)
+    return (await import('./backup-targets.ts')).backUpToTargets(config)
   }
   return backUpInto(config, target, switches)
 }
@@ -44,32 +44,32 @@ async function backUpInto(config: Config, target: string, switches: ReadonlySet<
   refuseLiveFiles(config, file, [target, keysTarget])
   if (!isThere(dirname(target))) throw new OperatorError(`The directory ${dirname(target)} is not there`)
   if (!switches.has('force')) refuseExisting([target, keysTarget])
-  // Missing keys are told before the work, not after it.
+  // Reports missing keys before the work.
   if (keysTarget) loadSecrets(config, false)
   const passphrase = keysTarget ? await askSecret({ what: 'passphrase', twice: true, ...passphraseLength }) : ''
   const interruption = onInterruption(
     () => 'Stopped: no backup was made. Run it again',
     () => dropUnfinished(target),
   )
-  // Those of now first: what is replaced while the database is copied would be missing in the copy.
+  // Copies current documents first: those replaced during the database copy would be missing.
   await backUpDocuments(config, target, namedFiles(file))
   const copy = await copyWithProgress({ source: file, target }, bytes)
   const documents = namedFiles(copy)
-  const copied = await backUpDocuments(config, target, documents, lookingAtAll(config, file)).catch((error: unknown) => {
+  const copyResult = await backUpDocuments(config, target, documents, fullVerification(config, file)).catch((error: unknown) => {
     dropUnfinished(target)
     throw error
   })
   publish(copy, target)
-  await dropOtherDocuments(target, documents)
+  await removeUnnamedDocuments(target, documents)
   interruption.end()
   process.stdout.write(`The database is in ${target} (${bytesText(statSync(target).size)}), whole and checked.\n`)
-  tellDocuments(target, copied)
+  printDocuments(target, copyResult)
   if (keysTarget) await exportKeys(config, keysTarget, passphrase)
   else process.stdout.write(`The keys are not in it, and its secrets cannot be read without them: ${adviceOnKeys(config)}.\n`)
-  return tellLooked(copied) && copied.missing.length === 0 ? 0 : incompleteStatus
+  return printVerification(copyResult) && copyResult.missing.length === 0 ? 0 : incompleteStatus
 }
 
-/** Read after the copy: a rotation in between has left every older key in place. */
+/** Read after the copy: a rotation in between keeps every older key. */
 async function exportKeys(config: Config, target: string, passphrase: string): Promise<void> {
   writePrivateFile(target, await sealUnderPassphrase(JSON.stringify(loadSecrets(config, false)), passphrase, randomBytes))
   process.stdout.write(`The keys are in ${target}, sealed under the passphrase.\n`)
@@ -83,10 +83,10 @@ function adviceOnKeys(config: Config): string {
     : `${file} is missing, so put it back from your copy of the keys`
 }
 
-function tellDocuments(target: string, { files, bytes, missing }: CopyResult): void {
+function printDocuments(target: string, { files, bytes, missing }: CopyResult): void {
   if (files > 0)
     process.stdout.write(
-      `Its ${files === 1 ? 'document is' : `${files} documents are`} in ${documentsBeside(target)} (${bytesText(bytes)}), sealed as they were.\n`,
+      `Its ${files === 1 ? 'document is' : `${files} documents are`} in ${documentsPathOf(target)} (${bytesText(bytes)}), sealed as they were.\n`,
     )
   if (missing.length > 0)
     process.stderr.write(
@@ -95,38 +95,38 @@ function tellDocuments(target: string, { files, bytes, missing }: CopyResult): v
 }
 
 function refuseExisting(targets: readonly (string | undefined)[]): void {
-  const found = targets.find((target) => target !== undefined && isThere(target))
-  if (found) throw new OperatorError(`${found} exists: choose another name, or replace it with --force`)
+  const existing = targets.find((target) => target !== undefined && isThere(target))
+  if (existing) throw new OperatorError(`${existing} exists: choose another name, or replace it with --force`)
 }
 
-/** Whatever the name, a backup never replaces a file that the instance lives on, nor takes the name of one that is not there now. */
+/** A backup never replaces a file of the running instance, not even a missing one. */
 function refuseLiveFiles(config: Config, file: string, targets: readonly (string | undefined)[]): void {
   for (const target of targets) if (target !== undefined) refuseAmongDocuments(config, target)
   const besideFile = ['', '-wal', '-shm', '-journal'].map((ending) => `${file}${ending}`)
   const locks = directoriesOf(config.databaseUrl, config.dataDir).map((directory) => join(directory, 'lock.db'))
   const live = [...besideFile, ...locks, join(config.dataDir, 'rotation.db'), keyFile(config)]
-  const taken = new Set(live.flatMap((path) => [resolve(path), identityOf(path) ?? resolve(path)]))
+  const reserved = new Set(live.flatMap((path) => [resolve(path), identityOf(path) ?? resolve(path)]))
   for (const target of targets) {
-    if (target !== undefined && (taken.has(resolve(target)) || taken.has(identityOf(target) ?? '')))
+    if (target !== undefined && (reserved.has(resolve(target)) || reserved.has(identityOf(target) ?? '')))
       throw new OperatorError(`${target} belongs to the running instance: choose another name`)
   }
 }
 
-/** A backup puts its own documents beside it, and removes others: never where those of the instance are. */
+/** A backup writes and removes documents next to it, so it may not share the instance's directory. */
 function refuseAmongDocuments(config: Config, target: string): void {
   const documents = realPathOf(documentsDirectory(config))
-  for (const path of [target, documentsBeside(target)]) {
+  for (const path of [target, documentsPathOf(target)]) {
     const real = realPathOf(path)
     if (real === documents || real.startsWith(`${documents}${sep}`) || documents.startsWith(`${real}${sep}`))
       throw new OperatorError(`${path} is where the documents of the running instance are: choose another name`)
   }
 }
 
-/** By its directories where it is not there itself. */
+/** Resolves a missing file by its directory. */
 function realPathOf(path: string): string {
-  const whole = resolve(path)
-  if (isThere(whole)) return realpathSync(whole)
-  return dirname(whole) === whole ? whole : join(realPathOf(dirname(whole)), basename(whole))
+  const absolute = resolve(path)
+  if (isThere(absolute)) return realpathSync(absolute)
+  return dirname(absolute) === absolute ? absolute : join(realPathOf(dirname(absolute)), basename(absolute))
 }
 
 const identityOf = (path: string): string | undefined => {

@@ -1,4 +1,4 @@
-/** `souk chain register` and `souk chain attest`: what they would send, what it may cost, and, once told to, what became of it. */
+/** `souk chain register` and `souk chain attest`: show transaction and cost, then send and report the result. */
 import { readFileSync, statSync } from 'node:fs'
 import type { Connection } from '../clients/chain/client.ts'
 import type { Quote, Receipt, Signer, Transaction } from '../clients/chain/transactions.ts'
@@ -12,65 +12,65 @@ import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { isConfirmed } from './prompt.ts'
 import { signingKeyOf } from './signing-key.ts'
-import { fieldsOf, readStatement, type Written } from './statement.ts'
+import { fieldsOf, type ParsedStatement, readStatement } from './statement.ts'
 
 type Hex = `0x${string}`
 
 const failedStatus = 1
 const fileMaxBytes = 64 * 1024
-/** Of a transaction that was sent: chains take from a second to some minutes. */
-const blockWithinMs = 5 * 60_000
-const lookEveryMs = 500
+/** Chains take from a second to some minutes for a transaction. */
+const receiptTimeoutMs = 5 * 60_000
+const pollEveryMs = 500
 
-const say = (line: string) => void process.stdout.write(`${line}\n`)
+const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** viem, and all that is made with it: loaded here, when it is needed. */
-const signing = async () => ({ ...(await import('../clients/chain/eas.ts')), ...(await import('../clients/chain/transactions.ts')) })
+/** Loads viem and what depends on it on demand. */
+const loadSigning = async () => ({ ...(await import('../clients/chain/eas.ts')), ...(await import('../clients/chain/transactions.ts')) })
 
-/** Registers those of the four schemas that a chain does not have. */
+/** Registers the schemas that a chain does not have yet. */
 export async function register(input: Input): Promise<number> {
   const target = targetOf(input)
   const key = signingKeyOf(input)
-  const { isRegistered, quote, registrationOf, signerOf } = await signing()
+  const { isRegistered, quote, registrationOf, signerOf } = await loadSigning()
   const signer = key && signerOf(key)
   const node = await connectTo(target)
   const registry = await registryOf(node, target.contract)
-  say(`Chain ${target.chainId} by ${node.host}: EAS ${withChecksum(target.contract)}, SchemaRegistry ${withChecksum(registry)}`)
+  print(`Chain ${target.chainId} by ${node.host}: EAS ${withChecksum(target.contract)}, SchemaRegistry ${withChecksum(registry)}`)
   const missing: { name: SchemaName; transaction: Transaction; quoted: Quote }[] = []
   for (const name of schemaNames) {
     if (await isRegistered(node, registry, name)) {
-      say(`${name} ${schemaUids[name]} is registered`)
+      print(`${name} ${schemaUids[name]} is registered`)
       continue
     }
     const transaction = { to: registry, data: registrationOf(name) }
     const quoted = await quote(node, signer?.address ?? zeroAddress, transaction)
-    say(`${name} ${schemaUids[name]} is not registered; to do it ${await costText(quoted)}`)
+    print(`${name} ${schemaUids[name]} is not registered; to do it ${await costText(quoted)}`)
     missing.push({ name, transaction, quoted })
   }
   if (missing.length === 0) return 0
   const together = missing.reduce((sum, { quoted }) => sum + quoted.costMax, 0n)
-  if (!(await mayGoOn(input, node, signer, together)) || !signer) return 0
+  if (!(await confirmSending(input, node, signer, together)) || !signer) return 0
   for (const { name, transaction, quoted } of missing) {
-    const receipt = await sent(node, signer, target.chainId, transaction, quoted)
-    // Somebody else may have been faster: then this one has failed, and the schema is there.
+    const receipt = await sendAndWait(node, signer, target.chainId, transaction, quoted)
+    // Somebody else may have registered it first: then this transaction failed, but the schema exists.
     if (receipt.status !== 'success' && !(await isRegistered(node, registry, name))) {
       process.stderr.write(`${name} was not registered: the transaction failed in block ${receipt.blockNumber}\n`)
       return failedStatus
     }
-    say(`${name} ${schemaUids[name]} is registered, since block ${receipt.blockNumber}`)
+    print(`${name} ${schemaUids[name]} is registered, since block ${receipt.blockNumber}`)
   }
   return 0
 }
 
-/** Makes an attestation of what a file says. */
+/** Makes an attestation from a file. */
 export async function attest(input: Input, file: string): Promise<number> {
   const schema = schemaOf(input)
   const target = targetOf(input)
-  const written = readFile(file, schema)
+  const written = readStatementFile(file, schema)
   if (!written) return failedStatus
   const key = signingKeyOf(input)
   if (!key) throw new UsageError('Name the file that holds the private key by --key-file, or set CHAIN_SIGNING_KEY')
-  const { attestationOf, encodeStatement, isRegistered, quote, refusalOf, signerOf, uidIn } = await signing()
+  const { attestationOf, encodeStatement, isRegistered, quote, refusalOf, signerOf, uidIn } = await loadSigning()
   const signer = signerOf(key)
   if (schema === 'D' && written.recipient === signer.address)
     throw new OperatorError('The recipient is the wallet that signs: what a provider attests of itself by schema D is never counted')
@@ -84,17 +84,17 @@ export async function attest(input: Input, file: string): Promise<number> {
   if (refusal !== undefined) throw new OperatorError(`The contract would refuse it${refusal && `: ${refusal}`}. Nothing was sent`)
   const transaction = { to: target.contract, data: attestationOf(request) }
   const quoted = await quote(node, signer.address, transaction)
-  say(`Chain ${target.chainId} by ${node.host}: EAS ${withChecksum(target.contract)}, from ${withChecksum(signer.address)}`)
-  say(`An attestation of schema ${schema}; to make it ${await costText(quoted)}`)
-  if (!(await mayGoOn(input, node, signer, quoted.costMax))) return 0
-  const receipt = await sent(node, signer, target.chainId, transaction, quoted)
+  print(`Chain ${target.chainId} by ${node.host}: EAS ${withChecksum(target.contract)}, from ${withChecksum(signer.address)}`)
+  print(`An attestation of schema ${schema}; to make it ${await costText(quoted)}`)
+  if (!(await confirmSending(input, node, signer, quoted.costMax))) return 0
+  const receipt = await sendAndWait(node, signer, target.chainId, transaction, quoted)
   const uid = receipt.status === 'success' ? uidIn(receipt, target.contract, schema, signer.address) : undefined
   if (uid === undefined) {
     process.stderr.write(`Nothing was attested: the transaction failed in block ${receipt.blockNumber}\n`)
     return failedStatus
   }
-  say(`uid ${uid}`)
-  say(`block ${receipt.blockNumber} ${receipt.blockHash}`)
+  print(`uid ${uid}`)
+  print(`block ${receipt.blockNumber} ${receipt.blockHash}`)
   return 0
 }
 
@@ -104,22 +104,25 @@ function schemaOf({ values }: Input): SchemaName {
   return schema
 }
 
-/** What a file says; undefined where it does not fit its schema, and then what is wrong with it is said. */
-function readFile(file: string, schema: SchemaName): Written | undefined {
+/** Returns undefined and prints the problems if the file does not fit its schema. */
+function readStatementFile(file: string, schema: SchemaName): ParsedStatement | undefined {
   const found = statSync(file)
   if (!found.isFile() || found.size > fileMaxBytes) throw new OperatorError(`${file} is no file of at most ${fileMaxBytes / 1024} KB`)
   const read = readStatement(schema, readFileSync(file, 'utf8'))
   if ('written' in read) return read.written
-  const wanted = `Schema ${schema} has: ${fieldsOf(schema).join(', ')}; and recipient, an address, if it is about one`
+  const expected = `Schema ${schema} has: ${fieldsOf(schema).join(', ')}; and recipient, an address, if it is about one`
   process.stderr.write(
-    `${file} holds nothing that can be attested:\n${read.problems.map((problem) => `  ${problem}\n`).join('')}${wanted}\n`,
+    `${file} holds nothing that can be attested:\n${read.problems.map((problem) => `  ${problem}\n`).join('')}${expected}\n`,
   )
   return undefined
 }
 
-/** The SchemaRegistry, as EAS itself names it. @throws OperatorError where there is no EAS at the address */
+/**
+ * Returns the SchemaRegistry that EAS names.
+ * @throws OperatorError if there is no EAS at the address
+ */
 async function registryOf(node: Connection, contract: Hex): Promise<Hex> {
-  const { registryAt } = await signing()
+  const { registryAt } = await loadSigning()
   const registry = await registryAt(node, contract).catch((error: unknown) => {
     throw error instanceof NodeError ? new OperatorError(`${node.host}: ${error.report}`) : error
   })
@@ -128,48 +131,49 @@ async function registryOf(node: Connection, contract: Hex): Promise<Hex> {
 }
 
 async function costText({ gas, costMax }: Quote): Promise<string> {
-  const { coins } = await signing()
+  const { coins } = await loadSigning()
   return `costs at most ${coins(costMax)} of the chain's coin (${gas} gas)`
 }
 
-/** Whether to send: told so by --yes or on the terminal, and with enough in the wallet. Says why not. */
-async function mayGoOn(input: Input, node: Connection, signer: Signer | undefined, costMax: bigint): Promise<boolean> {
+/** Returns whether to send: confirmed by --yes or on the terminal, with enough funds. Prints the reason if not. */
+async function confirmSending(input: Input, node: Connection, signer: Signer | undefined, costMax: bigint): Promise<boolean> {
   if (!signer) {
     if (input.switches.has('yes')) throw new UsageError('Name the file that holds the private key by --key-file, or set CHAIN_SIGNING_KEY')
-    say('Dry run: nothing was sent, and no key was named')
+    print('Dry run: nothing was sent, and no key was named')
     return false
   }
-  const { coins } = await signing()
+  const { coins } = await loadSigning()
   const balance = await node.ask((client) => client.getBalance({ address: signer.address }))
   if (balance < costMax)
     throw new OperatorError(`The wallet ${withChecksum(signer.address)} holds ${coins(balance)}: too little. Nothing was sent`)
   if (input.switches.has('yes')) return true
   if (!input.switches.has('dry-run') && (await isConfirmed('Send it?'))) return true
-  say('Dry run: nothing was sent. --yes sends it')
+  print('Dry run: nothing was sent. --yes sends it')
   return false
 }
 
 /**
- * Signs a transaction, sends it, and waits until it is in a block. Its hash is said before: whatever happens, it can be looked for.
- * @throws OperatorError where it was not taken, or is in no block in time
+ * Signs and sends a transaction and waits for its block. Prints its hash first, so that it can be found after any
+ * failure.
+ * @throws OperatorError if it was rejected or not included in time
  */
-async function sent(node: Connection, signer: Signer, chainId: number, transaction: Transaction, quoted: Quote): Promise<Receipt> {
-  const { receiptOf, sendRaw } = await signing()
+async function sendAndWait(node: Connection, signer: Signer, chainId: number, transaction: Transaction, quoted: Quote): Promise<Receipt> {
+  const { receiptOf, sendRaw } = await loadSigning()
   const { raw, hash } = await signer.sign(node, chainId, transaction, quoted)
   process.stderr.write(`Sending transaction ${hash}\n`)
   const look = `look for transaction ${hash} before you send it again`
   const interruption = onInterruption(() => `Stopped while it was on its way: ${look}`)
-  const until = performance.now() + blockWithinMs
+  const until = performance.now() + receiptTimeoutMs
   try {
     const problem = await sendRaw(node, raw)
     if (problem !== undefined) throw new OperatorError(`It was not sent: ${problem}`)
     while (performance.now() < until) {
       const receipt = await receiptOf(node, hash)
       if (receipt) return receipt
-      await Bun.sleep(lookEveryMs)
+      await Bun.sleep(pollEveryMs)
     }
   } finally {
     interruption.end()
   }
-  throw new OperatorError(`It is in no block after ${blockWithinMs / 60_000} minutes: ${look}`)
+  throw new OperatorError(`It is in no block after ${receiptTimeoutMs / 60_000} minutes: ${look}`)
 }

@@ -1,57 +1,57 @@
-/** What of `souk chain` works on an instance: how far the chains are read, reading on, reading anew, and the registry as a file. */
+/** The commands of `souk chain` that need an instance: status, sync, resync and registry. */
 import { OperatorError } from '../core/errors.ts'
 import { withChecksum } from '../lib/evm.ts'
 import { type ChainStatus, chainStatuses, resync, type Step, syncChains } from '../modules/trust/attestation/index.ts'
 import { allGrants } from '../modules/trust/fabric/index.ts'
-import { wholeOf } from './chain-target.ts'
+import { integerFlag } from './chain-target.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { Interrupted } from './interruption.ts'
 import { createPrinter } from './printer.ts'
 import { createProgress } from './progress.ts'
-import { textOfRegistry } from './registry-file.ts'
+import { formatRegistry } from './registry-file.ts'
 
 const failedStatus = 1
-/** How often in a row no node may be asked, before it is given up. */
+/** How often in a row all nodes may be unavailable. */
 const waitsMax = 8
 const waitMaxMs = 60_000
-/** How often a chain that another process reads is asked for again: the server leaves it at once where there is nothing to read. */
-const busy = { tries: 6, everyMs: 500 }
-const lookEveryMs = 100
+/** Retries for a chain that another process holds; a server releases it when there is nothing to read. */
+const busyRetries = { tries: 6, everyMs: 500 }
+const pollEveryMs = 100
 
 type Deps = Parameters<Parameters<typeof withExistingInstance>[1]>[0]['deps']
 
-const say = (line: string) => void process.stdout.write(`${line}\n`)
+const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** `souk chain status`, `sync`, `resync` or `registry`. */
-export async function runOnInstance(word: string, input: Input): Promise<number> {
-  const chainId = wholeOf(input, 'chain', 1)
-  const from = wholeOf(input, 'from')
-  if (word === 'resync' && chainId === undefined) throw new UsageError('--chain is missing: the id of the chain that is read anew')
+/** Runs `souk chain status`, `sync`, `resync` or `registry`. */
+export async function runOnInstance(command: string, input: Input): Promise<number> {
+  const chainId = integerFlag(input, 'chain', 1)
+  const from = integerFlag(input, 'from')
+  if (command === 'resync' && chainId === undefined) throw new UsageError('--chain is missing: the id of the chain that is read anew')
   return withExistingInstance(input.config(), async ({ deps }) => {
-    if (word === 'status') return status(deps)
-    if (word === 'sync') return sync(deps)
-    if (word === 'resync') return resyncOne(deps, chainId ?? 0, from)
+    if (command === 'status') return status(deps)
+    if (command === 'sync') return sync(deps)
+    if (command === 'resync') return resyncOne(deps, chainId ?? 0, from)
     const { grants } = await allGrants(deps)
-    await createPrinter(process.stdout)(textOfRegistry(grants))
+    await createPrinter(process.stdout)(formatRegistry(grants))
     return 0
   })
 }
 
 async function status(deps: Deps): Promise<number> {
   const statuses = await chainStatuses(deps)
-  for (const one of statuses) say(textOf(one))
+  for (const one of statuses) print(statusText(one))
   for (const { chainId } of deps.config.chains)
-    if (!statuses.some((one) => one.chainId === chainId)) say(`Chain ${chainId}\n  nothing is read yet`)
-  if (statuses.length + deps.config.chains.length === 0) say('No chain is read: CHAINS names none')
+    if (!statuses.some((one) => one.chainId === chainId)) print(`Chain ${chainId}\n  nothing is read yet`)
+  if (statuses.length + deps.config.chains.length === 0) print('No chain is read: CHAINS names none')
   return statuses.some(({ isConfigured, haltedBecause }) => isConfigured && haltedBecause !== null) ? failedStatus : 0
 }
 
 const number = (value: number) => value.toLocaleString('en-US')
 const time = (ms: number | null) => (ms === null ? 'never' : new Date(ms).toISOString())
 
-function textOf(one: ChainStatus): string {
+function statusText(one: ChainStatus): string {
   const { rescan, lag, head } = one
   const found =
     rescan.missing === null && rescan.unknown === null
@@ -74,11 +74,11 @@ function textOf(one: ChainStatus): string {
   ].join('\n')
 }
 
-/** Reads all chains on until all that may be counted is. */
+/** Reads all chains until everything final is counted. */
 async function sync(deps: Deps): Promise<number> {
   if (deps.config.chains.length === 0) throw new OperatorError('No chain is read: CHAINS names none')
   const interruption = stopOnInterruption(deps)
-  const shown = createBlocks(deps)
+  const progress = createBlockProgress(deps)
   let last = new Map<number, Step>()
   try {
     for (let [waits, busyTries] = [0, 0]; ; ) {
@@ -86,27 +86,27 @@ async function sync(deps: Deps): Promise<number> {
         maxMs: Number.POSITIVE_INFINITY,
         onStep: async (step, { chainId }) => {
           if (step.kind === 'READ') waits = 0
-          await shown.at(chainId, step)
+          await progress.at(chainId, step)
         },
       })
-      assertGoesOn(deps)
-      if ([...last.values()].some(({ kind }) => kind === 'BUSY') && ++busyTries < busy.tries) {
-        await waited(deps, busy.everyMs)
-        assertGoesOn(deps)
+      assertNotStopped(deps)
+      if ([...last.values()].some(({ kind }) => kind === 'BUSY') && ++busyTries < busyRetries.tries) {
+        await waitUnlessStopped(deps, busyRetries.everyMs)
+        assertNotStopped(deps)
         continue
       }
       const until = [...last.values()].flatMap((step) => (step.kind === 'WAITING' ? [step.until] : []))
       if (until.length === 0 || ++waits > waitsMax) break
-      await waited(deps, Math.min(waitMaxMs, Math.min(...until) - Date.now()))
-      assertGoesOn(deps)
+      await waitUnlessStopped(deps, Math.min(waitMaxMs, Math.min(...until) - Date.now()))
+      assertNotStopped(deps)
     }
   } finally {
-    shown.end()
+    progress.end()
     interruption.end()
   }
   const statuses = await chainStatuses(deps)
   for (const [chainId, step] of last)
-    tellEnd(
+    printResult(
       statuses.find((one) => one.chainId === chainId),
       chainId,
       step,
@@ -114,16 +114,16 @@ async function sync(deps: Deps): Promise<number> {
   return [...last.values()].every(({ kind }) => kind === 'IDLE') ? 0 : failedStatus
 }
 
-function assertGoesOn({ life }: Deps): void {
+function assertNotStopped({ life }: Deps): void {
   if (life.stopping) throw new Interrupted('Stopped: what is counted stays. Run it again to go on')
 }
 
-/** So many milliseconds, or until it is stopped. */
-async function waited({ life }: Deps, ms: number): Promise<void> {
-  for (const until = performance.now() + ms; performance.now() < until && !life.stopping; ) await Bun.sleep(lookEveryMs)
+/** Waits until stopped at the latest. */
+async function waitUnlessStopped({ life }: Deps, ms: number): Promise<void> {
+  for (const until = performance.now() + ms; performance.now() < until && !life.stopping; ) await Bun.sleep(pollEveryMs)
 }
 
-/** At Ctrl-C what is asked just now is given up, and each chain is left after the step that it is at: nothing stays held. */
+/** On Ctrl-C, cancels running requests and stops each chain after its current step, so that no lease remains. */
 function stopOnInterruption(deps: Deps) {
   const stop = () => {
     deps.life.stopping = true
@@ -133,8 +133,8 @@ function stopOnInterruption(deps: Deps) {
   return { end: () => void process.off('SIGINT', stop).off('SIGTERM', stop) }
 }
 
-/** A bar of the blocks of all chains together. */
-function createBlocks(deps: Deps) {
+/** Shows one bar for the blocks of all chains. */
+function createBlockProgress(deps: Deps) {
   const chains = new Map<number, { first: number; at: number; target: number }>()
   let bar: ReturnType<typeof createProgress> | undefined
   return {
@@ -162,7 +162,7 @@ const countedTo = (status: ChainStatus | undefined): string =>
     ? `counted to block ${number(status.countedTo)} ${status.countedToHash}`
     : 'nothing is counted yet'
 
-function tellEnd(status: ChainStatus | undefined, chainId: number, { kind }: Step): void {
+function printResult(status: ChainStatus | undefined, chainId: number, { kind }: Step): void {
   const to = countedTo(status)
   const problems: Partial<Record<Step['kind'], string>> = {
     HALTED: `halted: ${status?.haltedBecause ?? 'CHAINS does not name it'}`,
@@ -170,14 +170,14 @@ function tellEnd(status: ChainStatus | undefined, chainId: number, { kind }: Ste
     WAITING: `no node answers: ${status?.lastError ?? 'none was asked'}`,
   }
   const problem = problems[kind]
-  if (problem === undefined) say(`Chain ${chainId}: ${to}`)
+  if (problem === undefined) print(`Chain ${chainId}: ${to}`)
   else process.stderr.write(`Chain ${chainId}: ${problem}; ${to}\n`)
 }
 
 async function resyncOne(deps: Deps, chainId: number, from: number | undefined): Promise<number> {
   const { removed } = await resync(deps, chainId, from)
   const status = (await chainStatuses(deps)).find((one) => one.chainId === chainId)
-  say(`Chain ${chainId}: ${countedTo(status)}; ${number(removed)} attestations were taken away, and are read again`)
-  say('A running server reads on from there, or `souk chain sync`')
+  print(`Chain ${chainId}: ${countedTo(status)}; ${number(removed)} attestations were taken away, and are read again`)
+  print('A running server reads on from there, or `souk chain sync`')
   return 0
 }

@@ -9,21 +9,24 @@ import { UsageError } from './failure.ts'
 
 type Hex = `0x${string}`
 
-/** A chain and its nodes, from the settings or from the command line. */
+/** A chain and its nodes, from the settings or the command line. */
 export type Target = {
   readonly chainId: number
-  /** They may hold keys: only hosts are shown. */
+  /** May contain keys: only hosts are printed. */
   readonly urls: readonly string[]
-  /** Of the Ethereum Attestation Service. */
+  /** The contract of the Ethereum Attestation Service. */
   readonly contract: Hex
   readonly startBlock: number
 }
 
-/** Of commands that have no instance: the addresses are the operator's own. */
-export const outgoing = createSafeFetch({ allowedNetworks: [] })
+/** For commands without an instance: the operator chose the addresses. */
+export const safeFetch = createSafeFetch({ allowedNetworks: [] })
 
-/** A whole number of a flag; undefined where it is not given. @throws UsageError */
-export function wholeOf({ values }: Pick<Input, 'values'>, flag: string, min = 0): number | undefined {
+/**
+ * Returns the whole number of a flag; undefined if absent.
+ * @throws UsageError
+ */
+export function integerFlag({ values }: Pick<Input, 'values'>, flag: string, min = 0): number | undefined {
   const text = values.get(flag)
   if (text === undefined) return undefined
   const value = Number(text)
@@ -32,8 +35,11 @@ export function wholeOf({ values }: Pick<Input, 'values'>, flag: string, min = 0
   return value
 }
 
-/** The URLs of --rpc, of which each is of a chain of its own or all are of one. @throws UsageError */
-export function urlsOf({ values }: Pick<Input, 'values'>): string[] | undefined {
+/**
+ * Returns the URLs of --rpc: one per chain, or all of one chain.
+ * @throws UsageError
+ */
+export function rpcUrlsOf({ values }: Pick<Input, 'values'>): string[] | undefined {
   const urls = values
     .get('rpc')
     ?.split(',')
@@ -47,7 +53,10 @@ function isNodeUrl(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password
 }
 
-/** The address of --contract. @throws UsageError */
+/**
+ * Returns the address of --contract.
+ * @throws UsageError
+ */
 export function contractOf({ values }: Pick<Input, 'values'>): Hex | undefined {
   const text = values.get('contract')
   if (text === undefined) return undefined
@@ -56,13 +65,16 @@ export function contractOf({ values }: Pick<Input, 'values'>): Hex | undefined {
   return read.address as Hex
 }
 
-/** The chain of --chain, by --rpc or else by CHAINS. @throws UsageError, OperatorError */
+/**
+ * Returns the chain of --chain with the nodes of --rpc or CHAINS.
+ * @throws UsageError, OperatorError
+ */
 export function targetOf(input: Pick<Input, 'values' | 'config'>): Target {
-  const chainId = wholeOf(input, 'chain', 1)
+  const chainId = integerFlag(input, 'chain', 1)
   if (chainId === undefined) throw new UsageError('--chain is missing: the id of the chain, as 8453')
-  const urls = urlsOf(input)
+  const urls = rpcUrlsOf(input)
   const contract = contractOf(input)
-  if (urls) return { chainId, urls, ...deployedAt(chainId, contract) }
+  if (urls) return { chainId, urls, ...deploymentOf(chainId, contract) }
   const configured = input.config().chains.find((chain) => chain.chainId === chainId)
   if (!configured) throw new OperatorError(`CHAINS does not have chain ${chainId}: add it, or name a node by --rpc URL`)
   return {
@@ -73,8 +85,11 @@ export function targetOf(input: Pick<Input, 'values' | 'config'>): Target {
   }
 }
 
-/** Where the service is on a chain, and from which block on. @throws OperatorError where nobody has said so */
-export function deployedAt(chainId: number, contract: Hex | undefined): { contract: Hex; startBlock: number } {
+/**
+ * Returns where EAS is deployed on a chain and its first block.
+ * @throws OperatorError if unknown
+ */
+export function deploymentOf(chainId: number, contract: Hex | undefined): { contract: Hex; startBlock: number } {
   const known = deployments.get(chainId)
   const address = contract ?? (known?.contract as Hex | undefined)
   if (address === undefined)
@@ -85,14 +100,14 @@ export function deployedAt(chainId: number, contract: Hex | undefined): { contra
 }
 
 /**
- * The first node of a chain that answers and is of it. Nothing is signed for a chain before this has been asked.
- * @throws OperatorError where there is none
+ * Returns the first node that responds and belongs to the chain. Nothing is signed before this check.
+ * @throws OperatorError if there is none
  */
 export async function connectTo({ chainId, urls }: Pick<Target, 'chainId' | 'urls'>): Promise<Connection> {
   const { connect } = await import('../clients/chain/client.ts')
   const problems: string[] = []
   for (const url of urls) {
-    const node = connect({ url, safeFetch: outgoing, now: Date.now })
+    const node = connect({ url, safeFetch: safeFetch, now: Date.now })
     try {
       const found = await node.ask((client) => client.getChainId())
       if (found === chainId) return node

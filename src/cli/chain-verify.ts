@@ -1,4 +1,4 @@
-/** `souk chain verify`: counts again, from the registry of a souk and the chains alone. Opens no database. */
+/** `souk chain verify`: counts attestations again from a souk's registry and the chains, without a database. */
 import { readFileSync, statSync } from 'node:fs'
 import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
@@ -6,24 +6,24 @@ import { OutgoingError } from '../core/outgoing.ts'
 import { schemaNames, schemaUids } from '../lib/eas.ts'
 import { withChecksum } from '../lib/evm.ts'
 import type { Progress } from '../lib/progress.ts'
-import { contractOf, deployedAt, outgoing, type Target, urlsOf, wholeOf } from './chain-target.ts'
+import { contractOf, deploymentOf, integerFlag, rpcUrlsOf, safeFetch, type Target } from './chain-target.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { createProgress } from './progress.ts'
-import { noCounts, recount } from './recount-chain.ts'
+import { emptyCounts, recount } from './recount-chain.ts'
 import { readRegistry } from './registry-file.ts'
 
 const failedStatus = 1
 const fileMaxBytes = 256 * 1024 * 1024
 const answerMaxBytes = 1024 * 1024
 const timeoutMs = 20_000
-/** How often a souk is asked anew because it counted on while it was asked. */
+/** Attempts to get a consistent answer from a souk that counts meanwhile. */
 const soukTries = 5
 
-const say = (line: string) => void process.stdout.write(`${line}\n`)
+const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** What a souk says of itself at one moment. */
-type Said = {
+/** What a souk reports at one moment. */
+type SoukCounts = {
   readonly host: string
   readonly registryHash: string
   readonly chains: readonly {
@@ -40,19 +40,19 @@ export async function verify(input: Input): Promise<number> {
   const { values } = input
   const file = values.get('registry')
   if (file === undefined) throw new UsageError('--registry is missing: the file that `souk chain registry` has written')
-  const [to, from] = [wholeOf(input, 'to'), wholeOf(input, 'from')]
+  const [to, from] = [integerFlag(input, 'to'), integerFlag(input, 'from')]
   if (from !== undefined && to !== undefined && from > to) throw new UsageError('--from must not be after --to')
-  const against = baseOf(values.get('against'))
+  const against = parseBaseUrl(values.get('against'))
   if (against && to !== undefined)
     throw new UsageError('--to is not for --against: it is compared at the block that the souk has counted to')
-  const registry = registryIn(file)
-  if ('problem' in registry) return wrong([`${file}: ${registry.problem}`])
-  say(`Registry ${registry.hash}, ${registry.grants.length} grants`)
-  const said = against === undefined ? undefined : await saidBy(against)
+  const registry = readRegistryFile(file)
+  if ('problem' in registry) return printProblems([`${file}: ${registry.problem}`])
+  print(`Registry ${registry.hash}, ${registry.grants.length} grants`)
+  const said = against === undefined ? undefined : await fetchSoukCounts(against)
   const targets = (await targetsOf(input)).map((target) => ({ ...target, startBlock: from ?? target.startBlock }))
-  const problems = said ? differences(said, registry.hash, targets) : []
-  if (problems.length > 0) return wrong(problems)
-  const sum = noCounts()
+  const problems = said ? findDifferences(said, registry.hash, targets) : []
+  if (problems.length > 0) return printProblems(problems)
+  const sum = emptyCounts()
   for (const target of targets) {
     const counted = said?.chains.find(({ chainId }) => chainId === target.chainId)?.countedTo
     if (counted === null) continue
@@ -64,11 +64,11 @@ export async function verify(input: Input): Promise<number> {
         bar.at(at - first + 1)
       },
     }).finally(() => bar?.end())
-    say(
+    print(
       `Chain ${target.chainId} by ${result.host}: EAS ${withChecksum(target.contract)}, blocks ${result.from} to ${result.to.number} ${result.to.hash}`,
     )
     for (const name of schemaNames) {
-      say(`  ${name} ${result.counts[name]}`)
+      print(`  ${name} ${result.counts[name]}`)
       sum[name] += result.counts[name]
     }
     if (counted && counted.hash !== result.to.hash)
@@ -81,27 +81,27 @@ export async function verify(input: Input): Promise<number> {
     if (said.attestations[`schema${name}`] !== sum[name])
       problems.push(`Schema ${name}: the souk says ${String(said.attestations[`schema${name}`])}, and the chains ${sum[name]}`)
   if (problems.length > 0)
-    return wrong([
+    return printProblems([
       ...problems,
       ...(from === undefined ? [] : [`What was attested before block ${from} was left out, as --from says: the souk may have counted it`]),
       'Where a wallet was added a moment ago, the souk may still be reading older blocks: then run it again later',
     ])
-  say(`${said.host} says the same`)
+  print(`${said.host} says the same`)
   return 0
 }
 
-function wrong(problems: readonly string[]): number {
+function printProblems(problems: readonly string[]): number {
   process.stderr.write(problems.map((problem) => `WRONG ${problem}\n`).join(''))
   return failedStatus
 }
 
-function registryIn(file: string) {
+function readRegistryFile(file: string) {
   const found = statSync(file)
   if (!found.isFile() || found.size > fileMaxBytes) throw new OperatorError(`${file} is no file of at most 256 MB`)
   return readRegistry(readFileSync(file, 'utf8'))
 }
 
-function baseOf(text: string | undefined): string | undefined {
+function parseBaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
@@ -109,13 +109,13 @@ function baseOf(text: string | undefined): string | undefined {
   return url.href.replace(/\/+$/, '')
 }
 
-/** The chains to count: those of --rpc, whose nodes say which they are, or else of CHAINS; all, or that of --chain. */
+/** Returns the chains to count: those of --rpc, identified by their nodes, or of CHAINS; all or only --chain. */
 async function targetsOf(input: Input): Promise<Target[]> {
-  const urls = urlsOf(input)
+  const urls = rpcUrlsOf(input)
   const contract = contractOf(input)
-  const only = wholeOf(input, 'chain', 1)
+  const only = integerFlag(input, 'chain', 1)
   const all = urls
-    ? [...(await byChain(urls))].map(([chainId, nodes]) => ({ chainId, urls: nodes, ...deployedAt(chainId, contract) }))
+    ? [...(await groupByChain(urls))].map(([chainId, nodes]) => ({ chainId, urls: nodes, ...deploymentOf(chainId, contract) }))
     : input.config().chains.map(({ chainId, rpc, ...chain }) => ({
         chainId,
         urls: rpc,
@@ -131,11 +131,11 @@ async function targetsOf(input: Input): Promise<Target[]> {
   return targets
 }
 
-async function byChain(urls: readonly string[]): Promise<Map<number, string[]>> {
+async function groupByChain(urls: readonly string[]): Promise<Map<number, string[]>> {
   const { connect } = await import('../clients/chain/client.ts')
   const found = new Map<number, string[]>()
   for (const url of urls) {
-    const node = connect({ url, safeFetch: outgoing, now: Date.now })
+    const node = connect({ url, safeFetch: safeFetch, now: Date.now })
     const chainId = await node
       .ask((client) => client.getChainId())
       .catch((error: unknown) => {
@@ -146,8 +146,8 @@ async function byChain(urls: readonly string[]): Promise<Map<number, string[]>> 
   return found
 }
 
-/** What makes it needless to count, because it cannot come out the same. */
-function differences(said: Said, hash: string, targets: readonly Target[]): string[] {
+/** Returns differences that make counting pointless. */
+function findDifferences(said: SoukCounts, hash: string, targets: readonly Target[]): string[] {
   const problems: string[] = []
   if (said.registryHash !== hash) problems.push(`The souk has counted by the registry ${said.registryHash}: export it anew`)
   for (const { chainId, contract, schemas } of said.chains) {
@@ -162,25 +162,25 @@ function differences(said: Said, hash: string, targets: readonly Target[]): stri
   return problems
 }
 
-/** Proof and statistics of a souk, as of one moment. */
-async function saidBy(base: string): Promise<Said> {
-  const proof = () => answerOf(base, '/v2/trust-fabric/proof')
+/** Fetches the proof and the statistics of a souk for one moment. */
+async function fetchSoukCounts(base: string): Promise<SoukCounts> {
+  const proof = () => fetchJson(base, '/v2/trust-fabric/proof')
   let before = await proof()
   for (let tries = 0; tries < soukTries; tries++) {
-    const stats = await answerOf(base, '/v2/trust-fabric/stats')
+    const stats = await fetchJson(base, '/v2/trust-fabric/stats')
     const after = await proof()
     const { registryHash, chains } = after
     if (before['registryHash'] === registryHash && JSON.stringify(before['chains']) === JSON.stringify(chains))
-      return saidIn(base, after, stats)
+      return parseSoukCounts(base, after, stats)
     before = after
   }
   throw new OperatorError(`${new URL(base).host} counts on faster than it can be asked: try again`)
 }
 
-async function answerOf(base: string, path: string): Promise<Record<string, unknown>> {
+async function fetchJson(base: string, path: string): Promise<Record<string, unknown>> {
   const { host } = new URL(base)
   try {
-    const { status, bytes } = await outgoing(`${base}${path}`, {
+    const { status, bytes } = await safeFetch(`${base}${path}`, {
       timeoutMs,
       bytesMax: answerMaxBytes,
       trusted: true,
@@ -196,9 +196,13 @@ async function answerOf(base: string, path: string): Promise<Record<string, unkn
   throw new OperatorError(`${host} answers ${path} with what is no JSON object`)
 }
 
-function saidIn(base: string, { registryHash, chains }: Record<string, unknown>, { attestations }: Record<string, unknown>): Said {
+function parseSoukCounts(
+  base: string,
+  { registryHash, chains }: Record<string, unknown>,
+  { attestations }: Record<string, unknown>,
+): SoukCounts {
   if (typeof registryHash === 'string' && Array.isArray(chains) && chains.every(isChain) && isRecord(attestations))
-    return { host: new URL(base).host, registryHash, chains: chains as Said['chains'], attestations }
+    return { host: new URL(base).host, registryHash, chains: chains as SoukCounts['chains'], attestations }
   throw new OperatorError(`${new URL(base).host} answers what is no proof`)
 }
 

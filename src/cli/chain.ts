@@ -3,8 +3,8 @@ import { OperatorError } from '../core/errors.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 
-/** What each word takes besides --data-dir: whether a file, and which flags. */
-const words: Readonly<Record<string, { readonly file?: string; readonly flags: readonly string[] }>> = {
+/** The file and flags that each subcommand accepts besides --data-dir. */
+const subcommands: Readonly<Record<string, { readonly file?: string; readonly flags: readonly string[] }>> = {
   status: { flags: [] },
   sync: { flags: [] },
   resync: { flags: ['chain', 'from'] },
@@ -14,10 +14,10 @@ const words: Readonly<Record<string, { readonly file?: string; readonly flags: r
   attest: { file: 'FILE.json', flags: ['schema', 'chain', 'rpc', 'contract', 'key-file', 'yes', 'dry-run'] },
 }
 
-/** `souk chain`: reading the chains, showing what was counted, and attesting. */
+/** `souk chain`: reads chains, shows counts and attests. */
 export async function chain(input: Input): Promise<number> {
   const [word = '', file = ''] = input.positionals
-  checkWord(word, input)
+  validateInput(word, input)
   try {
     return await run(word, input, file)
   } catch (error) {
@@ -39,10 +39,10 @@ async function run(word: string, input: Input, file: string): Promise<number> {
   }
 }
 
-/** @throws UsageError where a word is none, or does not go with what is given */
-function checkWord(word: string, { positionals, switches, values }: Input): void {
-  const takes = Object.hasOwn(words, word) ? words[word] : undefined
-  if (!takes) throw new UsageError(`souk chain has no such word: it has ${Object.keys(words).join(', ')}`)
+/** @throws UsageError for an unknown subcommand or input that it does not accept */
+function validateInput(word: string, { positionals, switches, values }: Input): void {
+  const takes = Object.hasOwn(subcommands, word) ? subcommands[word] : undefined
+  if (!takes) throw new UsageError(`souk chain has no such word: it has ${Object.keys(subcommands).join(', ')}`)
   if (positionals.length > 1 !== (takes.file !== undefined))
     throw new UsageError(
       takes.file === undefined ? 'Only attest takes a file' : `${takes.file} is missing: \`souk chain ${word} ${takes.file}\``,

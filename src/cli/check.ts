@@ -34,8 +34,8 @@ import { draftFindings } from '../modules/selling/draft-order/index.ts'
 import { orderFindings } from '../modules/selling/order/index.ts'
 import { checkTrustFabric } from '../modules/trust/fabric/index.ts'
 import type { Input } from './command.ts'
-import { problemsWithProgress } from './copy-database.ts'
-import { openBeside } from './database-command.ts'
+import { findProblemsWithProgress } from './copy-database.ts'
+import { openReadOnly } from './database-command.ts'
 import { inspectFile } from './database-file.ts'
 import { explain } from './failure.ts'
 import { onInterruption } from './interruption.ts'
@@ -49,7 +49,7 @@ export async function check({ config: settings }: Input): Promise<number> {
   const config = settings()
   let failed = false
   const interruption = onInterruption(() => 'Stopped: nothing was changed, and what has no line above was not looked at. Run it again')
-  for await (const { subject, problems, isWork } of findings(config)) {
+  for await (const { subject, problems, isWork } of listFindings(config)) {
     const lines = problems.map((problem) => `      ${problem}\n`).join('')
     if (problems.length === 0) process.stdout.write(`ok    ${subject}\n`)
     else if (isWork) process.stdout.write(`TO DO ${subject}\n${lines}`)
@@ -60,38 +60,38 @@ export async function check({ config: settings }: Input): Promise<number> {
   return failed ? failedStatus : 0
 }
 
-/** One finding after another; what cannot be looked at because of an earlier one is left out. */
-export async function* findings(config: Config): AsyncGenerator<Finding> {
+/** Yields findings one by one; skips what an earlier finding makes impossible. */
+export async function* listFindings(config: Config): AsyncGenerator<Finding> {
   const file = config.databaseUrl.startsWith('file:') ? databaseFile(config.databaseUrl) : undefined
-  const ahead = file === undefined ? undefined : addedUpAhead(file)
+  const started = file === undefined ? undefined : startSumFindings(file)
   try {
     if (file !== undefined) {
-      const sound = await soundness(file)
+      const sound = await integrityFinding(file)
       yield sound
       if (sound.problems.length > 0) return
     }
     const migrations = await migrationState(config)
     yield migrations
     if (migrations.problems.length > 0) return
-    const db = openBeside(config)
+    const db = openReadOnly(config)
     try {
       yield* contentFindings(config, db)
-      yield* ahead === undefined ? addedUp(db) : ahead.findings()
+      yield* started === undefined ? sumFindings(db) : started.findings()
     } finally {
       await db.close()
     }
   } finally {
-    ahead?.close()
+    started?.close()
   }
 }
 
-/** Whether what is kept is what it adds up to, by reading alone. */
-async function* addedUp(db: Checked): AsyncGenerator<Finding> {
-  yield* booksAndTrust(db)
+/** Compares stored sums with their parts. Only reads. */
+async function* sumFindings(db: Checked): AsyncGenerator<Finding> {
+  yield* bookAndTrustFindings(db)
   yield* checkKpis(db.read)
 }
 
-async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
+async function* bookAndTrustFindings(db: Checked): AsyncGenerator<Finding> {
   yield* bookFindings(db)
   yield* orderFindings(db)
   yield* draftFindings(db)
@@ -104,10 +104,10 @@ async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
   yield* erasureFindings(db)
 }
 
-/** The same of a file, begun at once in threads of its own: while its pages are checked. Of one that is damaged nobody asks for it. */
-function addedUpAhead(file: string): { findings(): AsyncGenerator<Finding>; close(): void } {
+/** Starts the comparison of a file in threads while its pages are checked. Unused if the file is damaged. */
+function startSumFindings(file: string): { findings(): AsyncGenerator<Finding>; close(): void } {
   const [one, other] = [readAside(file, true), readAside(file, true)]
-  const found = [Array.fromAsync(booksAndTrust({ read: one })), Array.fromAsync(checkKpis(other))]
+  const found = [Array.fromAsync(bookAndTrustFindings({ read: one })), Array.fromAsync(checkKpis(other))]
   for (const findings of found) findings.catch(() => undefined)
   return {
     async *findings() {
@@ -120,16 +120,16 @@ function addedUpAhead(file: string): { findings(): AsyncGenerator<Finding>; clos
   }
 }
 
-async function soundness(file: string): Promise<Finding> {
+async function integrityFinding(file: string): Promise<Finding> {
   const subject = 'database file'
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found) throw new OperatorError(`${file} is not there: nothing to check`)
-  // To SQLite that is a database without a table.
+  // SQLite takes an empty file for a database without tables.
   if (found.size === 0) return { subject, problems: [`${file} is empty: restore a backup, or see that DATA_DIR is the right one`] }
   try {
-    return { subject, problems: await problemsWithProgress(file) }
+    return { subject, problems: await findProblemsWithProgress(file) }
   } catch (error) {
-    // SQLite says so when it cannot even begin: that is the finding.
+    // SQLite fails to open a badly damaged file: that is the finding.
     if (/^SQLITE_(CORRUPT|NOTADB)/.test(engineErrorCode(error) ?? '')) return { subject, problems: [explain(error, {}).text] }
     throw error
   }
@@ -156,13 +156,13 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   yield* filterFindings(db)
 }
 
-const faultWords = {
+const faultTexts = {
   MISSING: 'its file is missing',
   ALTERED: 'its file was changed or is damaged',
   UNREACHABLE: 'the store that it is in does not answer, or is not in the settings',
 } as const
 
-/** Opens every document of lending applications to its end, and looks for files that belong to none. */
+/** Reads every lending document completely and looks for files without a document. */
 async function* documentFindings(config: Config, db: Database): AsyncGenerator<Finding> {
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   const parts = {
@@ -176,12 +176,12 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
     const progress = createProgress({ total, label: 'Opening documents', stream: process.stderr, unit: 'documents' })
     const faults = documentFaults({ ...parts, keyring: createKeyring(config, false) }, progress.at)
     try {
-      for await (const { document, fault } of faults) problems.push(`${document.applicationId}, ${document.key}: ${faultWords[fault]}`)
+      for await (const { document, fault } of faults) problems.push(`${document.applicationId}, ${document.key}: ${faultTexts[fault]}`)
     } finally {
       progress.end()
     }
   }
-  yield { subject: 'documents', problems: shortened(problems) }
+  yield { subject: 'documents', problems: limitProblems(problems) }
   const subject = 'files without a document'
   const orphans: string[] = []
   try {
@@ -190,11 +190,11 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
     if (!isStoreUnavailable(error)) throw error
     yield { subject, problems: ['The bucket does not answer, or refuses the key of the settings'] }
   }
-  if (orphans.length > 0) yield { subject, problems: ['A server removes them within the hour:', ...shortened(orphans)], isWork: true }
+  if (orphans.length > 0) yield { subject, problems: ['A server removes them within the hour:', ...limitProblems(orphans)], isWork: true }
   yield* pictureFindings({ ...parts, ...checkingProviders(db) })
 }
 
-/** Reads every picture to its end, and holds what is counted of shops against what they have. */
+/** Reads every picture completely and compares the counts of shops with their pictures. */
 async function* pictureFindings(parts: Parameters<typeof pictureFaults>[0]): AsyncGenerator<Finding> {
   const total = await countPictureFiles(parts)
   const problems: string[] = []
@@ -202,22 +202,22 @@ async function* pictureFindings(parts: Parameters<typeof pictureFaults>[0]): Asy
     const progress = createProgress({ total, label: 'Reading pictures', stream: process.stderr, unit: 'files' })
     try {
       for await (const { file, fault } of pictureFaults(parts, progress.at))
-        problems.push(`${file.hash}${file.width > 0 ? `-${file.width}` : ''}: ${faultWords[fault]}`)
+        problems.push(`${file.hash}${file.width > 0 ? `-${file.width}` : ''}: ${faultTexts[fault]}`)
     } finally {
       progress.end()
     }
   }
-  yield { subject: 'pictures', problems: shortened([...problems, ...(await pictureDifferences(parts))]) }
+  yield { subject: 'pictures', problems: limitProblems([...problems, ...(await pictureDifferences(parts))]) }
 }
 
 const placeOf = (kind: (typeof storeKinds)[number]): string =>
   kind === 'S3' || kind === 'MEDIA_S3' ? 'the bucket' : isOfPictures(kind) ? 'DATA_DIR/media' : 'DATA_DIR/documents'
 
-/** Whether the stores of the settings are those that the documents and pictures lie in. */
+/** Checks that the configured stores are those of the documents and pictures. */
 async function* storeFindings(config: Config, parts: Parameters<typeof foreignMarkOf>[0]): AsyncGenerator<Finding> {
   for (const kind of storeKinds) {
     const store = parts.documentStores.of(kind)
-    // What a silent one holds is said of each of its documents.
+    // An unavailable store is reported for each of its documents.
     const mark =
       store &&
       (await foreignMarkOf(parts, store).catch((error: unknown) => (isStoreUnavailable(error) ? undefined : Promise.reject(error))))
@@ -226,12 +226,12 @@ async function* storeFindings(config: Config, parts: Parameters<typeof foreignMa
   }
 }
 
-const shortened = (problems: readonly string[]): string[] =>
+const limitProblems = (problems: readonly string[]): string[] =>
   problems.length <= problemsMax ? [...problems] : [...problems.slice(0, problemsMax), `and ${problems.length - problemsMax} more`]
 
 async function keyState(config: Config, db: Database): Promise<Finding> {
   const subject = 'keys'
-  // A key file must not be made by looking for it, so not even where there is nothing to read with it.
+  // Checking must not create a key file.
   if (!(await hasSealedSecrets(db))) return { subject, problems: [] }
   try {
     const missing = await missingMasterKeys(db, createKeyring(config, false))
@@ -262,7 +262,7 @@ async function sealState(config: Config, db: Database): Promise<Finding> {
   }
 }
 
-/** What the listings count of each shop against what it has: in one statement, so that a write in between changes nothing. */
+/** Compares the listings' counts of each shop with its products, in one statement for consistency. */
 async function listingProblems({ read }: Database): Promise<string[]> {
   const rows = await read.rows<{ shop: string; sort: string; documents: number; counted: number }>(sql`
     with documents as (select shop_id, count(*) as n from product_documents group by shop_id),
@@ -280,7 +280,7 @@ async function listingProblems({ read }: Database): Promise<string[]> {
   return rows.map(({ shop, sort, documents, counted }) => `Shop ${shop}, sorted by ${sort}: ${counted} are counted of ${documents}`)
 }
 
-/** Whether the totals of shops' long lists are what there is. */
+/** Compares the totals of shops' long lists with their rows. */
 export const longListFindings = (db: Checked): AsyncGenerator<Finding> =>
   findingsOf(db, [
     {

@@ -2,7 +2,7 @@ import type { ParseArgsConfig } from 'node:util'
 import type { Config, settings } from '../config.ts'
 
 export type Flag = {
-  /** Stands for the value in the help; a flag without one is a switch. */
+  /** The value's placeholder in the help; a flag without one is a switch. */
   value?: string
   meaning: string
   /** The setting that the flag overrides. */
@@ -10,9 +10,12 @@ export type Flag = {
 }
 
 export type Input = {
-  /** The settings, read on demand: not every command needs any. Throws ConfigError. */
+  /**
+   * Reads the settings on demand.
+   * @throws ConfigError
+   */
   config: () => Config
-  /** What is no setting of souk's: a service manager hands over by it where it listens. */
+  /** The environment beyond settings: a service manager passes sockets and its address there. */
   env: Readonly<Record<string, string | undefined>>
   switches: ReadonlySet<string>
   values: ReadonlyMap<string, string>
@@ -21,16 +24,16 @@ export type Input = {
 
 export type Command = {
   summary: string
-  /** Names of the arguments in the help; all but those in brackets are required. */
+  /** Names of the arguments in the help; required unless in brackets. */
   positionals?: readonly string[]
   flags?: Readonly<Record<string, Flag>>
-  /** More than the summary says. */
+  /** Help text beyond the summary. */
   details?: string
-  /** Resolves to the exit status; undefined leaves the process running. */
+  /** Resolves to the exit status; undefined if the process keeps running. */
   run: (input: Input) => Promise<number | undefined>
 }
 
-/** What parseArgs is to accept for a command. */
+/** Returns the options of parseArgs for a command. */
 export const optionsOf = ({ flags = {} }: Command): NonNullable<ParseArgsConfig['options']> => ({
   ...Object.fromEntries(
     Object.entries(flags).map(([name, { value }]) => [name, { type: value === undefined ? 'boolean' : 'string' }] as const),

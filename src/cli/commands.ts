@@ -1,4 +1,4 @@
-/** Every command: what it is called with, what it says of itself, and where it is. Loaded when it is used, so that each starts fast. */
+/** All commands with help and flags. Each is loaded on use, so that every command starts fast. */
 import type { Command, Flag } from './command.ts'
 
 const dataDir: Flag = { value: 'DIR', meaning: 'Directory of the data, instead of DATA_DIR', setting: 'DATA_DIR' }

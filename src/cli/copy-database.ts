@@ -1,12 +1,12 @@
-/** Copies and checks of database files, with what is done and left of them on standard error. */
+/** Copies and checks database files with progress on standard error. */
 import { copyInWorker, problemsInWorker } from '../../db/sqlite/copy.ts'
 import { createProgress, whileWaiting } from './progress.ts'
 
 const stream = process.stderr
 
 /**
- * A checked copy beside `target`, to be handed to `publish`.
- * @param bytes how large it will be, about
+ * Makes a checked copy next to `target` for `publish`.
+ * @param bytes the approximate size
  */
 export async function copyWithProgress(order: { source: string; target: string }, bytes: number): Promise<string> {
   const progress = createProgress({ total: bytes, label: 'Copying', stream, unit: 'bytes' })
@@ -16,5 +16,6 @@ export async function copyWithProgress(order: { source: string; target: string }
   return whileWaiting('Checking the copy', stream, copy)
 }
 
-/** What is wrong with a file. */
-export const problemsWithProgress = (file: string): Promise<string[]> => whileWaiting('Checking the file', stream, problemsInWorker(file))
+/** Returns the problems of a database file. */
+export const findProblemsWithProgress = (file: string): Promise<string[]> =>
+  whileWaiting('Checking the file', stream, problemsInWorker(file))

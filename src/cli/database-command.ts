@@ -9,12 +9,12 @@ import { OperatorError } from '../core/errors.ts'
 import { inspectFile } from './database-file.ts'
 
 /**
- * Lends the database to whoever only reads it, beside a server if one runs. It needs no keys and migrates nothing, so that it works where a
- * start is refused.
- * @throws OperatorError where there is none, or it is not of this version
+ * Opens the database for a reading command, also next to a running server. Needs no keys and migrates nothing, so it
+ * works if a start is refused.
+ * @throws OperatorError if there is no database or its version differs
  */
 export async function withDatabase<T>(config: Config, run: (db: Database) => Promise<T>): Promise<T> {
-  const db = await opened(config)
+  const db = await openCurrentDatabase(config)
   try {
     return await run(db)
   } finally {
@@ -22,31 +22,31 @@ export async function withDatabase<T>(config: Config, run: (db: Database) => Pro
   }
 }
 
-/** What a command that only looks on needs besides the database: the clock, and a log that says nothing. */
-export const lookingOn = {
+/** The dependencies of a reading command: a clock and a silent log. */
+export const readOnlyDeps = {
   clock: { now: () => Date.now(), monotonic: () => performance.now() },
   log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
 }
 
-/** The database for a command that only reads: beside a server if one runs, and however long a statement takes. Nothing is looked at before. */
-export const openBeside = ({ databaseUrl }: Pick<Config, 'databaseUrl'>): Database =>
+/** Opens the database for reading, without a time limit for statements and without checks. */
+export const openReadOnly = ({ databaseUrl }: Pick<Config, 'databaseUrl'>): Database =>
   databaseUrl.startsWith('file:')
     ? openSqlite(databaseFile(databaseUrl), { besideServer: true })
     : openPostgres(databaseUrl, () => 0.5, { timeouts: unhurried })
 
-async function opened(config: Config): Promise<Database> {
+async function openCurrentDatabase(config: Config): Promise<Database> {
   const { databaseUrl } = config
   if (databaseUrl.startsWith('file:')) {
-    refuseBehind(inspectFile(databaseFile(databaseUrl)).pending.map(({ tag }) => tag))
-    return openBeside(config)
+    refuseOutdated(inspectFile(databaseFile(databaseUrl)).pending.map(({ tag }) => tag))
+    return openReadOnly(config)
   }
   if (!(await wasMigrated(databaseUrl)))
     throw new OperatorError('The database in DATABASE_URL holds nothing of souk: see that it is the right one')
-  refuseBehind(await pendingPostgres(databaseUrl, postgresMigrations))
-  return openBeside(config)
+  refuseOutdated(await pendingPostgres(databaseUrl, postgresMigrations))
+  return openReadOnly(config)
 }
 
-function refuseBehind(pending: readonly string[]): void {
+function refuseOutdated(pending: readonly string[]): void {
   if (pending.length > 0)
     throw new OperatorError(
       `The database is behind this version by ${pending.join(', ')}: run the souk that serves it, or upgrade the server`,

@@ -9,8 +9,8 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 
 /**
- * The database file of an embedded instance.
- * @param onPostgres what to do instead where there is none
+ * Returns the database file of an embedded instance.
+ * @param onPostgres advice if the instance has none
  */
 export function embeddedFile({ databaseUrl }: Config, onPostgres: string): string {
   if (!databaseUrl.startsWith('file:')) throw new OperatorError(`DATABASE_URL names a Postgres server: ${onPostgres}`)
@@ -20,8 +20,8 @@ export function embeddedFile({ databaseUrl }: Config, onPostgres: string): strin
 export type FileState = SqliteState & { bytes: number; keyVersions: string[] }
 
 /**
- * What a database file holds, through a connection that changes nothing.
- * @throws OperatorError when there is no file, or it is foreign, empty or newer
+ * Inspects a database file through a read-only connection.
+ * @throws OperatorError if it is missing, foreign, empty or newer
  */
 export function inspectFile(file: string): FileState {
   if (!statSync(file, { throwIfNoEntry: false })) throw new OperatorError(`${file} is not there`)
@@ -44,7 +44,7 @@ function stateOf(file: string, connection: Sqlite): SqliteState {
   }
 }
 
-/** Lends a read-only connection. */
+/** Runs a function with a read-only connection. */
 export function withReader<T>(file: string, use: (connection: Sqlite) => T): T {
   try {
     using connection = new Sqlite(file, { readonly: true, strict: true })

@@ -10,19 +10,19 @@ import { listOrders } from '../modules/selling/order/index.ts'
 import { currentKeys, shopNamed } from '../modules/shop/shop/index.ts'
 import { serve } from './serve.ts'
 
-const stoppedEarly = 'Stopped: the demo is not filled yet. Nothing is lost: `souk demo` goes on where it was'
+const notReadyText = 'Stopped: the demo is not filled yet. Nothing is lost: `souk demo` goes on where it was'
 
-/** `souk demo`: shops with a year behind them, on the air, with processors of their own on this machine. Run again, it serves what is there. */
-export async function demo(given: Config): Promise<void> {
+/** `souk demo`: serves shops with a year of history and simulated processors. Later runs serve the same shops. */
+export async function demo(input: Config): Promise<void> {
   const payments = await startPayments()
-  const { config: paid, leftOut } = payments.configured(given)
-  // Documents stay on this machine as all else does.
+  const { config: paid, leftOut } = payments.configured(input)
+  // Documents stay on this machine like everything else.
   const config = Object.freeze({ ...paid, lendingPlatformEnabled: true, documentsS3Endpoint: undefined })
   try {
     await serve(config, {
       processors: pastProcessors,
-      stoppedEarly,
-      // Of its invented past nobody is told, whatever mail server is set.
+      notReadyText,
+      // Sends no mail about the invented past, even if a mail server is set.
       prepare: ({ deps }) => fillDemo({ ...deps, config: Object.freeze({ ...config, smtpUrl: undefined }) }),
       announce: (instance, url) => {
         payments.tellTo(url)
@@ -30,7 +30,7 @@ export async function demo(given: Config): Promise<void> {
       },
     })
   } catch (error) {
-    // Nothing may keep a process alive that could not start.
+    // A failed start must not keep the process alive.
     await payments.close()
     throw error
   }

@@ -1,4 +1,4 @@
-/** The documents of lending applications and the pictures of shops, as commands copy them beside a database file. */
+/** Copies lending documents and pictures next to a database file. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { constants, copyFileSync, linkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,37 +27,39 @@ import { withReader } from './database-file.ts'
 import { createProgress } from './progress.ts'
 
 const stream = process.stderr
-/** A command says by its result what did not work. */
+/** Commands report failures by their result. */
 const port = { log: { warn: () => undefined }, sleep: Bun.sleep }
 
-/** Where the documents lie that belong to a copy of a database. */
-export const documentsBeside = (file: string): string => `${file}.files`
+/** Returns the documents directory of a database copy. */
+export const documentsPathOf = (file: string): string => `${file}.files`
 
-/** Where a backup that is there has its documents: it was called FILE.documents before it was FILE.files. */
-export function documentsOfBackup(file: string): string {
+/**
+ * Returns the documents directory of an existing backup; older ones are called FILE.documents instead of FILE.files.
+ */
+export function backupDocumentsPathOf(file: string): string {
   const former = `${file}.documents`
-  return !isThere(documentsBeside(file)) && isThere(former) ? former : documentsBeside(file)
+  return !isThere(documentsPathOf(file)) && isThere(former) ? former : documentsPathOf(file)
 }
 
-/** What gives back the documents of a backup. */
+/** Restores the documents of a backup. */
 export type DocumentSource = Pick<ReturnType<typeof createFileStore>, 'get'>
 
-/** The files that a database names; none where it is of a version that knew no documents. */
+/** Returns the files that a database names; none if its version had no documents. */
 export const namedFiles = (file: string): NamedFile[] => withReader(file, documentsIn)
 
 /**
- * Lets a copy of a database that is about to take its place look for its documents where they can be put: those that were in a bucket which
- * the settings do not name, in the data directory, as far as the backup has them.
+ * Makes a database copy look for its documents where they can be stored: those of a bucket that is not configured move
+ * to the data directory if the backup has them.
  * @param copy a file that nobody else has open
  */
-export async function rehouse(config: Config, source: DocumentSource, copy: string): Promise<void> {
+export async function adjustStores(config: Config, source: DocumentSource, copy: string): Promise<void> {
   const stores = documentStores(config, port)
   const names: string[] = []
   for (const { store, storageName } of namedFiles(copy))
     if ((store === 'S3' || store === 'MEDIA_S3') && !stores.of(store) && (await source.get(storageName))) names.push(storageName)
   if (names.length === 0) return
   using connection = new Sqlite(copy)
-  // No log beside it: the file alone takes the place.
+  // Keeps no log: the file alone is published.
   connection.run('PRAGMA journal_mode = DELETE')
   const tables = [
     ['lending_documents', 'FILES'],
@@ -70,11 +72,11 @@ export async function rehouse(config: Config, source: DocumentSource, copy: stri
 }
 
 /**
- * Copies documents and pictures of the data directory into the buckets of the settings, where there are some.
- * @param files that lie in the data directory
- * @returns what came of those that have a bucket to go to, and which these are
+ * Copies documents and pictures from the data directory into the configured buckets.
+ * @param files in the data directory
+ * @returns the result for files that have a bucket, and these files
  */
-export async function documentsIntoBucket(
+export async function moveDocumentsToBuckets(
   config: Config,
   files: readonly NamedFile[],
 ): Promise<{ copied: CopyResult; going: readonly NamedFile[] }> {
@@ -88,11 +90,8 @@ export async function documentsIntoBucket(
   return { copied, going }
 }
 
-/**
- * How a command looks again at every document that a backup has already: those of a database that may be in use, under the keys of the settings,
- * which need not be there.
- */
-export function lookingAtAll(config: Config, file: string): Verification {
+/** Returns how a command verifies documents that a backup already has, with the configured keys if there are any. */
+export function fullVerification(config: Config, file: string): Verification {
   const keyring = keyringOf(config)
   const unseal: Verification['keyring']['unseal'] = (sealed, about) => {
     if (keyring instanceof OperatorError) throw keyring
@@ -110,7 +109,7 @@ const documentsTable = (connection: Sqlite, name: string) =>
     ? sealedDocumentIn(connection, name)
     : undefined
 
-/** What it says where they are not at hand. */
+/** Used if the keys are missing. */
 function keyringOf(config: Config) {
   try {
     return createKeyring(config, false)
@@ -120,8 +119,11 @@ function keyringOf(config: Config) {
   }
 }
 
-/** What a look at the documents of a backup told, for people. @returns whether all of them are what they should be */
-export function tellLooked({ repaired, damaged, unverifiable }: VerificationResult): boolean {
+/**
+ * Prints the result of a verification.
+ * @returns whether all documents are intact
+ */
+export function printVerification({ repaired, damaged, unverifiable }: VerificationResult): boolean {
   const tell = ({ length }: readonly string[], text: string) => {
     if (length > 0) stream.write(`${length === 1 ? 'A document' : `${length} documents`} ${text}\n`)
   }
@@ -132,39 +134,38 @@ export function tellLooked({ repaired, damaged, unverifiable }: VerificationResu
 }
 
 /**
- * Copies the documents of a database into the directory beside its copy.
+ * Copies the documents of a database next to its copy.
  * @param files that the database names
- * @param looking how those that are there are looked at again
+ * @param verification for documents that are already there
  */
 export function backUpDocuments(config: Config, target: string, files: readonly NamedFile[], looking?: Verification): Promise<CopyResult> {
-  const into = createFileStore(documentsBeside(target))
+  const into = createFileStore(documentsPathOf(target))
   return withProgress('Copying documents', files, (onBytes) =>
     copyFiles(files, { from: documentStores(config, port), to: { of: () => into }, verification: looking }, onBytes),
   )
 }
 
-/** Removes from a backup what its database does not name: a backup that takes the place of an older one takes its documents over. */
-export const dropOtherDocuments = (target: string, files: readonly NamedFile[]): Promise<void> =>
-  removeOtherFiles(createFileStore(documentsBeside(target)), new Set(files.map(({ storageName }) => storageName)))
+/** Removes documents that the database does not name, as after replacing an older backup. */
+export const removeUnnamedDocuments = (target: string, files: readonly NamedFile[]): Promise<void> =>
+  removeOtherFiles(createFileStore(documentsPathOf(target)), new Set(files.map(({ storageName }) => storageName)))
 
 /**
- * Puts the documents of a backup where the settings say. What is there under their names and is not the same is replaced: a disk may have
- * altered it.
- * @param kept the file that the present database is kept as: what is replaced stays beside it
+ * Restores the documents of a backup into the configured stores. Differing files are replaced.
+ * @param kept the file of the replaced database: replaced documents stay next to it
  */
 export function restoreDocuments(config: Config, source: DocumentSource, kept: string, files: readonly NamedFile[]): Promise<CopyResult> {
-  const plan = { from: { of: () => source }, to: documentStores(config, port), replacedTo: createFileStore(documentsBeside(kept)) }
+  const plan = { from: { of: () => source }, to: documentStores(config, port), replacedTo: createFileStore(documentsPathOf(kept)) }
   return withProgress('Restoring documents', files, (onBytes) => copyFiles(files, plan, onBytes))
 }
 
 /**
- * Lets the stores of the settings be those that a database knows, once its documents are in them. One that does not answer stays another
- * one, and the next start says so.
+ * Marks the configured stores as those of a database, after its documents were copied. An unavailable store stays
+ * unmarked, and the next start reports it.
  */
-export async function markStores(config: Config, file: string): Promise<void> {
+export async function adoptStores(config: Config, file: string): Promise<void> {
   async function* nothing(): AsyncGenerator<Uint8Array> {}
   const stores = documentStores(config, port)
-  for (const { kind, mark } of withReader(file, marksIn)) {
+  for (const { kind, mark } of withReader(file, readMarks)) {
     const store = stores.of(kind)
     const isMarked = async () => !store || (await store.get(mark)) !== undefined
     await isMarked()
@@ -173,11 +174,11 @@ export async function markStores(config: Config, file: string): Promise<void> {
   }
 }
 
-type Marked = { readonly kind: NamedFile['store']; readonly mark: string }
+type StoreMark = { readonly kind: NamedFile['store']; readonly mark: string }
 
-function marksIn(connection: Sqlite): Marked[] {
+function readMarks(connection: Sqlite): StoreMark[] {
   const table = connection.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'document_stores'").get()
-  return table ? connection.query<Marked, []>('SELECT kind, mark FROM document_stores').all() : []
+  return table ? connection.query<StoreMark, []>('SELECT kind, mark FROM document_stores').all() : []
 }
 
 async function withProgress(label: string, files: readonly NamedFile[], copy: (onBytes: (bytes: number) => void) => Promise<CopyResult>) {
@@ -186,9 +187,9 @@ async function withProgress(label: string, files: readonly NamedFile[], copy: (o
 }
 
 /**
- * Keeps the files of a database that leaves its place beside it: where they were they belong to nobody from then on, and are swept. Those
- * in the data directory get another name there; of those in a bucket, what the backup names stays where it is, and the others are copied.
- * @param kept the file that the database is kept as
+ * Keeps the documents of a replaced database next to it, since a sweep would remove them. Files in the data directory
+ * are renamed. Files in buckets are copied unless the backup names them.
+ * @param kept the file of the replaced database
  * @returns how many could not be copied
  */
 export async function keepDocuments(
@@ -197,7 +198,7 @@ export async function keepDocuments(
   files: readonly NamedFile[],
   restored: readonly NamedFile[],
 ): Promise<number> {
-  const to = documentsBeside(kept)
+  const to = documentsPathOf(kept)
   const folders = { FILES: documentsDirectory(config), MEDIA_FILES: picturesDirectory(config) }
   const there = files.flatMap(({ store, storageName: name }) => {
     const path = store === 'FILES' || store === 'MEDIA_FILES' ? join(folders[store], name) : undefined
@@ -205,7 +206,7 @@ export async function keepDocuments(
   })
   if (there.length > 0) {
     makeDirectory(to)
-    for (const { name, path } of there) keepAs(path, join(to, name))
+    for (const { name, path } of there) linkOrCopy(path, join(to, name))
     syncPath(to)
   }
   const stays = new Set(restored.map(({ storageName }) => storageName))
@@ -219,7 +220,7 @@ export async function keepDocuments(
 }
 
 /** Gives a file a second name. */
-export function keepAs(from: string, to: string): void {
+export function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to)
   } catch {

@@ -17,7 +17,7 @@ import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
 import { createProgress } from './progress.ts'
 
-/** `souk export`: a list of a shop, whole, into a file or on standard output, beside a running server. */
+/** `souk export`: writes a complete list of a shop to a file or standard output, also next to a running server. */
 export async function exportList({ config, positionals: [what = '', file = '-'], values, switches }: Input): Promise<number> {
   const shopName = values.get('shop')
   if (shopName === undefined) throw new UsageError('--shop is missing: `souk export orders --shop NAME FILE`')
@@ -31,9 +31,9 @@ export async function exportList({ config, positionals: [what = '', file = '-'],
     if (!list) throw new UsageError(`There is no list of that name: ${[...lists.keys()].sort().join(', ')}`)
     const shop = await shopContextNamed(deps, shopName)
     if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
-    beLowest()
+    lowerPriority()
     const progress = createProgress({ total: 0, label: 'Exporting', stream: process.stderr, unit: 'records' })
-    const pieces = told(list, shop, days, (records) => progress.at(records))
+    const pieces = listText(list, shop, days, (records) => progress.at(records))
     try {
       if (file === '-') await print(pieces)
       else await write(file, pieces)
@@ -44,16 +44,16 @@ export async function exportList({ config, positionals: [what = '', file = '-'],
   })
 }
 
-/** A server beside goes first. */
-function beLowest(): void {
+/** A running server has priority. */
+function lowerPriority(): void {
   try {
     setPriority(constants.priority.PRIORITY_LOW)
   } catch {
-    // Where it is not for us to say, it goes on as it is.
+    // Runs with normal priority if it may not be lowered.
   }
 }
 
-/** The lists that a shop has as a whole, as the routes state them. */
+/** Returns the lists of a shop as its routes define them. */
 function listsOf(deps: AppDeps): Map<string, CsvList> {
   const stated = createApp(deps).routes.flatMap(({ path, hooks }) => {
     const { 'x-csv': list } = (hooks.detail ?? {}) as { 'x-csv'?: CsvList }
@@ -62,19 +62,19 @@ function listsOf(deps: AppDeps): Map<string, CsvList> {
   return new Map(stated)
 }
 
-/** An export rests so many times as long as it works. */
-const restTimes = 3
+/** An export pauses this many times as long as it works. */
+const pauseFactor = 3
 
 type Days = { readonly from: string | undefined; readonly to: string | undefined }
 
-/** The text of a list, and of how many records it is so far. */
-async function* told(list: CsvList, shop: ShopContext, days: Days, onRecords: (records: number) => void): AsyncGenerator<string> {
+/** Yields the text of a list and reports the number of records so far. */
+async function* listText(list: CsvList, shop: ShopContext, days: Days, onRecords: (records: number) => void): AsyncGenerator<string> {
   const principal: Asked['principal'] = { kind: 'key', id: 'command', scopes: ['server'], shop }
   let records = 0
-  const pieces = csvPieces(list, { shop, principal, query: {}, params: {} }, within(list, days))
-  // A server beside it is to have most of the processors.
+  const pieces = csvPieces(list, { shop, principal, query: {}, params: {} }, filterByDays(list, days))
+  // Leaves most CPU time to a running server.
   let pieceNr = 0
-  const share = createShare({ now: () => performance.now(), sleep: Bun.sleep, seen: () => pieceNr++, times: restTimes })
+  const share = createShare({ now: () => performance.now(), sleep: Bun.sleep, seen: () => pieceNr++, times: pauseFactor })
   for (;;) {
     const { done, value } = await share.run(() => pieces.next())
     if (done) return
@@ -84,19 +84,19 @@ async function* told(list: CsvList, shop: ShopContext, days: Days, onRecords: (r
   }
 }
 
-/** Whether a record was made on one of these days, both inclusive. */
-function within({ name }: CsvList, { from, to }: Days): (row: unknown) => boolean {
+/** Returns whether a record was created within an inclusive range of days. */
+function filterByDays({ name }: CsvList, { from, to }: Days): (row: unknown) => boolean {
   if (from === undefined && to === undefined) return () => true
   const since = from === undefined ? Number.NEGATIVE_INFINITY : startOf(from)
   const until = to === undefined ? Number.POSITIVE_INFINITY : startOf(to) + dayMs
   return (row) => {
-    const at = madeAt(row as { createdAt?: string; order?: { createdAt: number } })
+    const at = createdDayOf(row as { createdAt?: string; order?: { createdAt: number } })
     if (at === undefined) throw new UsageError(`--from and --to are for lists whose records have a time: ${name} have none`)
     return at >= since && at < until
   }
 }
 
-function madeAt({ createdAt, order }: { createdAt?: string; order?: { createdAt: number } }): number | undefined {
+function createdDayOf({ createdAt, order }: { createdAt?: string; order?: { createdAt: number } }): number | undefined {
   return order?.createdAt ?? (createdAt === undefined ? undefined : Date.parse(createdAt))
 }
 
@@ -107,18 +107,18 @@ async function print(pieces: AsyncGenerator<string>): Promise<void> {
   interruption.end()
 }
 
-/** Under another name until it is whole, so that a broken one is never taken for it. */
+/** Writes to a temporary name first, so that an incomplete file is never used. */
 async function write(file: string, pieces: AsyncGenerator<string>): Promise<void> {
   const temporary = newTemporary(file)
   const interruption = onInterruption(
     () => 'Stopped: nothing was written. Run it again',
     () => rmSync(temporary, { force: true }),
   )
-  await writeWhole(file, temporary, encoded(pieces))
+  await writeWhole(file, temporary, encodeAll(pieces))
   interruption.end()
 }
 
-async function* encoded(pieces: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
+async function* encodeAll(pieces: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   for await (const text of pieces) yield encoder.encode(text)
 }

@@ -4,7 +4,7 @@ import { AppError, OperatorError } from '../core/errors.ts'
 import { redact } from '../lib/log.ts'
 import { Interrupted, interruptedStatus } from './interruption.ts'
 
-/** The command line is not one that souk understands; the message says what to write instead. */
+/** The command line is invalid; the message says what to write instead. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -14,8 +14,8 @@ const failureStatus = 1
 
 type Sentence = string | ((path: string) => string)
 
-/** What an operator can act upon, by the code that the system or the database gave. */
-const sentences: readonly (readonly [RegExp, Sentence])[] = [
+/** What an operator can do, by the error code of the system or the database. */
+const errorTexts: readonly (readonly [RegExp, Sentence])[] = [
   [
     /^(EACCES|EPERM|SQLITE_PERM)$/,
     (path) =>
@@ -54,9 +54,9 @@ const sentences: readonly (readonly [RegExp, Sentence])[] = [
 
 const userId = () => process.getuid?.() ?? 'unknown'
 
-/** What to tell whoever ran the command, and the exit status. Never a stack trace, never a secret. */
+/** Returns the text and the exit status for an error. Never contains a stack trace or a secret. */
 export function explain(error: unknown, env: Readonly<Record<string, string | undefined>>): { text: string; status: number } {
-  return { text: withoutSecrets(sentenceOn(error), env), status: statusOf(error) }
+  return { text: withoutSecrets(errorTextOf(error), env), status: statusOf(error) }
 }
 
 function statusOf(error: unknown): number {
@@ -64,16 +64,18 @@ function statusOf(error: unknown): number {
   return error instanceof UsageError ? usageStatus : failureStatus
 }
 
-function sentenceOn(error: unknown): string {
-  const ours = [UsageError, ConfigError, OperatorError, DatabaseRefused, AppError, Interrupted].some((kind) => error instanceof kind)
-  if (ours) return (error as Error).message
+function errorTextOf(error: unknown): string {
+  const isOperatorFault = [UsageError, ConfigError, OperatorError, DatabaseRefused, AppError, Interrupted].some(
+    (kind) => error instanceof kind,
+  )
+  if (isOperatorFault) return (error as Error).message
   const code = engineErrorCode(error) ?? ''
-  const known = sentences.find(([pattern]) => pattern.test(code))?.[1]
+  const known = errorTexts.find(([pattern]) => pattern.test(code))?.[1]
   if (known === undefined) return `Something unexpected went wrong. Details: ${detailsOf(error)}`
   return typeof known === 'string' ? known : known(pathOf(error) ?? 'a file of souk')
 }
 
-/** The file or directory that an error is about, where somebody said so. */
+/** Returns the file or directory of an error, if known. */
 function pathOf(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < causesMax; cause = cause.cause, depth++)
     if ('path' in cause && typeof cause.path === 'string') return cause.path
@@ -88,10 +90,10 @@ function detailsOf(error: unknown): string {
   return `${error.name}: ${String(redact(error.message))}${cause}`
 }
 
-/** Shorter ones are refused as secrets: to strike them out would only garble the sentence that says so. */
+/** Shorter values are refused as secrets; masking them would garble the message. */
 const secretMinLength = 8
 
-/** Strikes out the secrets of the settings, should a message of somebody else's repeat one. */
+/** Masks secrets of the settings in messages of others. */
 function withoutSecrets(text: string, env: Readonly<Record<string, string | undefined>>): string {
   const secrets = Object.entries(settings)
     .flatMap(([name, setting]) => ('secret' in setting ? (env[name] ?? '').split(',') : []))

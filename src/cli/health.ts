@@ -1,38 +1,41 @@
-/** `souk health`: asks the server that runs, as a container or a script does. */
+/** `souk health`: checks the running server for containers and scripts. */
 import { createSafeFetch } from '../clients/safe-fetch.ts'
 import type { Config } from '../config.ts'
 import { OutgoingError, type OutgoingFailure, type SafeAnswer } from '../core/outgoing.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 
-/** Readiness itself takes two seconds or so, whatever the database does. */
+/** The server answers readiness within about two seconds. */
 const timeoutMs = 5_000
 const bytesMax = 64 * 1024
 const unhealthyStatus = 1
 
-/** Where a server is asked, and for which host. */
-export type Asked = { readonly url: string; readonly host?: string | undefined }
+/** The address of a server and the host name to send. */
+export type ServerAddress = { readonly url: string; readonly host?: string | undefined }
 export type Health = {
   readonly url: string
   readonly ready: boolean
-  /** Of the server, where it has told it. */
+  /** Null if the server did not report it. */
   readonly version: string | null
-  /** Why it is not ready, in words. */
+  /** Why it is not ready, for people. */
   readonly problems: readonly string[]
-  /** What fails and is no reason to send requests elsewhere. */
+  /** Failing checks that do not affect readiness. */
   readonly notes: readonly string[]
 }
 
-/** `souk health [--url URL] [--json]`. @returns 0 where the server is ready, 1 where it is not or does not answer */
+/**
+ * `souk health [--url URL] [--json]`.
+ * @returns 0 if the server is ready, otherwise 1
+ */
 export async function health({ config, values, switches }: Input): Promise<number> {
   const given = values.get('url')
-  const found = await healthOf(given === undefined ? placeOf(config()) : { url: urlOf(given) })
+  const found = await checkHealth(given === undefined ? serverAddressOf(config()) : { url: urlOf(given) })
   if (switches.has('json')) process.stdout.write(`${JSON.stringify(found)}\n`)
-  else tell(found)
+  else printHealth(found)
   return found.ready ? 0 : unhealthyStatus
 }
 
-function tell({ url, ready, version, problems, notes }: Health): void {
+function printHealth({ url, ready, version, problems, notes }: Health): void {
   if (ready) process.stdout.write(`ok    souk ${version} at ${url} is ready\n`)
   else process.stderr.write(`WRONG ${url} is not ready\n${problems.map((problem) => `      ${problem}\n`).join('')}`)
   for (const note of notes) process.stdout.write(`note  ${note}\n`)
@@ -49,10 +52,10 @@ function urlOf(text: string): string {
 const anyAddress: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 /**
- * Where the server of these settings listens, asked in a name that it serves.
- * @throws UsageError where the settings leave the port to chance
+ * Returns the configured address of the server with a host name that it serves.
+ * @throws UsageError if the port is 0
  */
-export function placeOf({ host, port, allowedHosts }: Pick<Config, 'host' | 'port' | 'allowedHosts'>): Asked {
+export function serverAddressOf({ host, port, allowedHosts }: Pick<Config, 'host' | 'port' | 'allowedHosts'>): ServerAddress {
   if (port === 0) throw new UsageError('PORT is 0, so that nobody can know where the server listens: name it by --url')
   const address = anyAddress[host] ?? host
   const authority = address.includes(':') ? `[${address}]` : address
@@ -60,26 +63,26 @@ export function placeOf({ host, port, allowedHosts }: Pick<Config, 'host' | 'por
   return { url: `http://${authority}:${port}`, host: named === undefined || allowedHosts.includes(address) ? undefined : named }
 }
 
-/** Asks for readiness, for five seconds at most. Whatever comes of it is an answer: nothing is thrown. */
-export async function healthOf({ url, host }: Asked, forMs = timeoutMs): Promise<Health> {
+/** Checks readiness within five seconds. Never throws. */
+export async function checkHealth({ url, host }: ServerAddress, forMs = timeoutMs): Promise<Health> {
   const ask = createSafeFetch({ allowedNetworks: [] })
   const headers = host === undefined ? {} : { headers: { host } }
   try {
-    return read(url, await ask(`${url}/health/ready`, { trusted: true, timeoutMs: forMs, bytesMax, ...headers }))
+    return interpretResponse(url, await ask(`${url}/health/ready`, { trusted: true, timeoutMs: forMs, bytesMax, ...headers }))
   } catch (error) {
-    const problem = error instanceof OutgoingError ? (silence[error.kind] ?? error.message) : undefined
+    const problem = error instanceof OutgoingError ? (unreachable[error.kind] ?? error.message) : undefined
     return { url, ready: false, version: null, problems: [problem ?? 'it could not be asked'], notes: [] }
   }
 }
 
-const silence: Readonly<Partial<Record<OutgoingFailure, string>>> = {
+const unreachable: Readonly<Partial<Record<OutgoingFailure, string>>> = {
   timeout: `it did not answer within ${timeoutMs / 1000} seconds: its process stands still, or the network loses what is sent`,
   'connection failed': 'nothing answers there: souk does not run, or listens on another HOST or PORT',
   redirect: 'something answers there, and it is not souk: it leads elsewhere',
   'answer too large': 'something answers there, and it is not souk: it tells too much',
 }
 
-/** What each check that fails means, and what to do. */
+/** The meaning and advice of each failing check. */
 const meanings: Readonly<Record<string, string>> = {
   databaseReadable: 'the database cannot be read: see that its disk, or the Postgres server, is there',
   databaseWritable:
@@ -96,31 +99,37 @@ const noteMeanings: Readonly<Record<string, string>> = {
   backupRecent: 'the last backup is late: `souk backup` makes one and says what is wrong',
   redisReachable: 'Redis does not answer: limits and breakers are counted by each process',
 }
-const meaningOf = (name: string, of: Readonly<Record<string, string>>) => `${name}: ${of[name] ?? 'this check fails'}`
+const explainCheck = (name: string, of: Readonly<Record<string, string>>) => `${name}: ${of[name] ?? 'this check fails'}`
 
-type Told = { status?: unknown; version?: unknown; message?: unknown; checks?: unknown }
+type ReadinessResponse = { status?: unknown; version?: unknown; message?: unknown; checks?: unknown }
 
-function read(url: string, { status, bytes }: SafeAnswer): Health {
-  const told = parsed(bytes)
-  const version = typeof told?.version === 'string' ? told.version : null
-  if (status === 200 && told?.status === 'ok' && version !== null)
-    return { url, ready: true, version, problems: [], notes: failing(told.checks).map((name) => meaningOf(name, noteMeanings)) }
-  const message = typeof told?.message === 'string' ? told.message : undefined
+function interpretResponse(url: string, { status, bytes }: SafeAnswer): Health {
+  const response = parseResponse(bytes)
+  const version = typeof response?.version === 'string' ? response.version : null
+  if (status === 200 && response?.status === 'ok' && version !== null)
+    return {
+      url,
+      ready: true,
+      version,
+      problems: [],
+      notes: failingChecks(response.checks).map((name) => explainCheck(name, noteMeanings)),
+    }
+  const message = typeof response?.message === 'string' ? response.message : undefined
   const [, names] = /^Not ready: ([\w, ]+)$/.exec(message ?? '') ?? []
-  const problems = names?.split(', ').map((name) => meaningOf(name, meanings)) ?? [otherwise(status, message)]
+  const problems = names?.split(', ').map((name) => explainCheck(name, meanings)) ?? [unexpectedAnswer(status, message)]
   return { url, ready: false, version, problems, notes: [] }
 }
 
-function otherwise(status: number, message: string | undefined): string {
+function unexpectedAnswer(status: number, message: string | undefined): string {
   if (message === 'host (header): not served here') return 'ALLOWED_HOSTS does not name the host of this URL: ask by one that it names'
   if (status === 503) return 'it answers 503: it is stopping, or overloaded'
   return `something answers there with status ${status}, and it is not the readiness of souk`
 }
 
-const failing = (checks: unknown): string[] =>
+const failingChecks = (checks: unknown): string[] =>
   Array.isArray(checks) ? checks.flatMap(({ name, ok }) => (ok === false && typeof name === 'string' ? [name] : [])) : []
 
-function parsed(bytes: Uint8Array): Told | undefined {
+function parseResponse(bytes: Uint8Array): ReadinessResponse | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
     return typeof value === 'object' && value !== null ? value : undefined

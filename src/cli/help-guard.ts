@@ -4,23 +4,24 @@ import { createLog } from '../lib/log.ts'
 import { addressOf, isPrivate } from '../lib/networks.ts'
 import { UsageError } from './failure.ts'
 
-type Asked = { readonly address: string | undefined; readonly country: string | undefined }
+type GuardQuery = { readonly address: string | undefined; readonly country: string | undefined }
 type Settings = Pick<Config, 'operatorIpAllowlist' | 'operatorCountries' | 'geoCountryHeader' | 'geoDatabase' | 'trustedProxies'>
 
 /**
- * `souk help guard ADDRESS [--country XX]`: which condition of the operators' routes would refuse a super admin who calls from an address.
- * @returns 0 where none would, 1 where one would
- * @throws UsageError for what is no address or no country, OperatorError for a file of countries that cannot be read
+ * `souk help guard ADDRESS [--country XX]`: shows which condition of the operator guard refuses a super admin from an
+ * address.
+ * @returns 0 if none refuses, otherwise 1
+ * @throws UsageError for an invalid address or country; OperatorError if the country database cannot be read
  */
-export async function helpGuard(config: Settings, asked: Asked): Promise<number> {
-  const address = addressOf(asked.address ?? '')?.toString()
+export async function helpGuard(config: Settings, query: GuardQuery): Promise<number> {
+  const address = addressOf(query.address ?? '')?.toString()
   if (address === undefined) throw new UsageError('ADDRESS is to be an IP address: `souk help guard 203.0.113.9`')
-  if (asked.country !== undefined && countryIn(asked.country) === undefined) throw new UsageError('--country is to be two letters, as AE')
-  if (asked.country !== undefined && (config.geoCountryHeader === undefined || config.trustedProxies.length === 0))
+  if (query.country !== undefined && countryIn(query.country) === undefined) throw new UsageError('--country is to be two letters, as AE')
+  if (query.country !== undefined && (config.geoCountryHeader === undefined || config.trustedProxies.length === 0))
     throw new UsageError('--country is what a proxy would say, and none is believed: set GEO_COUNTRY_HEADER and TRUSTED_PROXIES first')
   const countryOf = await countriesOf(config)
-  const reason = createOperatorGuard(config, countryOf)({ address, proxyCountry: asked.country })
-  process.stdout.write(`${guardText(config, { address, country: asked.country, found: countryOf(address) }, reason)}\n`)
+  const reason = createOperatorGuard(config, countryOf)({ address, proxyCountry: query.country })
+  process.stdout.write(`${guardText(config, { address, country: query.country, found: countryOf(address) }, reason)}\n`)
   return reason === undefined ? 0 : 1
 }
 
@@ -36,7 +37,7 @@ async function countriesOf({ geoDatabase }: Settings): Promise<(address: string)
 
 type Found = { readonly address: string; readonly country: string | undefined; readonly found: string | undefined }
 
-/** What each of the three conditions says, in their order. */
+/** Describes the three conditions in their order. */
 function guardText(config: Settings, { address, country, found }: Found, reason: WhereReason | undefined): string {
   const { operatorIpAllowlist: allowed, operatorCountries: countries } = config
   const isAddressRefused = reason === 'ADDRESS'
@@ -52,7 +53,7 @@ function guardText(config: Settings, { address, country, found }: Found, reason:
       ? 'passes: OPERATOR_COUNTRIES is not set'
       : isPrivate(address)
         ? 'passes: loopback and private addresses have no country'
-        : `${reason === undefined ? 'passes' : 'refused'}: ${where}, OPERATOR_COUNTRIES is ${countries.join(', ')}${reason === undefined ? '' : sourcesOf(config)}`
+        : `${reason === undefined ? 'passes' : 'refused'}: ${where}, OPERATOR_COUNTRIES is ${countries.join(', ')}${reason === undefined ? '' : countrySourcesOf(config)}`
   return [
     `A super admin who calls from ${address} ${reason === undefined ? 'is let in' : 'is refused with 403'}.`,
     '',
@@ -67,8 +68,8 @@ function guardText(config: Settings, { address, country, found }: Found, reason:
   ].join('\n')
 }
 
-/** What could say a country. */
-function sourcesOf({ geoCountryHeader, geoDatabase }: Settings): string {
+/** Returns the possible sources of a country. */
+function countrySourcesOf({ geoCountryHeader, geoDatabase }: Settings): string {
   if (geoCountryHeader === undefined && geoDatabase === undefined)
     return '. Nothing can say a country: set GEO_COUNTRY_HEADER or GEO_DATABASE'
   return geoCountryHeader === undefined ? '' : `. A proxy's ${geoCountryHeader} comes first: --country says what it would`

@@ -19,14 +19,14 @@ function textOn(topic: string | undefined, commands: Commands): string {
   return commandHelp(topic, command)
 }
 
-/** All commands, a line each. */
+/** Lists all commands, one per line. */
 export function overview(commands: Commands): string {
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`)
   return `souk: a commerce backend on one program and one file\n\nUsage: souk [COMMAND] [FLAGS]\n\nCommands:\n${lines.join('\n')}\n
 \`souk COMMAND --help\` explains a command, \`souk help settings\` every setting. Without a command, souk serves.\n`
 }
 
-/** One command with its arguments and flags. */
+/** Describes a command with its arguments and flags. */
 export function commandHelp(name: string, { summary, positionals = [], flags = {}, details }: Command): string {
   const rows = [
     ...Object.entries(flags).map(([flag, { value, meaning }]) => [value ? `--${flag} ${value}` : `--${flag}`, meaning] as const),

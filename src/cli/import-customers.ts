@@ -13,7 +13,7 @@ import { createProgress } from './progress.ts'
 
 const notesShownMax = 50
 
-/** `souk import FILE --customers`: the customers of a Shopify CSV into a shop, beside a running server. */
+/** `souk import FILE --customers`: imports customers from a Shopify CSV, also next to a running server. */
 export async function importCustomersFile(
   config: Config,
   file: string,
@@ -32,21 +32,21 @@ export async function importCustomersFile(
     const interrupted = () => stop.abort()
     process.once('SIGINT', interrupted)
     const dryRun = switches.has('dry-run')
-    const report = await tellingImport(deps, { shopId: shop.id, kind: 'customers', dryRun, bytes: found.size }, (told) =>
+    const report = await tellingImport(deps, { shopId: shop.id, kind: 'customers', dryRun, bytes: found.size }, (isReported) =>
       importCustomers(deps, { shop, actor: system }, () => createReadStream(file), {
         dryRun,
         overwrite: switches.has('overwrite'),
         signal: stop.signal,
         onProgress(bytes, rows, failed) {
           progress.at(bytes, `${rows.toLocaleString('en-US')} rows`)
-          told(bytes, rows, failed)
+          isReported(bytes, rows, failed)
         },
       }),
     ).finally(() => {
       progress.end()
       process.off('SIGINT', interrupted)
     })
-    const status = tell(report)
+    const status = printReport(report)
     if (report.complete) return status
     process.stderr.write(
       report.dryRun
@@ -57,8 +57,11 @@ export async function importCustomersFile(
   })
 }
 
-/** Prints what came of it. The exit status is 1 when a row was left out. */
-function tell({ dryRun, rows, created, updated, skipped, failed, addresses, errors, notices, ...report }: CustomersReport): number {
+/**
+ * Prints the report.
+ * @returns 1 if a row failed
+ */
+function printReport({ dryRun, rows, created, updated, skipped, failed, addresses, errors, notices, ...report }: CustomersReport): number {
   const verb = dryRun ? 'would be ' : ''
   process.stdout.write(
     `${rows} rows: ${created} customers ${verb}created, ${updated} ${verb}updated, ${skipped} skipped, ${failed} failed (${addresses} addresses)\n`,

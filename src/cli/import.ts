@@ -15,7 +15,7 @@ import { createProgress } from './progress.ts'
 const errorsShownMax = 50
 const urlShownMax = 300
 
-/** `souk import`: the products of a Shopify CSV into a shop, beside a running server. */
+/** `souk import`: imports products from a Shopify CSV, also next to a running server. */
 export async function importFile({ config, positionals: [file = ''], values, switches }: Input): Promise<number> {
   const shopName = values.get('shop')
   if (shopName === undefined) throw new UsageError('--shop is missing: `souk import FILE --shop NAME`')
@@ -50,7 +50,7 @@ export async function importFile({ config, positionals: [file = ''], values, swi
       progress.end()
       process.off('SIGINT', interrupted)
     })
-    const status = tell(report, overwrite)
+    const status = printReport(report, overwrite)
     if (report.complete && switches.has('fetch-images') && !report.dryRun)
       return Math.max(status, await fetchWithProgress(deps, { id: shop.id, currency: shop.currency }))
     if (report.complete) return status
@@ -63,7 +63,7 @@ export async function importFile({ config, positionals: [file = ''], values, swi
   })
 }
 
-/** @returns the exit status: 1 when a picture was not to be had */
+/** @returns 1 if a picture could not be fetched */
 async function fetchWithProgress(
   deps: Parameters<typeof fetchImages>[0],
   shop: Parameters<typeof fetchImages>[1]['shop'],
@@ -80,7 +80,7 @@ async function fetchWithProgress(
     progress?.end()
     process.off('SIGINT', interrupted)
   })
-  tellFetched(report)
+  printFetchReport(report)
   if (!report.complete) {
     process.stderr.write('Stopped before the last product. What was fetched stays; run it again to go on.\n')
     return interruptedStatus.SIGINT
@@ -88,7 +88,7 @@ async function fetchWithProgress(
   return report.failed > 0 ? 1 : 0
 }
 
-function tellFetched({ products, fetched, known, failed, failures }: FetchReport): void {
+function printFetchReport({ products, fetched, known, failed, failures }: FetchReport): void {
   process.stdout.write(`Pictures of ${products} products: ${fetched} fetched, ${known} known already, ${failed} failed\n`)
   for (const { handle, url, why } of failures.slice(0, errorsShownMax))
     process.stderr.write(`${handle}, ${plainText(url, urlShownMax)}: ${why}\n`)
@@ -102,8 +102,11 @@ function fileOf(file: string): { size: number } {
   return found
 }
 
-/** Prints what came of it. The exit status is 1 when a product was left out. */
-function tell(report: ImportReport, overwrite: boolean): number {
+/**
+ * Prints the report.
+ * @returns 1 if a product failed
+ */
+function printReport(report: ImportReport, overwrite: boolean): number {
   const { dryRun, rows, products, created, updated, skipped, failed, variants, images, errors, notices } = report
   const verb = dryRun ? 'would be ' : ''
   process.stdout.write(
@@ -120,7 +123,7 @@ function tell(report: ImportReport, overwrite: boolean): number {
 const noteLine = ({ row, handle, column, message }: ImportReport['errors'][number]): string =>
   `row ${row}${handle ? `, ${handle}` : ''}${column ? `, ${column}` : ''}: ${message}\n`
 
-/** What became of the stock of products that were there already. */
+/** Describes the stock changes of existing products. */
 function stockText({ dryRun, stock: { set, counts, tracking, leftAlone }, variantsKept }: ImportReport): string {
   const verb = dryRun ? 'would be' : 'were'
   const stock = set

@@ -8,11 +8,11 @@ import { onAnyInterruption } from './interruption.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Runs the command that the arguments name; none means `serve`. Failures are told on standard error.
- * @returns the exit status: 0 done, 1 failed, 2 not understood; undefined while the process goes on serving
+ * Runs the command of the arguments; `serve` by default. Prints failures to standard error.
+ * @returns 0 on success, 1 on failure, 2 on invalid usage; undefined while the process keeps serving
  */
 export async function run(argv: readonly string[], env: Environment): Promise<number | undefined> {
-  process.stdout.on('error', (error) => endsWithoutOutput(error, env))
+  process.stdout.on('error', (error) => handleOutputError(error, env))
   try {
     return await dispatch(argv, env)
   } catch (error) {
@@ -22,8 +22,11 @@ export async function run(argv: readonly string[], env: Environment): Promise<nu
   }
 }
 
-/** `souk openapi | head` stops reading early: that is no failure of ours. Where what we print cannot be written, there is nothing left to do. */
-function endsWithoutOutput(error: Error & { code?: string; path?: string }, env: Environment): void {
+/**
+ * A reader may stop early, as in `souk openapi
+ * head`. If the output cannot be written, there is nothing left to do.
+ */
+function handleOutputError(error: Error & { code?: string; path?: string }, env: Environment): void {
   if (error.code === 'EPIPE') return
   error.path ??= 'standard output'
   const { text, status } = explain(error, env)
@@ -44,10 +47,10 @@ async function dispatch(argv: readonly string[], env: Environment): Promise<numb
     return 0
   }
   checkPositionals(name, command, positionals)
-  // A server compiles as usual once somebody asks it for something (server.ts); all other commands work at once.
+  // A server enables the compiler at its first request (server.ts); other commands start at once.
   if (name !== 'serve') Bun.unsafe.setJITPolicy(1)
   onAnyInterruption()
-  return command.run({ config: () => parseConfig({ ...env, ...overridden(command, values) }), env, switches, values, positionals })
+  return command.run({ config: () => parseConfig({ ...env, ...overriddenSettings(command, values) }), env, switches, values, positionals })
 }
 
 function parse(name: string, command: Command, args: readonly string[]): Omit<Input, 'config' | 'env'> {
@@ -63,7 +66,7 @@ function parse(name: string, command: Command, args: readonly string[]): Omit<In
     const twice = flags.find((flag, at) => flags.indexOf(flag) < at)
     if (twice !== undefined) throw new UsageError(`--${twice} is given twice: \`souk ${name} --help\` shows how it is called`)
     const given = Object.entries(values)
-    // An empty one would read as the default: `--data-dir "$UNSET"` must not work on another directory.
+    // An empty value would mean the default, so `--data-dir "$UNSET"` would use another directory.
     const empty = given.find(([, value]) => value === '')?.[0]
     if (empty !== undefined) throw new UsageError(`--${empty} needs a value: \`souk ${name} --help\` shows how it is called`)
     return {
@@ -77,7 +80,7 @@ function parse(name: string, command: Command, args: readonly string[]): Omit<In
   }
 }
 
-/** Names the flag and never what was given with it, which may be a secret. */
+/** Names the flag but not its value, which may be a secret. */
 function flagProblem(error: unknown): string {
   const { code = '', message = '' } = error as { code?: string; message?: string }
   const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(message)?.[1] ?? 'A flag'
@@ -85,13 +88,13 @@ function flagProblem(error: unknown): string {
   return /does not take an argument/.test(message) ? `${flag} takes no value` : `${flag} needs a value`
 }
 
-function checkPositionals(name: string, { positionals: wanted = [] }: Command, given: readonly string[]): void {
-  const missing = wanted.find((word, at) => !word.startsWith('[') && !given[at])
+function checkPositionals(name: string, { positionals: expected = [] }: Command, given: readonly string[]): void {
+  const missing = expected.find((word, at) => !word.startsWith('[') && !given[at])
   if (missing) throw new UsageError(`${missing} is missing: \`souk ${name} --help\` shows how it is called`)
-  if (given.length > wanted.length) throw new UsageError(`Too many arguments: \`souk ${name} --help\` shows how it is called`)
+  if (given.length > expected.length) throw new UsageError(`Too many arguments: \`souk ${name} --help\` shows how it is called`)
 }
 
-/** The settings that flags stand for, under their names. */
-function overridden({ flags = {} }: Command, values: ReadonlyMap<string, string>): Record<string, string> {
+/** Returns the settings that flags override, by name. */
+function overriddenSettings({ flags = {} }: Command, values: ReadonlyMap<string, string>): Record<string, string> {
   return Object.fromEntries([...values].flatMap(([flag, value]) => (flags[flag]?.setting ? [[flags[flag].setting, value]] : [])))
 }

@@ -7,8 +7,8 @@ import { inspectFile } from './database-file.ts'
 import { refuseMoved } from './moved-instance.ts'
 
 /**
- * Runs a command on an instance of its own, beside a server if one runs. Logs warnings and worse only, so that the output stays readable.
- * @throws OperatorError where the instance was moved into PostgreSQL: what is changed here would be in nobody's shop
+ * Runs a command on an instance of its own, also next to a running server. Logs only warnings and errors.
+ * @throws OperatorError if the instance was moved to PostgreSQL: changes here would be lost
  */
 export async function withInstance<T>(config: Config, run: (instance: Instance) => Promise<T>): Promise<T> {
   refuseMoved(config)
@@ -22,8 +22,8 @@ export async function withInstance<T>(config: Config, run: (instance: Instance) 
 }
 
 /**
- * The same where there is an instance already: a wrong DATA_DIR or DATABASE_URL must not make another one.
- * @throws OperatorError where there is none
+ * Like `withInstance`, but for an existing instance: a wrong DATA_DIR or DATABASE_URL must not create one.
+ * @throws OperatorError if there is none
  */
 export async function withExistingInstance<T>(config: Config, run: (instance: Instance) => Promise<T>): Promise<T> {
   if (config.databaseUrl.startsWith('file:')) inspectFile(databaseFile(config.databaseUrl))

@@ -1,45 +1,41 @@
-/** Ctrl-C: what a command says when it is stopped, and how it ends. */
+/** What a command prints on Ctrl-C, and how it ends. */
 
 export type Signal = 'SIGINT' | 'SIGTERM'
 
-/** 128 and the number of the signal, as shells have it. */
+/** 128 plus the number of the signal, like shells. */
 export const interruptedStatus: Readonly<Record<Signal, number>> = { SIGINT: 130, SIGTERM: 143 }
 
-/** Whoever was asked for something pressed Ctrl-C instead. */
+/** Ctrl-C was pressed at a prompt. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
 
-/**
- * Of a whole command: says a line at Ctrl-C wherever the command has nothing of its own to say.
- * What is written is written in whole commits and whole files.
- */
+/** Prints a line on Ctrl-C if the command has no text of its own. Commits and files are always complete. */
 export function onAnyInterruption(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
       if (process.listenerCount(signal) > 1) return
-      tell('Stopped. Nothing is half done: run it again')
+      printLine('Stopped. Nothing is half done: run it again')
       process.exit(interruptedStatus[signal])
     })
 }
 
-/** Over a bar that may be there. */
-const tell = (text: string) => process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${text}\n`)
+/** Replaces a progress bar. */
+const printLine = (text: string) => process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${text}\n`)
 
 /**
- * From now on, until `end`, Ctrl-C and SIGTERM end the process at once. What is written is written in whole commits and whole files,
- * so there is nothing to wait for.
- * @param say what stands and how to go on, in one line; asked for when it happens
- * @param cleanUp takes away what is half made; may throw
+ * Ends the process at once on Ctrl-C and SIGTERM until `end`. Commits and files are always complete.
+ * @param say returns a line: what is done and how to continue
+ * @param cleanUp removes unfinished files; may throw
  */
 export function onInterruption(say: () => string, cleanUp: () => void = () => undefined): { end(): void } {
   const stop = (signal: Signal) => {
     try {
       cleanUp()
     } catch {
-      // It was to be taken away, not kept from ending.
+      // A failed cleanup must not prevent the end.
     }
-    tell(say())
+    printLine(say())
     process.exit(interruptedStatus[signal])
   }
   process.on('SIGINT', stop)

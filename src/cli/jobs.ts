@@ -1,18 +1,21 @@
 import { type JobView, storedJobs } from '../modules/operations/job/index.ts'
 import type { Input } from './command.ts'
-import { lookingOn, withDatabase } from './database-command.ts'
+import { readOnlyDeps, withDatabase } from './database-command.ts'
 
-/** `souk jobs`: how every job stands, as the database has it; with no key, and migrating nothing. @returns 1 where one is stuck, or its last run did not end well */
+/**
+ * `souk jobs`: shows the stored state of every job, without keys or migrations.
+ * @returns 1 if a job is stuck or its last run failed
+ */
 export async function jobs({ config: settings }: Input): Promise<number> {
   const config = settings()
   return withDatabase(config, async (db) => {
-    const all = await storedJobs({ ...lookingOn, db, config, processName: 'jobs' })
+    const all = await storedJobs({ ...readOnlyDeps, db, config, processName: 'jobs' })
     process.stdout.write(jobsText(all))
     return all.some(({ state, lastRun }) => state === 'stuck' || (lastRun && lastRun.result !== 'OK')) ? 1 : 0
   })
 }
 
-/** A table for a terminal, and under it what runs failed with, and what has nothing to do. */
+/** Returns a table for a terminal, followed by errors and idle jobs. */
 function jobsText(all: readonly JobView[]): string {
   const rows = all.map(({ name, state, lastRun, nextRun }) => [
     name,

@@ -11,7 +11,7 @@ import { createPrinter } from './printer.ts'
 
 const failedStatus = 1
 
-/** `souk lending`: the rules of credit, and what they come to over the decisions that were made. Writes nothing. */
+/** `souk lending`: shows the credit rules and their effect on past decisions. Writes nothing. */
 export async function lending({ config, positionals: [what, file], switches }: Input): Promise<number> {
   if (what === 'backtest' ? file === undefined : file !== undefined)
     throw new UsageError(what === 'backtest' ? 'RULES.json is missing: `souk lending backtest RULES.json`' : 'Only backtest takes a file')
@@ -32,7 +32,7 @@ export async function lending({ config, positionals: [what, file], switches }: I
   }
 }
 
-/** The rules of a file; undefined where it is none, and then what is wrong with it is said. */
+/** Returns undefined and prints the problems if the file is invalid. */
 function readRules(file: string): LendingRules | undefined {
   if (statSync(file).isDirectory()) throw new OperatorError(`A directory stands where a file is meant: ${file}`)
   const read = parseRules(readFileSync(file, 'utf8'))
@@ -69,13 +69,13 @@ async function printBacktest(deps: LendingDeps, rules: LendingRules, isAll: bool
   return 0
 }
 
-const said = ({ tier, ceilingUsd, reason }: Envelope): string => `${tier} ${amount(ceilingUsd)} ${reason}`
+const tierText = ({ tier, ceilingUsd, reason }: Envelope): string => `${tier} ${amount(ceilingUsd)} ${reason}`
 const amount = (usd: number): string => `$${usd.toLocaleString('en-US', { minimumFractionDigits: Number.isInteger(usd) ? 0 : 2 })}`
 
 function lineOf({ decisionId, applicationId, decision, requestedUsd, before, after }: BacktestCase): { text: string; isChanged: boolean } {
-  const isChanged = said(before) !== said(after)
-  const asked = requestedUsd === null ? '' : ` for ${amount(requestedUsd)}`
-  const text = `${decisionId} of ${applicationId}, ${decision}${asked}: ${isChanged ? `${said(before)} → ${said(after)}` : `${said(before)}, as it was`}\n`
+  const isChanged = tierText(before) !== tierText(after)
+  const requested = requestedUsd === null ? '' : ` for ${amount(requestedUsd)}`
+  const text = `${decisionId} of ${applicationId}, ${decision}${requested}: ${isChanged ? `${tierText(before)} → ${tierText(after)}` : `${tierText(before)}, as it was`}\n`
   return { text, isChanged }
 }
 

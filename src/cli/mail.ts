@@ -3,20 +3,23 @@ import { mailStanding, sendTestMail, whyNotReady } from '../modules/messaging/ma
 import type { Input } from './command.ts'
 import { withExistingInstance } from './instance-command.ts'
 
-/** `souk mail status|test`. @returns 1 where the mail server does not take mails, or there is none */
+/**
+ * `souk mail status|test`.
+ * @returns 1 if the mail server does not accept mail or is not configured
+ */
 export async function mail(input: Input): Promise<number> {
   const [what = ''] = input.positionals
   if (what === 'status') return status(input)
-  if (what === 'test') return trial(input)
+  if (what === 'test') return test(input)
   throw new OperatorError('souk mail takes status or test')
 }
 
-const none = 'SMTP_URL is not set: no mails are sent'
+const notConfigured = 'SMTP_URL is not set: no mails are sent'
 
 async function status({ config }: Input): Promise<number> {
   return withExistingInstance(config(), async ({ deps }) => {
     const { byStatus, errors } = await mailStanding(deps)
-    const why = deps.mailServer ? await whyNotReady(deps.mailServer) : none
+    const why = deps.mailServer ? await whyNotReady(deps.mailServer) : notConfigured
     const lines = [
       why === undefined ? 'The mail server takes mails' : `The mail server does not take mails: ${why}`,
       ...byStatus.map(({ status: one, n }) => `${one.padEnd(8)} ${n}`),
@@ -28,11 +31,11 @@ async function status({ config }: Input): Promise<number> {
   })
 }
 
-async function trial({ config, values }: Input): Promise<number> {
+async function test({ config, values }: Input): Promise<number> {
   const to = values.get('to')
   if (to === undefined) throw new OperatorError('souk mail test needs --to, the address that the mail goes to')
   return withExistingInstance(config(), async ({ deps }) => {
-    const why = deps.mailServer ? await sendTestMail(deps, to) : none
+    const why = deps.mailServer ? await sendTestMail(deps, to) : notConfigured
     if (why === undefined) process.stdout.write('The mail server has taken it\n')
     else process.stderr.write(`The mail was not taken: ${why}\n`)
     return why === undefined ? 0 : 1

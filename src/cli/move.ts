@@ -16,18 +16,18 @@ import { searchWords } from '../modules/catalog/products/domain.ts'
 import { type CopyResult, emptyCopyResult, type NamedFile } from '../modules/lending/lending-document/index.ts'
 import type { Input } from './command.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
-import { documentsIntoBucket, namedFiles } from './documents.ts'
+import { moveDocumentsToBuckets, namedFiles } from './documents.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
-import { forgetMoved, isMoved, noteMoved } from './moved-instance.ts'
+import { isMoved, removeMovedNote, writeMovedNote } from './moved-instance.ts'
 import { createProgress } from './progress.ts'
 
-/** All is there, but for documents that were not to be had. */
+/** Everything was moved except unavailable documents. */
 const incompleteStatus = 1
-const goesOn = 'Run the same command again: it goes on where it was'
+const resumeHint = 'Run the same command again: it goes on where it was'
 const labels = { looking: 'Looking through', moving: 'Moving', comparing: 'Comparing' } as const
 
-/** `souk move --to URL`: copies an instance from its file into an empty PostgreSQL database, with the server stopped. */
+/** `souk move --to URL`: copies a stopped instance from its file into an empty PostgreSQL database. */
 export async function move({ config: settings, values }: Input): Promise<number> {
   const config = settings()
   const [url, envFile] = [values.get('to'), values.get('env-file')]
@@ -36,11 +36,11 @@ export async function move({ config: settings, values }: Input): Promise<number>
   if (url !== undefined && serversOf(url).length === 0) throw new UsageError('--to: postgres://USER:PASSWORD@HOST/DATABASE')
   const file = embeddedFile(config, 'it is there already. `souk move` is for an instance on the embedded database')
   if (envFile !== undefined && isThere(envFile)) throw new OperatorError(`${envFile} exists: choose another name`)
-  // Missing keys are told before the work, not after it.
+  // Reports missing keys before the work.
   loadSecrets(config, false)
   const status = url === undefined ? 0 : await moveTo(config, file, url)
   if (envFile !== undefined) writeSettings(config, envFile, url)
-  if (url !== undefined) tellWhatIsNext(config, envFile)
+  if (url !== undefined) printNextSteps(config, envFile)
   return status
 }
 
@@ -54,34 +54,35 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
   for (const directory of directories) prepareDataDir(directory)
   const lock = lockAll(directories)
   if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
-  const interruption = onInterruption(() => `Stopped: the instance is as it was, and what has been moved is in the target. ${goesOn}`)
+  const interruption = onInterruption(() => `Stopped: the instance is as it was, and what has been moved is in the target. ${resumeHint}`)
   let source: Source | undefined
-  let copied = emptyCopyResult
+  let copyResult = emptyCopyResult
   const wasMoved = isMoved(config)
   let isNoted = false
-  const watch = watching()
+  const watch = createMoveProgress()
   try {
     source = openSource(file)
     const documents = namedFiles(file).filter(({ store }) => store === 'FILES' || store === 'MEDIA_FILES')
     const before = async () => {
-      const { copied: done, going } = await documentsIntoBucket(config, documents)
-      copied = done
-      // Before anybody is let in there: killed in between, the instance must not be served twice.
-      noteMoved(config, Date.now())
+      const { copied: done, going } = await moveDocumentsToBuckets(config, documents)
+      copyResult = done
+      // Written before the target is opened: after a crash in between, the instance must not be served twice.
+      writeMovedNote(config, Date.now())
       isNoted = true
-      const missing = new Set(copied.missing)
+      const missing = new Set(copyResult.missing)
       if (config.documentsS3Bucket === undefined && config.mediaS3Bucket === undefined) return undefined
       return going.map(({ storageName }) => storageName).filter((name) => !missing.has(name))
     }
     const moved = await moveDatabase({ source, url, now: Date.now(), products: productsOf(source), watch, before })
     watch.end()
-    tellMoved(config, moved, documents, copied)
-    return copied.missing.length === 0 ? 0 : incompleteStatus
+    printMoved(config, moved, documents, copyResult)
+    return copyResult.missing.length === 0 ? 0 : incompleteStatus
   } catch (error) {
     watch.end()
-    // Of a connection that is lost at the very end nobody knows. The note of an earlier run that came to its end is not this one's to take away.
-    if (isNoted && saysNothingWasKept(error)) forgetMoved(config)
-    throw asTold(error, wasMoved)
+    // Whether the commit of a connection lost at the very end succeeded is unknown. A note of an earlier complete run
+    // stays.
+    if (isNoted && saysNothingWasKept(error)) removeMovedNote(config)
+    throw explainMoveError(error, wasMoved)
   } finally {
     interruption.end()
     source?.close()
@@ -89,20 +90,21 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
   }
 }
 
-const movedAlready =
+const refuseMovedAlready =
   'This instance was moved already, as the file MOVED beside it says: if it was into this database, nothing is left to do but to serve that'
 const refusedLogin = /^(28P01|28000|3D000)$/
 
-/** What the server of the target says is about that one, and not about the instance. */
-function asTold(error: unknown, wasMoved: boolean): unknown {
-  if (error instanceof DatabaseRefused) return new OperatorError(`Not moved: ${error.message}${wasMoved ? `. ${movedAlready}` : ''}`)
-  if (isUnavailable(error)) return new OperatorError(`The server of --to does not answer: see that it runs, and check the URL. ${goesOn}`)
+/** Errors of the target's server concern the target only. */
+function explainMoveError(error: unknown, wasMoved: boolean): unknown {
+  if (error instanceof DatabaseRefused) return new OperatorError(`Not moved: ${error.message}${wasMoved ? `. ${refuseMovedAlready}` : ''}`)
+  if (isUnavailable(error))
+    return new OperatorError(`The server of --to does not answer: see that it runs, and check the URL. ${resumeHint}`)
   if (refusedLogin.test(engineErrorCode(error) ?? ''))
     return new OperatorError('The server of --to refused the login: check user, password and database in the URL')
   return error
 }
 
-function watching(): Watch & { end(): void } {
+function createMoveProgress(): Watch & { end(): void } {
   let progress: Progress | undefined
   const end = () => {
     progress?.end()
@@ -133,7 +135,7 @@ type ProductRow = {
   skus: string
 }
 
-/** The words of the products that anybody may see, as the catalog makes them. */
+/** Builds the search words of visible products like the catalog does. */
 const productsOf =
   (source: Source) =>
   (after: bigint, limit: number): Searchable[] =>
@@ -144,9 +146,9 @@ const productsOf =
          FROM product_documents d JOIN products p ON p.id = d.product_id WHERE d.rowid > ${after} ORDER BY d.rowid LIMIT ${limit}`,
       )
       .map(({ rowid, id, shopId, visibleFrom, tags, options, skus, ...texts }) => {
-        const tagList = parsed<string[]>(tags, { id, column: 'tags' })
+        const tagList = parseColumn<string[]>(tags, { id, column: 'tags' })
         const words = searchWords({
-          product: { ...texts, tags: tagList, options: parsed(options, { id, column: 'options' }) },
+          product: { ...texts, tags: tagList, options: parseColumn(options, { id, column: 'options' }) },
           variants: (JSON.parse(skus) as (string | null)[]).map((sku) => ({ sku })),
         })
         const tagsInLowerCase = tagList.map((tag) => tag.toLowerCase())
@@ -154,8 +156,8 @@ const productsOf =
         return { rowid, id, shopId, visibleFrom: String(visibleFrom), words: wordsAndTags(searchable).join(' ') }
       })
 
-/** @throws DatabaseRefused where another program has put there what is no JSON */
-function parsed<T>(text: string, { id, column }: { id: string; column: string }): T {
+/** @throws DatabaseRefused if another program stored invalid JSON */
+function parseColumn<T>(text: string, { id, column }: { id: string; column: string }): T {
   try {
     return JSON.parse(text)
   } catch {
@@ -163,11 +165,11 @@ function parsed<T>(text: string, { id, column }: { id: string; column: string })
   }
 }
 
-const many = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`
+const countText = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`
 
-function tellMoved(config: Config, { tables, rows, products }: Moved, documents: readonly NamedFile[], { missing }: CopyResult): void {
+function printMoved(config: Config, { tables, rows, products }: Moved, documents: readonly NamedFile[], { missing }: CopyResult): void {
   process.stdout.write(
-    `All is there: ${many(rows, 'row')} of ${many(tables, 'table')}, and ${many(products, 'product')} in the search index. Counts, sums and every row agree.\n`,
+    `All is there: ${countText(rows, 'row')} of ${countText(tables, 'table')}, and ${countText(products, 'product')} in the search index. Counts, sums and every row agree.\n`,
   )
   const kinds = [
     {
@@ -186,19 +188,19 @@ function tellMoved(config: Config, { tables, rows, products }: Moved, documents:
     const folder = join(config.dataDir, name)
     if (bucket === undefined) {
       process.stdout.write(
-        `${many(files.length, what)} ${whose} stayed in ${folder}: the new processes need that directory under the same DATA_DIR. Several machines need a bucket: move again, into a new database, with ${settings}_S3_… in the settings.\n`,
+        `${countText(files.length, what)} ${whose} stayed in ${folder}: the new processes need that directory under the same DATA_DIR. Several machines need a bucket: move again, into a new database, with ${settings}_S3_… in the settings.\n`,
       )
       continue
     }
     const lost = files.filter(({ storageName }) => missing.includes(storageName)).length
     process.stdout.write(
-      `${many(files.length - lost, what)} ${whose} went into the bucket. Give the new processes another DATA_DIR: in ${config.dataDir} they would sweep the files of the old instance.\n`,
+      `${countText(files.length - lost, what)} ${whose} went into the bucket. Give the new processes another DATA_DIR: in ${config.dataDir} they would sweep the files of the old instance.\n`,
     )
-    if (lost > 0) process.stderr.write(`${many(lost, what)} could not be read in ${folder}: \`souk check\` tells more.\n`)
+    if (lost > 0) process.stderr.write(`${countText(lost, what)} could not be read in ${folder}: \`souk check\` tells more.\n`)
   }
 }
 
-/** What new processes need, for their owner alone: as systemd and Docker read it. */
+/** Contains the settings for new processes, readable by the owner only, for systemd and Docker. */
 function writeSettings(config: Config, file: string, url: string | undefined): void {
   const { jwt, encryption, integrationApiKey } = loadSecrets(config, false)
   const lines = [
@@ -207,12 +209,12 @@ function writeSettings(config: Config, file: string, url: string | undefined): v
     `ENCRYPTION_KEY=${encryption.join(',')}`,
     `INTEGRATION_API_KEY=${integrationApiKey}`,
   ]
-  // By a link, which replaces nothing that has come there meanwhile.
+  // A link never replaces an existing file.
   writePrivateFile(file, `${lines.join('\n')}\n`, linkSync)
   process.stdout.write(`The settings that new processes need, keys included, are in ${file}, for its owner alone.\n`)
 }
 
-function tellWhatIsNext(config: Config, envFile: string | undefined): void {
+function printNextSteps(config: Config, envFile: string | undefined): void {
   const where = isThere(keyFile(config)) ? keyFile(config) : 'the settings of this instance'
   const keys =
     envFile === undefined

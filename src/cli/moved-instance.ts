@@ -1,4 +1,4 @@
-/** An instance that was moved into PostgreSQL: served again, it would sell what is sold there, and charge twice for what is unfinished; changed, nobody would see it. */
+/** An instance that was moved to PostgreSQL. Serving it again would sell and charge twice; changes would be lost. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isThere } from '../../db/open.ts'
@@ -8,18 +8,21 @@ import { writePrivateFile } from '../keys.ts'
 
 const movedFile = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'MOVED')
 
-/** Notes beside the database that it was moved. @param now milliseconds since the epoch */
-export function noteMoved(config: Pick<Config, 'dataDir'>, now: number): void {
+/**
+ * Records next to the database that it was moved.
+ * @param now milliseconds since the epoch
+ */
+export function writeMovedNote(config: Pick<Config, 'dataDir'>, now: number): void {
   writePrivateFile(movedFile(config), `Moved into PostgreSQL at ${new Date(now).toISOString()}: serve that one, or remove this file.\n`)
 }
 
-/** Takes the note back: nobody was let in on the other side. */
-export const forgetMoved = (config: Pick<Config, 'dataDir'>): void => rmSync(movedFile(config), { force: true })
+/** Removes the note, since the target was never opened. */
+export const removeMovedNote = (config: Pick<Config, 'dataDir'>): void => rmSync(movedFile(config), { force: true })
 
-/** Whether the note is there. */
+/** Returns whether the note exists. */
 export const isMoved = (config: Pick<Config, 'dataDir'>): boolean => isThere(movedFile(config))
 
-/** @throws OperatorError where the embedded database was moved */
+/** @throws OperatorError if the embedded database was moved */
 export function refuseMoved(config: Pick<Config, 'dataDir' | 'databaseUrl'>): void {
   const file = movedFile(config)
   if (!config.databaseUrl.startsWith('file:') || !isMoved(config)) return

@@ -1,25 +1,25 @@
-/** `souk order show` and `souk orders stuck`: what whoever is woken at night wants to know of an order. */
+/** `souk order show` and `souk orders stuck`: what an operator on call needs to know about orders. */
 import type { Database } from '../../db/engine.ts'
 import { decimalOf, decimalsOf, type Money } from '../lib/money.ts'
 import { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from '../modules/selling/order/index.ts'
 import type { Input } from './command.ts'
-import { lookingOn, withDatabase } from './database-command.ts'
+import { readOnlyDeps, withDatabase } from './database-command.ts'
 import { UsageError } from './failure.ts'
 
 const stuckStatus = 1
-const depsOf = (db: Database) => ({ ...lookingOn, db })
+const depsOf = (db: Database) => ({ ...readOnlyDeps, db })
 
 /** `souk order show ID`, or `NUMBER --shop NAME`. */
 export async function order({ config: settings, positionals: [what, which = ''], values, switches }: Input): Promise<number> {
   if (what !== 'show') throw new UsageError('`souk order show` is what there is: `souk order --help` shows how it is called')
-  const asked = askedFor(which, values.get('shop'))
+  const asked = findOrder(which, values.get('shop'))
   const found = await withDatabase(settings(), (db) => diagnoseOrder(depsOf(db), asked))
   process.stdout.write(switches.has('json') ? `${JSON.stringify(found, undefined, 2)}\n` : textOf(found))
   return 0
 }
 
 /** @throws UsageError */
-function askedFor(which: string, shopName: string | undefined): { id: string } | { number: number; shopName: string } {
+function findOrder(which: string, shopName: string | undefined): { id: string } | { number: number; shopName: string } {
   const [, digits] = /^#?(\d{1,9})$/.exec(which) ?? []
   if (digits === undefined) {
     if (!which.startsWith('order_')) throw new UsageError('Give the order by its id, order_…, or by its number and --shop NAME')
@@ -35,11 +35,14 @@ const olderThanDefault = 5
 const limitDefault = 50
 const limitMax = 10_000
 
-/** `souk orders stuck`. @returns 1 where there is one */
+/**
+ * `souk orders stuck`.
+ * @returns 1 if there is one
+ */
 export async function orders({ config: settings, positionals: [what], values, switches }: Input): Promise<number> {
   if (what !== 'stuck') throw new UsageError('`souk orders stuck` is what there is: `souk orders --help` shows how it is called')
-  const minutes = wholeOf(values, 'older-than', olderThanDefault, 0, 1_000_000)
-  const limit = wholeOf(values, 'limit', limitDefault, 1, limitMax)
+  const minutes = integerFlag(values, 'older-than', olderThanDefault, 0, 1_000_000)
+  const limit = integerFlag(values, 'limit', limitDefault, 1, limitMax)
   const found = await withDatabase(settings(), (db) => stuckOrders(depsOf(db), { olderThanMs: minutes * minuteMs, limit }))
   if (switches.has('json')) process.stdout.write(`${JSON.stringify(found, undefined, 2)}\n`)
   else process.stdout.write(stuckText(found, minutes))
@@ -47,7 +50,7 @@ export async function orders({ config: settings, positionals: [what], values, sw
 }
 
 /** @throws UsageError */
-function wholeOf(values: ReadonlyMap<string, string>, flag: string, byDefault: number, min: number, max: number): number {
+function integerFlag(values: ReadonlyMap<string, string>, flag: string, byDefault: number, min: number, max: number): number {
   const text = values.get(flag)
   const value = text === undefined ? byDefault : Number(text)
   if (text !== undefined && (!/^\d{1,9}$/.test(text) || value < min || value > max))
@@ -72,7 +75,7 @@ const stuckLines = ({ id, number, shopId, status, since, why, next }: StuckOrder
 const stepText = ({ what, at }: { what: string; at: string | null }) => (at === null ? what : `${what}, at ${at}`)
 const moneyText = ({ amount, currency }: Money) => `${decimalOf(amount, decimalsOf(currency))} ${currency}`
 
-/** The same for people: what is so, what is asked of whom, what happened, and what comes. */
+/** Describes an order for people: state, records, events and next steps. */
 function textOf(found: OrderDiagnosis): string {
   const { shop, payments, refunds, disputes, parcels, messages, webhooks, events } = found
   const parts: (readonly [head: string, lines: readonly string[]])[] = [
@@ -82,7 +85,7 @@ function textOf(found: OrderDiagnosis): string {
     ['PARCELS', parcels.map(rowOf)],
     ['MESSAGES OF PROCESSORS', messages.map(rowOf)],
     ["MESSAGES TO THE SHOP'S WEBHOOKS", webhooks.map(rowOf)],
-    ['EVENTS', events.map(({ at, type, actor, detail }) => `${at}  ${type}  by ${actor}${tail(fieldsOf(detail))}`)],
+    ['EVENTS', events.map(({ at, type, actor, detail }) => `${at}  ${type}  by ${actor}${optionalText(fieldsOf(detail))}`)],
   ]
   const head = [
     `${found.id}  #${found.number} of ${shop.name ?? shop.id} (${shop.id}), ${found.mode}`,
@@ -93,14 +96,15 @@ function textOf(found: OrderDiagnosis): string {
     `  placed      ${found.createdAt}, confirmed ${found.confirmedAt ?? 'never'}, changed ${found.updatedAt}`,
   ]
   const next = ['NEXT', ...(found.why === null ? [] : [`  because  ${found.why}`]), ...found.next.map((step) => `  ${stepText(step)}`)]
-  const told = parts.flatMap(([title, lines]) => (lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]))
-  return `${[...head, '', ...next, ...told].join('\n')}\n`
+  const sectionLines = parts.flatMap(([title, lines]) => (lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]))
+  return `${[...head, '', ...next, ...sectionLines].join('\n')}\n`
 }
 
-const tail = (text: string) => (text === '' ? '' : `  ${text}`)
+const optionalText = (text: string) => (text === '' ? '' : `  ${text}`)
 
-/** A record in a line: what is null is left out. */
-const rowOf = ({ id, ...fields }: { readonly id: string } & Readonly<Record<string, unknown>>): string => `${id}${tail(fieldsOf(fields))}`
+/** Returns a record as one line without null values. */
+const rowOf = ({ id, ...fields }: { readonly id: string } & Readonly<Record<string, unknown>>): string =>
+  `${id}${optionalText(fieldsOf(fields))}`
 
 const fieldsOf = (fields: Readonly<Record<string, unknown>>): string =>
   Object.entries(fields)

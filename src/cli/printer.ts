@@ -1,6 +1,6 @@
 /**
- * Writes on standard output, and waits until the reader has taken it, so that no more than a piece is in memory.
- * @returns false once nobody reads any more
+ * Writes to standard output and waits for the reader, so that memory holds one chunk at most.
+ * @returns false if nobody reads any more
  */
 export function createPrinter(stdout: NodeJS.WriteStream): (text: string) => Promise<boolean> {
   let isRead = true
@@ -8,12 +8,12 @@ export function createPrinter(stdout: NodeJS.WriteStream): (text: string) => Pro
     isRead = false
   })
   return async (text) => {
-    if (isRead && text !== '' && !stdout.write(text)) await nextOf(stdout, ['drain', 'close', 'error'])
+    if (isRead && text !== '' && !stdout.write(text)) await nextEvent(stdout, ['drain', 'close', 'error'])
     return isRead
   }
 }
 
-const nextOf = (stream: NodeJS.WriteStream, events: readonly string[]): Promise<void> =>
+const nextEvent = (stream: NodeJS.WriteStream, events: readonly string[]): Promise<void> =>
   new Promise((resolve) => {
     const goOn = () => {
       for (const event of events) stream.off(event, goOn)

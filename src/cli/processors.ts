@@ -10,28 +10,29 @@ import { withExistingInstance, withInstance } from './instance-command.ts'
 
 const failedStatus = 1
 
-/** `souk processors`: asks every processor of which an account is configured whether it knows the keys. */
+/** `souk processors`: checks the keys of every configured processor account. */
 export async function processors({ config: settings }: Input): Promise<number> {
   const config = settings()
-  const seen: Probed[] = []
+  const checked: Probed[] = []
   const tell = (probed: Probed) => {
-    seen.push(probed)
+    checked.push(probed)
     const { problem } = probed
     if (problem === undefined) process.stdout.write(`ok    ${subjectOf(probed)}\n`)
     else process.stderr.write(`WRONG ${subjectOf(probed)}\n      ${problem}\n`)
   }
   await withSettings(config, ({ deps }) => probeAccounts(deps, tell))
-  if (seen.length === 0) process.stdout.write('No account with a payment processor is configured, neither in the settings nor by a shop.\n')
-  return seen.some(({ problem }) => problem !== undefined) ? failedStatus : 0
+  if (checked.length === 0)
+    process.stdout.write('No account with a payment processor is configured, neither in the settings nor by a shop.\n')
+  return checked.some(({ problem }) => problem !== undefined) ? failedStatus : 0
 }
 
-/** Who has the account, whether its money is real, and where it is. */
+/** Names the owner, the mode and the host of an account. */
 function subjectOf({ processor, shopName, mode, host }: Probed): string {
   const where = [mode, host].filter((part) => part !== undefined).join(', ')
   return `${processor} of ${shopName === undefined ? 'the settings' : `shop ${shopName}`}${where === '' ? '' : ` (${where})`}`
 }
 
-/** Before there is a database there are the settings: none is made where one would be looked for. */
+/** Without a database only the accounts of the settings are checked; none is created. */
 async function withSettings(config: Config, run: (instance: Instance) => Promise<void>): Promise<void> {
   if (!config.databaseUrl.startsWith('file:') || isThere(databaseFile(config.databaseUrl))) return withExistingInstance(config, run)
   const dataDir = mkdtempSync(join(tmpdir(), 'souk-processors-'))

@@ -4,8 +4,8 @@ import { UsageError } from './failure.ts'
 import { askSecret } from './prompt.ts'
 
 /**
- * A new password from whoever runs the command.
- * @throws UsageError as `askSecret` does, and for a common one
+ * Asks for a new password.
+ * @throws UsageError like `askSecret`, and for a common password
  */
 export async function askPassword(): Promise<string> {
   const password = await askSecret({ what: 'password', twice: true, ...passwordLength })

@@ -8,30 +8,30 @@ const lineMaxBytes = 4_096
 export type Question = {
   /** As in "the password". */
   what: string
-  /** Asked for twice on a terminal, where nobody sees what is typed. */
+  /** Asked twice on a terminal, where input is hidden. */
   twice: boolean
   minLength: number
   maxLength: number
 }
 
 /**
- * A secret from whoever runs the command: typed unseen on a terminal, else the first line of standard input.
- * @throws UsageError when there is none, it is too short or too long, or the two differ
+ * Reads a secret: hidden on a terminal, otherwise the first line of standard input.
+ * @throws UsageError if it is missing, too short, too long or not repeated correctly
  */
 export async function askSecret({ what, twice, minLength, maxLength }: Question): Promise<string> {
   const terminal = process.stdin.isTTY
-  const secret = terminal ? await typedUnseen(`${what}: `) : await firstLine()
+  const secret = terminal ? await readHidden(`${what}: `) : await readFirstLine()
   if (secret === '')
     throw new UsageError(`No ${what} was given: type it on a terminal, or hand it over as the first line of standard input`)
   const length = [...secret].length
   if (length < minLength || length > maxLength) throw new UsageError(`The ${what} must have ${minLength} to ${maxLength} characters`)
-  if (terminal && twice && (await typedUnseen(`${what}, once more: `)) !== secret)
+  if (terminal && twice && (await readHidden(`${what}, once more: `)) !== secret)
     throw new UsageError('The two are not the same: nothing was done')
   return secret
 }
 
-/** The first line of what is piped in, without its end. Does not wait for more. */
-async function firstLine(): Promise<string> {
+/** Reads the first line of piped input without its end. Does not wait for more. */
+async function readFirstLine(): Promise<string> {
   const reader = Bun.stdin.stream().getReader()
   const decoder = new TextDecoder()
   let text = ''
@@ -44,11 +44,11 @@ async function firstLine(): Promise<string> {
   return text.split('\n', 1)[0]?.replace(/\r$/, '') ?? ''
 }
 
-/** One line of a terminal without an echo. */
-async function typedUnseen(prompt: string): Promise<string> {
+/** Reads a line from a terminal without echo. */
+async function readHidden(prompt: string): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true })
-  // Only now: what is typed before the terminal was silenced would be seen.
+  // Prompts after echo is off: earlier input would be visible.
   process.stderr.write(prompt)
   try {
     return await new Promise<string>((resolve, reject) => {
@@ -62,7 +62,7 @@ async function typedUnseen(prompt: string): Promise<string> {
   }
 }
 
-/** Asks on a terminal whether to go on; where nobody sits at one, no. */
+/** Asks for confirmation on a terminal; false without one. */
 export async function isConfirmed(question: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false
   const lines = createInterface({ input: process.stdin, terminal: false })

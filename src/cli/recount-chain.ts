@@ -1,4 +1,4 @@
-/** Counts a chain anew from its logs and a registry of grants, and from nothing else. */
+/** Counts the attestations of a chain from its logs and a registry of grants only. */
 import { createNode } from '../clients/chain/rpc.ts'
 import { type ChainLog, type ChainNode, type Header, type NodeAnswer, NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
@@ -11,31 +11,31 @@ import {
   rangeSizeAfterRefusal,
 } from '../modules/trust/attestation/domain.ts'
 import { type Grant, isGranted } from '../modules/trust/fabric/domain.ts'
-import { outgoing, type Target } from './chain-target.ts'
+import { safeFetch, type Target } from './chain-target.ts'
 
 export type Counts = Record<SchemaName, number>
-export type Recounted = { readonly counts: Counts; readonly from: number; readonly to: Header; readonly host: string }
+export type RecountResult = { readonly counts: Counts; readonly from: number; readonly to: Header; readonly host: string }
 
-export const noCounts = (): Counts => ({ A: 0, B: 0, C: 0, D: 0 })
+export const emptyCounts = (): Counts => ({ A: 0, B: 0, C: 0, D: 0 })
 
-/** Nobody else is served meanwhile. */
-const pace = { enter: async () => ({ rest: async () => false, leave: () => undefined }) }
-/** Of how many blocks the headers are asked at once. */
+/** Nothing else competes for the nodes. */
+const noPause = { enter: async () => ({ rest: async () => false, leave: () => undefined }) }
+/** Block headers per request. */
 const headersMax = 49
-/** Failures one after the other, of all nodes together, after which it is given up. */
+/** Consecutive failures of all nodes before giving up. */
 const failuresMax = 6
 const waitMs = { least: 500, most: 30_000 }
 
-/** What attestations come to by a registry. Logs may come in any order. */
+/** Counts attestations by a registry. Logs may arrive in any order. */
 export function createTally(grants: readonly Grant[]) {
   const ofAddress = Map.groupBy(grants, ({ address }) => address)
   const schemaOf = new Map<string, SchemaName>(schemaNames.map((name) => [schemaUids[name], name]))
   const counted = new Map<string, SchemaName>()
   const revoked = new Set<string>()
   return {
-    /** Whether a log can make a difference. */
+    /** Returns whether a log can affect the counts. */
     concerns: ({ attester }: ChainLog): boolean => ofAddress.has(attester),
-    /** @param blockAt when its block was, in milliseconds */
+    /** @param blockAt the time of its block in milliseconds */
     take({ kind, uid, schemaUid, attester, recipient }: ChainLog, blockAt: number): void {
       const schema = schemaOf.get(schemaUid)
       if (kind === 'REVOKED') revoked.add(uid)
@@ -43,7 +43,7 @@ export function createTally(grants: readonly Grant[]) {
         counted.set(uid, schema)
     },
     counts(): Counts {
-      const counts = noCounts()
+      const counts = emptyCounts()
       for (const [uid, schema] of counted) if (!revoked.has(uid)) counts[schema]++
       return counts
     },
@@ -51,26 +51,26 @@ export function createTally(grants: readonly Grant[]) {
 }
 
 type Options = {
-  /** The last block; undefined: the newest that is finalized. */
+  /** The last block; undefined for the newest finalized one. */
   readonly to: number | undefined
-  /** Told after each range. */
+  /** Called after each range. */
   readonly progress: (from: number, to: number, at: number) => void
 }
 
 /**
- * Reads a chain from its first block of interest on and counts what the grants let count.
- * @throws OperatorError where the nodes do not answer, or their chain changes meanwhile
+ * Counts the granted attestations of a chain from its first relevant block.
+ * @throws OperatorError if the nodes do not respond or the chain changes meanwhile
  */
-export async function recount(target: Target, grants: readonly Grant[], { to: asked, progress }: Options): Promise<Recounted> {
-  const nodes = createTurns(target)
-  // A block that no node has is not waited for.
+export async function recount(target: Target, grants: readonly Grant[], { to: asked, progress }: Options): Promise<RecountResult> {
+  const nodes = createNodeRotation(target)
+  // Does not wait for a block that no node has.
   const to = await nodes.inTurn((node) => lastBlock(node, asked), asked === undefined ? failuresMax : target.urls.length)
   const tally = createTally(grants)
   const { contract, startBlock } = target
   let reach = initialRangeSize
   for (let from = startBlock; from <= to.number; ) {
     const end = Math.min(to.number, from + reach.blocks - 1)
-    const read = await nodes.inTurn((node) => rangeOf(node, { contract, schemaUids: allSchemaUids, from, to: end }, tally, reach))
+    const read = await nodes.inTurn((node) => readRange(node, { contract, schemaUids: allSchemaUids, from, to: end }, tally, reach))
     reach = read.reach
     if (!read.isDone) continue
     from = end + 1
@@ -83,7 +83,7 @@ export async function recount(target: Target, grants: readonly Grant[], { to: as
 }
 
 async function lastBlock(node: ChainNode, number: number | undefined): Promise<Header> {
-  const { headers, knowsNoFinality } = await node.ask({ blocks: number === undefined ? ['finalized'] : [number, 'latest'] }, pace)
+  const { headers, knowsNoFinality } = await node.ask({ blocks: number === undefined ? ['finalized'] : [number, 'latest'] }, noPause)
   if (knowsNoFinality) throw new OperatorError(`${node.host} does not know which blocks are finalized: name the last one by --to BLOCK`)
   if (!headers[0])
     throw new NodeError(
@@ -98,34 +98,34 @@ async function lastBlock(node: ChainNode, number: number | undefined): Promise<H
 type Filter = { contract: string; schemaUids: readonly string[]; from: number; to: number }
 type Tally = ReturnType<typeof createTally>
 
-/** Reads a range, unless it is more than can be had at once: then the next one is smaller. */
-async function rangeOf(node: ChainNode, filter: Filter, tally: Tally, reach: RangeSize): Promise<{ isDone: boolean; reach: RangeSize }> {
+/** Reads a range. If it is too large, the next one is smaller. */
+async function readRange(node: ChainNode, filter: Filter, tally: Tally, reach: RangeSize): Promise<{ isDone: boolean; reach: RangeSize }> {
   const blocks = filter.to - filter.from + 1
   const startedAt = performance.now()
   let answer: NodeAnswer
   try {
-    answer = await node.ask({ blocks: [], logs: filter }, pace)
+    answer = await node.ask({ blocks: [], logs: filter }, noPause)
   } catch (error) {
     if (!(error instanceof NodeError) || error.kind !== 'RANGE' || blocks === 1) throw error
     return { isDone: false, reach: rangeSizeAfterRefusal(blocks, error.hint.blocks) }
   }
   const ms = performance.now() - startedAt
   const logs = answer.logs.filter(tally.concerns)
-  const times = await timesOf(node, logs)
-  // Only once all of it is there: a range that fails half-way is read again.
+  const times = await readBlockTimes(node, logs)
+  // Counts only complete ranges: a failed range is read again.
   for (const log of logs) tally.take(log, times.get(log.blockNumber) ?? 0)
   return { isDone: true, reach: nextRangeSize(reach, { blocks, logs: answer.logs.length, bytes: answer.bytes, ms, isContended: false }) }
 }
 
-/** When the blocks of attestations were, by their headers, which must be those of the logs. */
-async function timesOf(node: ChainNode, logs: readonly ChainLog[]): Promise<Map<number, number>> {
+/** Returns the times of attestations' blocks by their headers, which must match the logs. */
+async function readBlockTimes(node: ChainNode, logs: readonly ChainLog[]): Promise<Map<number, number>> {
   const hashes = new Map(logs.filter(({ kind }) => kind === 'ATTESTED').map(({ blockNumber, blockHash }) => [blockNumber, blockHash]))
   const times = new Map<number, number>()
   const numbers = [...hashes.keys()]
   for (let at = 0; at < numbers.length; at += headersMax) {
-    const some = numbers.slice(at, at + headersMax)
-    const { headers } = await node.ask({ blocks: some }, pace)
-    for (const [nth, number] of some.entries()) {
+    const batch = numbers.slice(at, at + headersMax)
+    const { headers } = await node.ask({ blocks: batch }, noPause)
+    for (const [nth, number] of batch.entries()) {
       const header = headers[nth]
       if (header?.hash !== hashes.get(number))
         throw new NodeError('BEHIND', `block ${number} of a log is another one, or none, when it is asked for by itself`)
@@ -135,16 +135,16 @@ async function timesOf(node: ChainNode, logs: readonly ChainLog[]): Promise<Map<
   return times
 }
 
-/** The nodes of a chain: the first one, until it fails, then the next. */
-function createTurns({ chainId, urls }: Target) {
-  const nodes = urls.map((url) => createNode({ url, chainId, safeFetch: outgoing, now: Date.now }))
+/** Uses the first node until it fails, then the next one. */
+function createNodeRotation({ chainId, urls }: Target) {
+  const nodes = urls.map((url) => createNode({ url, chainId, safeFetch: safeFetch, now: Date.now }))
   let turn = 0
   const current = () => nodes[turn % nodes.length] as ChainNode
   return {
     host: () => current().host,
     /**
-     * @param behindMax of so many failures, one of a node that has not come so far is the last
-     * @throws OperatorError with what the last of them failed of
+     * @param behindMax stops after this many failures if the last node is behind
+     * @throws OperatorError with the reason of the last failure
      */
     async inTurn<T>(work: (node: ChainNode) => Promise<T>, behindMax = failuresMax): Promise<T> {
       for (let failures = 1; ; failures++) {
@@ -152,7 +152,7 @@ function createTurns({ chainId, urls }: Target) {
           return await work(current())
         } catch (error) {
           if (!(error instanceof NodeError)) throw error
-          if (failures >= (error.kind === 'BEHIND' ? behindMax : failuresMax) || isHopeless(error))
+          if (failures >= (error.kind === 'BEHIND' ? behindMax : failuresMax) || isPermanent(error))
             throw new OperatorError(`${current().host}: ${error.report}`)
           turn++
           await Bun.sleep(Math.min(waitMs.most, error.hint.retryAfterMs ?? waitMs.least * 2 ** Math.floor(failures / nodes.length)))
@@ -162,5 +162,5 @@ function createTurns({ chainId, urls }: Target) {
   }
 }
 
-/** One block with more logs than an answer may hold does not get smaller. */
-const isHopeless = ({ kind }: NodeError) => kind === 'RANGE'
+/** A single block with too many logs cannot be split. */
+const isPermanent = ({ kind }: NodeError) => kind === 'RANGE'

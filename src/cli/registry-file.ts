@@ -1,11 +1,11 @@
-/** The grants of a souk as a file: what `souk chain registry` writes, and `souk chain verify` counts by. */
+/** The grants of a souk as a file: `souk chain registry` writes it, `souk chain verify` reads it. */
 import { isSchemaName } from '../lib/eas.ts'
 import { addressForm } from '../lib/evm.ts'
 import { instantPattern, parseInstant } from '../lib/instant.ts'
 import { type Grant, registryHash } from '../modules/trust/fabric/domain.ts'
 
-/** The file's text: a grant a line, in the order of the hash, so that two files can be compared. */
-export function textOfRegistry(grants: readonly Grant[]): string {
+/** Returns one grant per line in the order of the hash, so that files can be compared. */
+export function formatRegistry(grants: readonly Grant[]): string {
   const lines = grants.map(({ address, schema, fromAt, toAt }) =>
     JSON.stringify({ address, schema, from: isoOf(fromAt), to: toAt === null ? null : isoOf(toAt) }),
   )
@@ -15,18 +15,18 @@ export function textOfRegistry(grants: readonly Grant[]): string {
 const isoOf = (ms: number) => new Date(ms).toISOString()
 
 /**
- * Reads such a file.
- * @returns the grants and the hash that they have; or what is wrong with it, which repeats none of its values
+ * Parses a registry file.
+ * @returns the grants and their hash, or the problem without any values
  */
 export function readRegistry(text: string): { readonly grants: Grant[]; readonly hash: string } | { readonly problem: string } {
-  const file = parsed(text)
+  const file = parseJson(text)
   if (!isRecord(file) || !hasOnly(file, ['registryHash', 'grants']))
     return { problem: 'it must be { "registryHash", "grants" } and nothing else' }
   const { registryHash: said, grants: list } = file
   if (!Array.isArray(list)) return { problem: 'its grants must be a list' }
   const grants: Grant[] = []
   for (const [at, one] of list.entries()) {
-    const grant = grantOf(one)
+    const grant = parseGrant(one)
     if (!grant)
       return {
         problem: `grant ${at + 1} must be { "address", "schema", "from", "to" }: an address in small letters, A to D, and times, of which "to" may be null`,
@@ -38,16 +38,16 @@ export function readRegistry(text: string): { readonly grants: Grant[]; readonly
   return { grants, hash }
 }
 
-function grantOf(value: unknown): Grant | undefined {
+function parseGrant(value: unknown): Grant | undefined {
   if (!isRecord(value) || !hasOnly(value, ['address', 'schema', 'from', 'to'])) return undefined
   const { address, schema, from, to } = value
   if (typeof address !== 'string' || !new RegExp(addressForm.pattern).test(address) || address !== address.toLowerCase()) return undefined
-  const [fromAt, toAt] = [timeOf(from), to === null ? null : timeOf(to)]
+  const [fromAt, toAt] = [parseTime(from), to === null ? null : parseTime(to)]
   if (!isSchemaName(schema) || fromAt === undefined || toAt === undefined) return undefined
   return { address, schema, fromAt, toAt }
 }
 
-function timeOf(value: unknown): number | undefined {
+function parseTime(value: unknown): number | undefined {
   const ms = typeof value === 'string' && new RegExp(instantPattern).test(value) ? parseInstant(value) : Number.NaN
   return Number.isNaN(ms) ? undefined : ms
 }
@@ -56,7 +56,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 const hasOnly = (record: object, names: readonly string[]) =>
   Object.keys(record).length === names.length && names.every((name) => Object.hasOwn(record, name))
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

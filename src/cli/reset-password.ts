@@ -5,7 +5,7 @@ import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { askPassword } from './prompt-password.ts'
 
-/** `souk reset-password`: a new password for whoever forgot theirs, and an end to all their sessions. */
+/** `souk reset-password`: sets a new password and ends all sessions of a user. */
 export async function resetPassword({ config, values }: Input): Promise<number> {
   const email = values.get('email')
   if (email === undefined) throw new UsageError('--email is missing: `souk reset-password --email you@example.com`')

@@ -1,24 +1,24 @@
-/** The lists of those who were erased, brought together before an older database takes the place of the present one. */
+/** Merges the lists of erased customers before an older database is restored. */
 import { createErasedList } from '../clients/erased-list.ts'
 import type { Config } from '../config.ts'
 import { lineOf, listedIn, listedInPlace } from '../modules/customers/erasure/index.ts'
 import { isSealedPlace } from '../modules/operations/backup/index.ts'
-import { opened, openedBefore, placesOf } from './backup-targets.ts'
+import { backupPlacesOf, findOpenTarget, openBackupTarget } from './backup-targets.ts'
 import { withReader } from './database-file.ts'
 import { explain } from './failure.ts'
 
 /**
- * Adds to the list beside the database what the lists in all places for backups say besides.
- * @returns the ids of all who are on it, and whether every place could be read
+ * Adds the entries of all backup targets to the local list.
+ * @returns all ids, and whether every target could be read
  */
-export async function gatherErased(config: Config): Promise<{ ids: ReadonlySet<string>; isWhole: boolean }> {
+export async function mergeErasedLists(config: Config): Promise<{ ids: ReadonlySet<string>; isWhole: boolean }> {
   const list = createErasedList(config.dataDir)
   const { listed } = listedIn((await list.read()) ?? [])
   let isWhole = true
-  for (const place of placesOf(config)) {
+  for (const place of backupPlacesOf(config)) {
     try {
       const isShut = config.backupPassphrase === undefined && (await isSealedPlace(place))
-      const target = openedBefore(config, place) ?? (isShut ? undefined : await opened(config, place))
+      const target = findOpenTarget(config, place) ?? (isShut ? undefined : await openBackupTarget(config, place))
       if (!target) {
         isWhole = false
         process.stderr.write(
@@ -37,8 +37,8 @@ export async function gatherErased(config: Config): Promise<{ ids: ReadonlySet<s
   return { ids: new Set(listed.keys()), isWhole }
 }
 
-/** How many of these a database file does not know as erased. */
-export function erasedSince(file: string, ids: ReadonlySet<string>): number {
+/** Counts how many of these customers a database file does not know as erased. */
+export function countErasedSince(file: string, ids: ReadonlySet<string>): number {
   if (ids.size === 0) return 0
   const known = withReader(file, (connection) => {
     const isThere = connection.query("select 1 from sqlite_master where name = 'erasures'").get() !== null

@@ -1,4 +1,4 @@
-/** Makes a database file of what was shipped of its log. */
+/** Builds a database file from the shipped log. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -23,26 +23,28 @@ import {
   shippedPrefix,
 } from '../modules/operations/log-shipping/index.ts'
 
-export type FromLog = {
+export type LogRestoreOptions = {
   readonly store: BackupStore
-  /** Milliseconds since the epoch; undefined: as far as the log goes. */
+  /** Milliseconds since the epoch; undefined for the end of the log. */
   readonly to: number | undefined
-  /** A file that is not there. */
+  /** A file that does not exist yet. */
   readonly file: string
-  /** Whose log, where several instances share a store. */
+  /** Chooses the instance if several share a store. */
   readonly instance: string | undefined
-  /** Stops where something is damaged or missing, instead of refusing. */
+  /** Stops at damaged or missing data instead of failing. */
   readonly untilDamage: boolean
   readonly onBytes?: (bytes: number) => void
 }
 
-/** `upTo`: the moment up to which commits are in the file; `notes`: what whoever asked for it should know; `instance`: whose log it is of. */
-export type BuiltFromLog = { readonly upTo: number; readonly notes: readonly string[]; readonly instance: string }
+/**
+ * `upTo`: the time of the last included commits; `notes`: remarks for the operator; `instance`: the origin of the log.
+ */
+export type LogRestoreResult = { readonly upTo: number; readonly notes: readonly string[]; readonly instance: string }
 
-/** What was shipped and cannot be used. */
-class Damaged extends Error {
+/** Shipped data is unusable. */
+class DamageError extends Error {
   constructor(
-    /** Undefined: the snapshot. */
+    /** Undefined for the snapshot. */
     readonly segment: number | undefined,
     message: string,
   ) {
@@ -53,11 +55,17 @@ class Damaged extends Error {
 const timeText = (at: number) => new Date(at).toISOString()
 
 /**
- * The database as it was at a moment, in a file of its own: a snapshot, and what was committed after it, up to the last shipped segment whose
- * commits were all made by then.
- * @throws OperatorError where nothing reaches back so far, or something is damaged and `untilDamage` is not set
+ * Builds the database as it was at a moment: a snapshot and all segments whose commits were made by then.
+ * @throws OperatorError if no snapshot is old enough, or data is damaged and `untilDamage` is not set
  */
-export async function buildFromLog({ store, to, file, untilDamage, instance, onBytes = () => undefined }: FromLog): Promise<BuiltFromLog> {
+export async function buildFromLog({
+  store,
+  to,
+  file,
+  untilDamage,
+  instance,
+  onBytes = () => undefined,
+}: LogRestoreOptions): Promise<LogRestoreResult> {
   const shipped: ShippedFile[] = []
   for await (const { name } of store.list(shippedPrefix)) {
     const one = parseShippedName(name)
@@ -73,20 +81,20 @@ export async function buildFromLog({ store, to, file, untilDamage, instance, onB
       shipped.filter(({ name }) => !unusable.has(name)),
       to ?? Number.MAX_SAFE_INTEGER,
     )
-    if (!plan) throw nothingToGoBackTo(store, shipped, to, notes)
+    if (!plan) throw refuseWithoutSnapshot(store, shipped, to, notes)
     try {
-      return { ...(await buildOrStop(store, plan, file, untilDamage, onBytes, notes)), instance: instanceOf(plan.snapshot) }
+      return { ...(await buildUntilDamage(store, plan, file, untilDamage, onBytes, notes)), instance: instanceOf(plan.snapshot) }
     } catch (error) {
       rmSync(file, { force: true })
-      if (!(error instanceof Damaged)) throw error
-      // An earlier snapshot with more commits behind it comes to the same.
+      if (!(error instanceof DamageError)) throw error
+      // An earlier snapshot with more segments leads to the same state.
       unusable.add(plan.snapshot.name)
       notes.push(`The snapshot of ${timeText(plan.snapshot.at)} was not used: ${error.message}`)
     }
   }
 }
 
-function nothingToGoBackTo(
+function refuseWithoutSnapshot(
   store: BackupStore,
   shipped: readonly ShippedFile[],
   to: number | undefined,
@@ -102,15 +110,15 @@ function nothingToGoBackTo(
   )
 }
 
-/** @throws Damaged where the snapshot is of no use */
-async function buildOrStop(
+/** @throws DamageError if the snapshot is unusable */
+async function buildUntilDamage(
   store: BackupStore,
   plan: RestorePlan,
   file: string,
   untilDamage: boolean,
   onBytes: (bytes: number) => void,
   notes: readonly string[],
-): Promise<Omit<BuiltFromLog, 'instance'>> {
+): Promise<Omit<LogRestoreResult, 'instance'>> {
   const stop = (segment: number, reason: string): RestorePlan => {
     const segments = plan.segments.slice(0, segment - plan.snapshot.first)
     const cut = { ...plan, segments, upTo: Math.max(plan.snapshot.at, segments.at(-1)?.at ?? 0) }
@@ -126,9 +134,9 @@ async function buildOrStop(
   try {
     await build(store, whole, file, onBytes)
   } catch (error) {
-    if (!(error instanceof Damaged) || error.segment === undefined || error.segment <= plan.snapshot.last) throw error
+    if (!(error instanceof DamageError) || error.segment === undefined || error.segment <= plan.snapshot.last) throw error
     whole = stop(error.segment, error.message)
-    // Some of its pages are in the file already.
+    // Some of its pages were already applied.
     rmSync(file, { force: true })
     await build(store, whole, file, onBytes)
   }
@@ -146,7 +154,7 @@ async function buildOrStop(
   }
 }
 
-/** @throws Damaged */
+/** @throws DamageError */
 async function build(
   store: BackupStore,
   { snapshot, segments }: RestorePlan,
@@ -162,7 +170,7 @@ async function build(
   } finally {
     pages.close()
   }
-  settle(file)
+  mergeLog(file)
 }
 
 type Position = { readonly header: LogHeader; readonly frame: number; readonly sum: LogSum }
@@ -173,10 +181,10 @@ async function copyPages(
   pages: Pages,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
-  const told = await store.get(snapshot.name)
-  const head = told && (await soundly(undefined, () => headOf(told.chunks())))
+  const message = await store.get(snapshot.name)
+  const head = message && (await rethrowAsDamage(undefined, () => readHead(message.chunks())))
   const kept = await store.get(pagesName(snapshot))
-  if (!kept || head?.format !== 1) throw new Damaged(undefined, 'it is not whole, or of a newer version')
+  if (!kept || head?.format !== 1) throw new DamageError(undefined, 'it is not whole, or of a newer version')
   const hash = createHash('sha256')
   let bytes = 0
   async function* hashed(chunks: AsyncIterable<Uint8Array>) {
@@ -187,17 +195,17 @@ async function copyPages(
       yield chunk
     }
   }
-  await soundly(undefined, async () => {
+  await rethrowAsDamage(undefined, async () => {
     let at = 0
     for await (const piece of unpacked(hashed(kept.chunks()))) {
       pages.write(at, piece)
       at += piece.length
     }
   })
-  if (bytes !== head.bytes || hash.digest('hex') !== head.sha256) throw new Damaged(undefined, 'its pages are damaged')
+  if (bytes !== head.bytes || hash.digest('hex') !== head.sha256) throw new DamageError(undefined, 'its pages are damaged')
 }
 
-async function headOf(chunks: AsyncIterable<Uint8Array>): Promise<Partial<SnapshotHead> | undefined> {
+async function readHead(chunks: AsyncIterable<Uint8Array>): Promise<Partial<SnapshotHead> | undefined> {
   const found = await headAndRest(chunks)
   for await (const _ of found?.rest ?? []);
   return found?.head as Partial<SnapshotHead> | undefined
@@ -213,14 +221,14 @@ async function applySegment(
   const { index } = segment
   const what = `segment ${index + 1} of the log`
   const kept = await store.get(segment.name)
-  if (!kept) throw new Damaged(index, `${what} is missing`)
-  return soundly(index, async () => {
+  if (!kept) throw new DamageError(index, `${what} is missing`)
+  return rethrowAsDamage(index, async () => {
     const found = await headAndRest(kept.chunks())
     const head = segmentHeadOf(found?.head, segment)
-    if (!found || !head) throw new Damaged(index, `${what} is damaged, or of a newer version`)
-    if (!continuesSegment(head, before)) throw new Damaged(index, `${what} does not go on where the one before ends`)
+    if (!found || !head) throw new DamageError(index, `${what} is damaged, or of a newer version`)
+    if (!continuesSegment(head, before)) throw new DamageError(index, `${what} does not go on where the one before ends`)
     const end = await applyFrames(head, found.rest, pages)
-    if (!end) throw new Damaged(index, `${what} is damaged`)
+    if (!end) throw new DamageError(index, `${what} is damaged`)
     onBytes(kept.bytes)
     return end
   })
@@ -239,22 +247,22 @@ async function applyFrames(head: SegmentHead, packed: AsyncIterable<Uint8Array>,
   return frame === to && endsCommit ? { header, frame, sum } : undefined
 }
 
-/** Takes whatever does not open, unpack or decode for damage; that a store does not answer is none. */
-async function soundly<T>(segment: number | undefined, read: () => Promise<T>): Promise<T> {
+/** Treats failures to open, unpack or decode as damage, but not an unavailable store. */
+async function rethrowAsDamage<T>(segment: number | undefined, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
-    if (error instanceof Damaged || (error instanceof AppError && error.code === 'UNAVAILABLE') || hasCode(error)) throw error
-    throw new Damaged(segment, segment === undefined ? 'it is damaged' : `segment ${segment + 1} of the log is damaged`)
+    if (error instanceof DamageError || (error instanceof AppError && error.code === 'UNAVAILABLE') || hasCode(error)) throw error
+    throw new DamageError(segment, segment === undefined ? 'it is damaged' : `segment ${segment + 1} of the log is damaged`)
   }
 }
 
-/** Of the system or of SQLite: a disk that is full, say. */
+/** Errors of the system or of SQLite, such as a full disk. */
 const hasCode = (error: unknown) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && !(error instanceof AppError)
 
-/** No log beside it: the file alone is what is restored. */
-function settle(file: string): void {
+/** Merges the log: only the file is restored. */
+function mergeLog(file: string): void {
   using connection = new Sqlite(file)
   connection.run('PRAGMA journal_mode = DELETE')
 }

@@ -1,4 +1,4 @@
-/** The database as it was at a moment, of what was shipped of its log to where backups go. */
+/** Restores the database as it was at a moment from the shipped log. */
 import { dirname } from 'node:path'
 import { makeDirectory } from '../../db/sqlite/copy.ts'
 import { newTemporary } from '../../db/temporary-files.ts'
@@ -8,26 +8,32 @@ import { instantPattern, parseInstant } from '../lib/instant.ts'
 import { SealBroken } from '../lib/sealed-stream.ts'
 import { findBackup, readKeys, readText } from '../modules/operations/backup/index.ts'
 import { shippedKeysName } from '../modules/operations/log-shipping/index.ts'
-import { opened, placesOf } from './backup-targets.ts'
+import { backupPlacesOf, openBackupTarget } from './backup-targets.ts'
 import { createProgress } from './progress.ts'
 import { buildFromLog } from './restore-log.ts'
 
 export type Moment = {
-  /** As it was written: an instant with its zone, or `latest`. */
+  /** As entered: an instant with its zone, or `latest`. */
   readonly to: string
   readonly untilDamage: boolean
   readonly instance: string | undefined
 }
 
-/** The target that the log is shipped to: the first that the settings name. @throws OperatorError */
+/**
+ * Returns the target of the log: the first configured one.
+ * @throws OperatorError
+ */
 export async function shippedTarget(config: Config) {
-  const place = placesOf(config).find(({ isNamed }) => isNamed)
+  const place = backupPlacesOf(config).find(({ isNamed }) => isNamed)
   if (!place) throw new OperatorError('Set BACKUP_DIR or BACKUP_S3_ENDPOINT and its bucket: there the log was shipped to')
-  return opened(config, place)
+  return openBackupTarget(config, place)
 }
 
-/** Milliseconds since the epoch; undefined for `latest`. @throws OperatorError */
-export function momentOf(to: string, now: number): number | undefined {
+/**
+ * Returns milliseconds since the epoch; undefined for `latest`.
+ * @throws OperatorError
+ */
+export function parseMoment(to: string, now: number): number | undefined {
   if (to === 'latest') return undefined
   const at = new RegExp(instantPattern).test(to) ? parseInstant(to) : Number.NaN
   if (Number.isNaN(at)) throw new OperatorError('--to must be a time with its zone, as 2026-01-31T12:00:00Z, or latest')
@@ -36,10 +42,10 @@ export function momentOf(to: string, now: number): number | undefined {
 }
 
 /**
- * A file beside `target`, on the disk, with what was committed by then.
- * @returns its path, and whose it was
+ * Builds a file next to `target` with all commits until then.
+ * @returns its path and the instance it belongs to
  */
-export async function builtAsOf(
+export async function buildAsOf(
   target: Awaited<ReturnType<typeof shippedTarget>>,
   { untilDamage, instance }: Moment,
   to: number | undefined,
@@ -62,24 +68,23 @@ export async function builtAsOf(
 }
 
 /**
- * The key file of an instance, where its target seals what lies there: as it was when the log was shipped last, and otherwise that of the
- * last backup.
+ * Returns the key file of an instance from a sealed target: the one shipped last, otherwise that of the last backup.
  */
-export async function keysBeside(
+export async function fetchKeysNear(
   target: Awaited<ReturnType<typeof shippedTarget>>,
   instance: string,
   now: number,
 ): Promise<string | undefined> {
   try {
-    return (await shippedKeys(target, instance)) ?? (await readKeys(await findBackup(target, 'latest', now)))
+    return (await fetchShippedKeys(target, instance)) ?? (await readKeys(await findBackup(target, 'latest', now)))
   } catch (error) {
-    // There is none. What cannot be read without them is said.
+    // There is none. Missing keys are reported later.
     if (error instanceof OperatorError) return undefined
     throw error
   }
 }
 
-async function shippedKeys({ store }: Awaited<ReturnType<typeof shippedTarget>>, instance: string): Promise<string | undefined> {
+async function fetchShippedKeys({ store }: Awaited<ReturnType<typeof shippedTarget>>, instance: string): Promise<string | undefined> {
   try {
     return await readText(store, shippedKeysName(instance))
   } catch (error) {

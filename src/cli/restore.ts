@@ -14,44 +14,44 @@ import { openWithPassphrase } from '../lib/passphrase.ts'
 import { masterKey } from '../lib/seal.ts'
 import { createFileStore, type NamedFile } from '../modules/lending/lending-document/index.ts'
 import { documentsOf as documentsIn, isBackupName, readKeys, rowProblems } from '../modules/operations/backup/index.ts'
-import { backupNamed, fetched } from './backup-targets.ts'
+import { fetchToFile, findNamedBackup } from './backup-targets.ts'
 import type { Input } from './command.ts'
-import { copyWithProgress, problemsWithProgress } from './copy-database.ts'
+import { copyWithProgress, findProblemsWithProgress } from './copy-database.ts'
 import { embeddedFile, type FileState, inspectFile, withReader } from './database-file.ts'
 import {
+  adjustStores,
+  adoptStores,
+  backupDocumentsPathOf,
   type DocumentSource,
-  documentsOfBackup,
-  keepAs,
   keepDocuments,
-  markStores,
+  linkOrCopy,
   namedFiles,
-  rehouse,
   restoreDocuments,
 } from './documents.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { askSecret } from './prompt.ts'
-import { erasedSince, gatherErased } from './restore-erased.ts'
-import { builtAsOf, keysBeside, type Moment, momentOf, shippedTarget } from './restore-moment.ts'
+import { countErasedSince, mergeErasedLists } from './restore-erased.ts'
+import { buildAsOf, fetchKeysNear, type Moment, parseMoment, shippedTarget } from './restore-moment.ts'
 
-/** The database is in place, and not all of its documents. */
+/** The database was restored, but not all documents. */
 const incompleteStatus = 1
-/** What SQLite keeps beside a file, and would read again into another of the same name. */
+/** SQLite would read these files into another database of the same name. */
 const companions = ['-wal', '-shm', '-journal']
 
 /** Where a backup comes from. */
 type Source = {
-  /** What is said of it. */
+  /** Its description for people. */
   readonly what: string
   readonly documents: DocumentSource
-  /** A checked copy of its database, to be handed to `publish`. */
+  /** Makes a checked copy of its database for `publish`. */
   copy(): Promise<string>
-  /** Keys that are in it. */
+  /** Returns the keys that it contains. */
   keys(): Promise<string | undefined>
   readonly state: FileState | undefined
 }
 
-/** `souk restore FILE|NAME|latest`: puts a backup in place of the database, with the server stopped. */
+/** `souk restore FILE|NAME|latest`: replaces the database of a stopped instance with a backup. */
 export async function restore(input: Input): Promise<number> {
   const config = input.config()
   const status = await restoreInto(config, input)
@@ -73,14 +73,14 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
       throw new OperatorError('Name a backup (a FILE, a NAME or latest), or say --to TIME: one of both')
     const isNamed = to !== undefined || named === 'latest' || isBackupName(named)
     const present = isThere(target) && !switches.has('force')
-    if (present && isNamed) refusePresent(config)
+    if (present && isNamed) refuseRunning(config)
     const moment = to === undefined ? undefined : { to, untilDamage: switches.has('until-damage'), instance: values.get('instance') }
     const source = moment
-      ? await sourceAsOf(config, moment, target)
+      ? await buildSourceAsOf(config, moment, target)
       : isNamed && !isThere(named)
-        ? await sourceNamed(config, named, target)
-        : sourceFile(named, target)
-    if (present) refusePresent(config)
+        ? await fetchNamedSource(config, named, target)
+        : copySourceFile(named, target)
+    if (present) refuseRunning(config)
     const keysSource = values.get('keys')
     const given = keysSource === undefined ? undefined : await openKeys(keysSource)
     const interruption = onInterruption(
@@ -88,12 +88,12 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
       () => dropUnfinished(target),
     )
     const kept = join(backupsOf(config), `before-restore-${Date.now()}.db`)
-    const erased = await gatherErased(config)
+    const erased = await mergeErasedLists(config)
     const { missing, state, secrets } = await replaceDatabase(config, { source, given, target, kept })
     interruption.end()
     if (secrets) replaceKeys(config, secrets)
-    tellResult(config, target, state)
-    tellErased(erasedSince(target, erased.ids))
+    printResult(config, target, state)
+    printErased(countErasedSince(target, erased.ids))
     return missing === 0 && erased.isWhole ? 0 : incompleteStatus
   } finally {
     lock.release()
@@ -115,7 +115,7 @@ async function openKeys(file: string): Promise<Secrets> {
   return secrets
 }
 
-function refusePresent(config: Config): never {
+function refuseRunning(config: Config): never {
   throw new OperatorError(
     `A database is in ${config.dataDir} already: --force puts the backup in its place and keeps the present one in ${backupsOf(config)}`,
   )
@@ -123,12 +123,12 @@ function refusePresent(config: Config): never {
 
 const secretsIn = (text: string | undefined): Secrets | undefined => (text === undefined ? undefined : parseSecrets(text))
 
-function sourceFile(file: string, target: string): Source {
-  refusePart(file)
+function copySourceFile(file: string, target: string): Source {
+  refuseCompanionFile(file)
   const state = inspectFile(file)
   return {
-    what: documentsOfBackup(file),
-    documents: createFileStore(documentsOfBackup(file)),
+    what: backupDocumentsPathOf(file),
+    documents: createFileStore(backupDocumentsPathOf(file)),
     async copy() {
       await refuseDamage(file)
       return copyWithProgress({ source: file, target }, state.bytes)
@@ -138,8 +138,8 @@ function sourceFile(file: string, target: string): Source {
   }
 }
 
-/** What somebody may take for a backup who sees where they are kept. */
-function refusePart(file: string): void {
+/** A file inside a backup target may be mistaken for a backup. */
+function refuseCompanionFile(file: string): void {
   const advice = 'set BACKUP_DIR to the folder that holds all backups, and name one as `souk backup --list` shows it'
   const found = statSync(file, { throwIfNoEntry: false })
   if (found?.isDirectory()) throw new OperatorError(`${file} is a folder, and FILE is one file: ${advice}`)
@@ -157,16 +157,16 @@ function readStart(file: string, length: number): string {
   }
 }
 
-/** A backup of the places that the settings name: fetched, and held against its record. */
-async function sourceNamed(config: Config, name: string, target: string): Promise<Source> {
-  const found = await backupNamed(config, name)
+/** Downloads a backup from a target and compares it with its manifest. */
+async function fetchNamedSource(config: Config, name: string, target: string): Promise<Source> {
+  const found = await findNamedBackup(config, name)
   const { manifest, raw } = found
   process.stdout.write(`Backup ${manifest.name} of ${new Date(manifest.at).toISOString()} in ${raw.place}\n`)
   return {
     what: raw.place,
     documents: documentsIn(raw),
     async copy() {
-      const copy = await fetched(found, target)
+      const copy = await fetchToFile(found, target)
       try {
         await refuseDamage(copy)
         const problems = rowProblems(manifest.database.rows, withReader(copy, rowsIn))
@@ -183,17 +183,17 @@ async function sourceNamed(config: Config, name: string, target: string): Promis
   }
 }
 
-/** What was shipped of the log, made into a database. */
-async function sourceAsOf(config: Config, moment: Moment, target: string): Promise<Source> {
+/** Builds the database from the shipped log. */
+async function buildSourceAsOf(config: Config, moment: Moment, target: string): Promise<Source> {
   const now = Date.now()
-  const to = momentOf(moment.to, now)
+  const to = parseMoment(moment.to, now)
   const shipped = await shippedTarget(config)
   let instance = ''
   return {
     what: shipped.raw.place,
     documents: documentsIn(shipped.raw),
     async copy() {
-      const copy = await builtAsOf(shipped, moment, to, target)
+      const copy = await buildAsOf(shipped, moment, to, target)
       instance = copy.instance
       try {
         await refuseDamage(copy.file)
@@ -203,15 +203,15 @@ async function sourceAsOf(config: Config, moment: Moment, target: string): Promi
         throw error
       }
     },
-    keys: () => keysBeside(shipped, instance, now),
+    keys: () => fetchKeysNear(shipped, instance, now),
     state: undefined,
   }
 }
 
 /**
- * The new file, and its documents, are whole and on the disk, and the keys that it needs are read, before the present one leaves its place.
- * @param places `given`: keys of the operator; `kept`: the file that the present database is kept as
- * @returns how many documents the backup lacks, and the keys that are to take the place of the present ones
+ * Replaces the database after the new file, its documents and the needed keys are complete and synced.
+ * @param places `given`: keys of the operator; `kept`: the file of the replaced database
+ * @returns how many documents are missing, and the keys that replace the present ones
  */
 async function replaceDatabase(
   config: Config,
@@ -221,7 +221,7 @@ async function replaceDatabase(
   try {
     const state = source.state ?? inspectFile(copy)
     const secrets = given ?? (missingKeys(config, state).length > 0 ? secretsIn(await source.keys()) : undefined)
-    await rehouse(config, source.documents, copy)
+    await adjustStores(config, source.documents, copy)
     const documents = namedFiles(copy)
     const lost = await keepDocuments(config, kept, documentsOf(target), documents)
     if (lost > 0)
@@ -229,8 +229,8 @@ async function replaceDatabase(
         `${lost === 1 ? 'A document' : `${lost} documents`} of the present database alone could not be copied out of the bucket, and a server removes ${lost === 1 ? 'it' : 'them'} from there.\n`,
       )
     const { files, missing } = await restoreDocuments(config, source.documents, kept, documents)
-    await markStores(config, copy)
-    keepPresent(config, target, kept)
+    await adoptStores(config, copy)
+    setAsidePresent(config, target, kept)
     publish(copy, target)
     if (files > 0) process.stdout.write(`${files === 1 ? 'A document is' : `${files} documents are`} restored with it\n`)
     if (missing.length > 0)
@@ -245,32 +245,32 @@ async function replaceDatabase(
 }
 
 async function refuseDamage(file: string): Promise<void> {
-  const problems = await problemsWithProgress(file)
+  const problems = await findProblemsWithProgress(file)
   if (problems.length > 0)
     throw new OperatorError(`${file} is damaged, and nothing was restored:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
 }
 
 /**
- * Gives the present database a second name among the backups and takes away what SQLite keeps beside it: the log of
- * another file brings deleted rows back. The file itself stays in place until the new one takes its name.
+ * Links the present database into the backups and removes its log, which would bring deleted rows back into another
+ * file. The file stays in place until it is replaced.
  */
-function keepPresent(config: Config, target: string, kept: string): void {
-  closeForGood(target)
+function setAsidePresent(config: Config, target: string, kept: string): void {
+  checkpointAndClose(target)
   const present = ['', ...companions].filter((ending) => existsSync(`${target}${ending}`))
   if (present.length === 0) return
   const backups = backupsOf(config)
   makeDirectory(backups)
-  for (const ending of present) keepAs(`${target}${ending}`, `${kept}${ending}`)
+  for (const ending of present) linkOrCopy(`${target}${ending}`, `${kept}${ending}`)
   syncPath(backups)
   for (const ending of companions) rmSync(`${target}${ending}`, { force: true })
   removeSpool(target)
-  // Before the new file has the name: after a power loss the old log must not stand beside it.
+  // Synced before the new file takes the name: the old log must not reappear after a power loss.
   syncPath(dirname(target))
   process.stdout.write(`The database that was there is kept as ${kept}\n`)
 }
 
-/** Moves the log into the file, which succeeds only where nobody else has it open. A damaged file is left as it is. */
-function closeForGood(target: string): void {
+/** Merges the log into the file; possible only without other users. Leaves a damaged file unchanged. */
+function checkpointAndClose(target: string): void {
   if (!existsSync(target)) return
   try {
     using connection = new Sqlite(target)
@@ -281,7 +281,7 @@ function closeForGood(target: string): void {
   }
 }
 
-/** Of a damaged one nobody can say which they are: they stay where they are. */
+/** The documents of a damaged database are unknown, so they stay. */
 function documentsOf(file: string): NamedFile[] {
   try {
     return namedFiles(file)
@@ -296,8 +296,8 @@ function replaceKeys(config: Config, secrets: Secrets): void {
     const backups = backupsOf(config)
     const kept = join(backups, `before-restore-${Date.now()}.keys.json`)
     makeDirectory(backups)
-    keepAs(file, kept)
-    // Before the present keys lose their name: a power loss must leave them one.
+    linkOrCopy(file, kept)
+    // Synced before the present keys are renamed: one key file must survive a power loss.
     syncPath(backups)
     process.stdout.write(`The keys that were there are kept as ${kept}\n`)
   }
@@ -305,7 +305,7 @@ function replaceKeys(config: Config, secrets: Secrets): void {
   process.stdout.write(`The keys are restored into ${file}\n`)
 }
 
-function tellResult(config: Config, target: string, state: FileState): void {
+function printResult(config: Config, target: string, state: FileState): void {
   process.stdout.write(`The database is restored into ${target}\n`)
   if (state.pending.length > 0) process.stdout.write('It is of an older version: the next start brings it up to date.\n')
   const missing = missingKeys(config, state)
@@ -316,14 +316,14 @@ function tellResult(config: Config, target: string, state: FileState): void {
   )
 }
 
-function tellErased(customers: number): void {
+function printErased(customers: number): void {
   if (customers > 0)
     process.stdout.write(
       `${customers === 1 ? 'A customer' : `${customers} customers`} of it ${customers === 1 ? 'was' : 'were'} erased since: the next start erases ${customers === 1 ? 'them' : 'all of them'} again before it lets anybody in.\n`,
     )
 }
 
-/** Versions of the keys that the secrets of a database are sealed under and that nobody has here. */
+/** Returns the key versions that a database needs and this instance lacks. */
 function missingKeys(config: Config, { keyVersions }: FileState): string[] {
   const secrets = config.encryptionKeys.length > 0 ? config.encryptionKeys : (readKeyFile(keyFile(config))?.encryption ?? [])
   const atHand = secrets.map((secret) => masterKey(secret, 'encryption').version)

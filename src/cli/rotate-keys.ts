@@ -9,13 +9,13 @@ import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createProgress } from './progress.ts'
 
-/** `souk rotate-keys`: a new encryption key, and every secret sealed anew under it. */
+/** `souk rotate-keys`: adds an encryption key and seals every secret again under it. */
 export async function rotateKeys({ config: settings }: Input): Promise<number> {
   const config = settings()
   const lock = config.databaseUrl.startsWith('file:') ? lockRotation(config) : undefined
   try {
     return await withExistingInstance(config, async ({ deps }) => {
-      // More than one key in use is a rotation that was cut short, or an older backup: that one is finished first.
+      // Several keys in use mean an interrupted rotation or an older backup, which is finished first.
       const unfinished = (await versionsInUse(deps.db)).length > 1
       const interruption = onInterruption(
         () =>
@@ -26,7 +26,7 @@ export async function rotateKeys({ config: settings }: Input): Promise<number> {
       const progress = createProgress({ total, label: 'Sealing anew', stream: process.stderr, unit: 'secrets' })
       const { resealed, retired } = await resealSecrets(deps, progress.at).finally(progress.end)
       interruption.end()
-      tellResult(config, { resealed, retired, unfinished })
+      printResult(config, { resealed, retired, unfinished })
       return 0
     })
   } finally {
@@ -34,7 +34,7 @@ export async function rotateKeys({ config: settings }: Input): Promise<number> {
   }
 }
 
-/** Two at once would each add a key to the file, and one of the two would be lost. */
+/** Two concurrent rotations would each add a key, and one key would be lost. */
 function lockRotation(config: Config): DataDirLock {
   if (!isThere(databaseFile(config.databaseUrl))) throw new OperatorError(`There is no database in ${config.dataDir}, so no key to rotate`)
   const lock = lockFile(join(config.dataDir, 'rotation.db'))
@@ -42,14 +42,17 @@ function lockRotation(config: Config): DataDirLock {
   return lock
 }
 
-/** With the keys in the settings, the operator has put the new one first. */
+/** With keys in the settings, the operator has put the new one first. */
 function addKey(config: Config): void {
   if (config.encryptionKeys.length === 0) rotateKeyFile(keyFile(config))
   else if (config.encryptionKeys.length === 1)
     throw new OperatorError('The keys are in the settings: set ENCRYPTION_KEY=new,old, restart every server with it, then run this with it')
 }
 
-function tellResult(config: Config, { resealed, retired, unfinished }: { resealed: number; retired: string[]; unfinished: boolean }): void {
+function printResult(
+  config: Config,
+  { resealed, retired, unfinished }: { resealed: number; retired: string[]; unfinished: boolean },
+): void {
   const secrets = resealed === 1 ? '1 secret is' : `${resealed} secrets are`
   process.stdout.write(`${secrets} sealed under the new key${retired.length > 0 ? `; ${retired.join(', ')} is retired` : ''}.\n`)
   if (config.encryptionKeys.length > 0)

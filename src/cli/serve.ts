@@ -21,11 +21,11 @@ import { interruptedStatus, onInterruption, type Signal } from './interruption.t
 import { refuseMoved } from './moved-instance.ts'
 
 const jobsStopMaxMs = 10_000
-/** Longer than a write takes; a database that is away is not waited for. */
+/** Longer than a write takes; does not wait for an unavailable database. */
 const endNotedMaxMs = 2_000
-/** An instance that sold much before figures were kept lets people in before they are counted. */
+/** After an upgrade, serving starts even if the figures are not counted by then. */
 const countedMaxMs = 2_000
-/** EX_IOERR of sysexits(3): a service manager must not start again what the disk has failed. */
+/** EX_IOERR of sysexits(3): a service manager must not restart after a disk failure. */
 const faultStatus = 74
 const faults = {
   disk: ['database.io_error', 'the disk failed: check it, then start again'],
@@ -35,18 +35,18 @@ const faults = {
   ],
 } as const
 
-const notReady = 'Stopped before it was ready. Nothing is lost: start it again'
+const notReadyDefault = 'Stopped before it was ready. Nothing is lost: start it again'
 
 export type ServeOptions = {
-  /** Runs before anybody is let in; what it throws ends the start. */
+  /** Runs before requests are accepted; an error ends the start. */
   prepare?: (instance: Instance) => Promise<void>
-  /** What to tell whoever stops it before it is ready. */
-  stoppedEarly?: string
-  /** What to print when the instance is ready. */
+  /** Printed if the start is interrupted. */
+  notReadyText?: string
+  /** Returns what to print when ready. */
   announce?: (instance: Instance, url: string) => Promise<string>
-  /** Besides those that the instance has by itself. */
+  /** Further processors. */
   processors?: readonly Processor[]
-  /** By which a service manager says that it wants to be told. */
+  /** Contains the address of a service manager that expects notifications. */
   env?: Readonly<Record<string, string | undefined>>
 }
 
@@ -58,21 +58,21 @@ function keepReserve({ deps: { db, log } }: Instance): void {
   }
 }
 
-/** Serves an instance until it is told to stop. Prints the address on standard output when it is ready. */
+/** Serves an instance until it is stopped. Prints the address on standard output when ready. */
 export async function serve(
   config: Config,
-  { prepare, stoppedEarly = notReady, announce = readyText, processors, env = {} }: ServeOptions = {},
+  { prepare, notReadyText = notReadyDefault, announce = readyText, processors, env = {} }: ServeOptions = {},
 ): Promise<void> {
   refuseMoved(config)
   let opened: Instance | undefined
-  const starting = onInterruption(() => stoppedEarly)
+  const starting = onInterruption(() => notReadyText)
   const instance = await openInstance({
     config,
     as: 'server',
     ...(processors ? { processors } : {}),
     sqlite: {
       onFatal: (error) => {
-        // Before that, the start fails with it.
+        // Errors before then fail the start.
         if (!opened) return
         const [event, advice] = /^SQLITE_IOERR/.test(engineErrorCode(error) ?? '') ? faults.disk : faults.file
         opened.deps.log.error(event, { error, advice })
@@ -93,11 +93,11 @@ export async function serve(
     if (adopted > 0) log.info('shops.adopted', { shops: adopted, reason: 'opened by a process of a version from before there was staff' })
     counting = backfillKpis(instance.deps).catch((error: unknown) => log.error('kpis.not_counted', { error }))
     await Promise.race([counting, Bun.sleep(countedMaxMs)])
-    // A database that was restored may be older than what was erased since.
+    // A restored database may be older than recent erasures.
     await replayErasures(instance.deps)
     await prepare?.(instance)
-    // What the last process left is looked for before anybody is let in, and done while they come.
-    takingUp = takeUpOrders(instance).catch((error: unknown) => log.error('orders.not_resumed', { error }))
+    // Looks for interrupted work before requests are accepted, and resumes it afterwards.
+    takingUp = resumeOrdersAtStart(instance).catch((error: unknown) => log.error('orders.not_resumed', { error }))
     return listen(instance, config)
   })
   instance.deps.life.url = serving.url
@@ -116,12 +116,12 @@ export async function serve(
 
   const manager = openServiceManager(env, log)
   const end = async () => {
-    // A job that hangs must not use up the time that a service manager gives us.
+    // A hanging job must not use up the time that the service manager grants.
     const jobsDone = Promise.race([Promise.all([jobs.stop(), takingUp, counting]), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
     await jobsDone
-    const noted = recordStop(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))
-    await Promise.race([noted, Bun.sleep(endNotedMaxMs)])
+    const endNote = recordStop(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))
+    await Promise.race([endNote, Bun.sleep(endNotedMaxMs)])
     await shipping?.stop()
     await instance.close()
     manager?.end()
@@ -148,7 +148,7 @@ export async function serve(
   process.on('SIGINT', () => void stop('SIGINT'))
   manager?.ready(`serving at ${serving.url}`)
 
-  // Last: whoever reads it may send a signal at once.
+  // Last, since a reader may send a signal at once.
   try {
     process.stdout.write(await announce(instance, serving.url))
   } catch (error) {
@@ -158,17 +158,17 @@ export async function serve(
 }
 
 /**
- * Goes on at once with the orders that a crash left half-done. On a file nobody else can have been at them; of many processes on
- * a database server another may be, and the job takes them up when their time has come.
+ * Resumes orders that a crash interrupted. An embedded database has no other users; on a server the job resumes them in
+ * time.
  */
-async function takeUpOrders({ deps }: Instance): Promise<void> {
+async function resumeOrdersAtStart({ deps }: Instance): Promise<void> {
   const alone = deps.config.databaseUrl.startsWith('file:')
   const dueBy = alone ? Number.MAX_SAFE_INTEGER : deps.clock.now()
   const [resumed] = await Promise.all([resumeOrders(deps, dueBy), workMessages(deps, dueBy)])
   if (resumed > 0) deps.log.info('orders.resumed', { count: resumed })
 }
 
-/** A start that fails, as on a port that is taken, ends the process: nothing may keep it alive. */
+/** A failed start, as on a port in use, must end the process. */
 async function startOrClose(instance: Instance, start: () => Promise<Serving>): Promise<Serving> {
   try {
     return await start()
@@ -186,12 +186,12 @@ async function readyText({ deps }: Instance, url: string): Promise<string> {
   return `souk is ready at ${url} (documentation: ${url}/docs)\n${advice}`
 }
 
-/** How the first super admin is made in a browser: nobody else has the token. */
+/** Only this token creates the first super admin in a browser. */
 async function setupText(deps: Instance['deps']): Promise<string> {
   const token = deps.config.consoleEnabled ? await issueSetupToken(deps) : undefined
   return token === undefined ? '' : `Or open ${consoleUrl(deps)} and give it this token, which is good once, for a day: ${token}\n`
 }
 
-/** An address that a browser on this machine can open, too, where the server listens on all of them. */
+/** Returns an address that a local browser can open even if the server listens on all of them. */
 const consoleUrl = (deps: Instance['deps']): string =>
   `${ownUrl(deps).replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:|$)/, 'http://localhost')}/console`

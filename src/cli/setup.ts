@@ -8,7 +8,7 @@ import { withInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { askPassword } from './prompt-password.ts'
 
-/** `souk setup`: the first super admin. */
+/** `souk setup`: creates the first super admin. */
 export async function setup({ config, values, switches }: Input): Promise<number> {
   const email = values.get('email')
   if (email === undefined) throw new UsageError('--email is missing: `souk setup --email you@example.com`')

@@ -3,21 +3,20 @@ import { OperatorError } from '../core/errors.ts'
 import { signingKey } from '../lib/signing-key.ts'
 import type { Input } from './command.ts'
 
-/** A key has 66 characters; who points at something else has it neither read nor shown. */
+/** A key has 66 characters; a larger file is another one and is not read. */
 const fileMaxBytes = 1_024
-const forOthers = 0o077
+const othersMask = 0o077
 
 /**
- * The key that signs, from the file of --key-file or from the settings.
- * @returns undefined where there is none
- * @throws OperatorError, which never repeats what was read
+ * Returns the signing key from the file of --key-file or from the settings; undefined if there is none.
+ * @throws OperatorError, which never contains the key
  */
 export function signingKeyOf({ values, config }: Pick<Input, 'values' | 'config'>): `0x${string}` | undefined {
   const file = values.get('key-file')
   if (file === undefined) return config().chainSigningKey
   const found = statSync(file)
   if (!found.isFile()) throw new OperatorError(`${file} is not a file`)
-  if ((found.mode & forOthers) !== 0)
+  if ((found.mode & othersMask) !== 0)
     throw new OperatorError(
       `${file} may be read by others than its owner: run \`chmod 600 ${file}\`, and take another key where somebody may have read it`,
     )

@@ -1,4 +1,4 @@
-/** What is to be attested, as somebody has written it into a JSON file: held against its schema, and turned into what is encoded. */
+/** Reads the content of an attestation from a JSON file and validates it against its schema. */
 import type { Statements } from '../clients/chain/eas.ts'
 import { type SchemaName, schemaTexts, zeroAddress } from '../lib/eas.ts'
 import { addressForm, hashForm, readAddress } from '../lib/evm.ts'
@@ -9,10 +9,10 @@ import { keccak256 } from '../lib/keccak.ts'
 
 type Hex = `0x${string}`
 type Value = string | number | bigint
-/** @returns the value, or what is wrong with it, in words that complete "NAME must …" */
-type Read = (given: unknown) => { readonly value: Value } | { readonly wrong: string }
+/** @returns the value, or a text that completes "NAME must …" */
+type FieldResult = (given: unknown) => { readonly value: Value } | { readonly wrong: string }
 
-export type Written = {
+export type ParsedStatement = {
   readonly [Name in SchemaName]: { readonly schema: Name; readonly statement: Statements[Name]; readonly recipient: Hex }
 }[SchemaName]
 
@@ -22,9 +22,9 @@ const uint64End = 2n ** 64n
 
 const isHash = (given: unknown): given is string => typeof given === 'string' && new RegExp(hashForm.pattern).test(given)
 
-/** The hash of an id; or the hash itself, where no id is at hand. */
+/** The hash of an id; or the hash itself if the id is unknown. */
 const ref =
-  (kind?: IdKind): Read =>
+  (kind?: IdKind): FieldResult =>
   (given) => {
     if (isHash(given)) return { value: given.toLowerCase() }
     const what = kind === undefined ? `a name of at most ${refMax} characters` : `an id as ${idPrefixes[kind]}_… with its 26 characters`
@@ -36,46 +36,46 @@ const ref =
     return isId ? { value: `0x${keccak256(Buffer.from(given))}` } : { wrong: `be ${what}, or its hash: ${hashForm.rule}` }
   }
 
-const hash: Read = (given) => (isHash(given) ? { value: given.toLowerCase() } : { wrong: `be ${hashForm.rule}` })
+const hash: FieldResult = (given) => (isHash(given) ? { value: given.toLowerCase() } : { wrong: `be ${hashForm.rule}` })
 
-/** A whole number; where the numbers stand for something, also what they stand for, in their order from 0. */
+/** A whole number, or one of its names in order from 0. */
 const code =
-  (max: number, names: readonly string[] = []): Read =>
+  (max: number, names: readonly string[] = []): FieldResult =>
   (given) => {
     const value = typeof given === 'string' ? names.indexOf(given) : given
     if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return { value }
     return { wrong: `be ${names.length > 0 ? `one of ${names.join(', ')}, or ` : ''}a whole number from 0 to ${max}` }
   }
 
-/** Where JSON's numbers end, as text. */
-const uint64: Read = (given) => {
+/** Beyond the exact numbers of JSON, as text. */
+const uint64: FieldResult = (given) => {
   const isText = typeof given === 'string' && /^\d{1,20}$/.test(given)
   const value = isText || (Number.isSafeInteger(given) && (given as number) >= 0) ? BigInt(given as string | number) : uint64End
   return value < uint64End ? { value } : { wrong: 'be a whole number from 0 to 18446744073709551615; as text from 9007199254740992 on' }
 }
 
-/** Of the year 9999: what is later is milliseconds, mostly. */
+/** The end of the year 9999; larger values are mostly milliseconds. */
 const lastSecond = Date.UTC(9999, 11, 31, 23, 59, 59) / 1_000
 /** Seconds since 1970, as a number or as RFC 3339. */
-const time: Read = (given) => {
+const time: FieldResult = (given) => {
   if (typeof given === 'number' && given <= lastSecond) return uint64(given)
   const ms = typeof given === 'string' && new RegExp(instantPattern).test(given) ? parseInstant(given) : Number.NaN
   if (ms >= 0 && ms % 1_000 === 0) return { value: BigInt(ms / 1_000) }
   return { wrong: 'be a whole second since 1970, as a number or as 2026-01-31T12:00:00Z' }
 }
-/** 0 where there is none. */
-const timeOrNone: Read = (given) => (given === null ? { value: 0n } : time(given))
+/** 0 if absent. */
+const optionalTime: FieldResult = (given) => (given === null ? { value: 0n } : time(given))
 
-const url: Read = (given) => {
-  const parsed = typeof given === 'string' && given.length <= urlMax ? URL.parse(given) : null
-  const isUrl = parsed !== null && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password
+const url: FieldResult = (given) => {
+  const parseJson = typeof given === 'string' && given.length <= urlMax ? URL.parse(given) : null
+  const isUrl = parseJson !== null && /^https?:$/.test(parseJson.protocol) && !parseJson.username && !parseJson.password
   return isUrl ? { value: given as string } : { wrong: `be an http or https URL of at most ${urlMax} characters, without a user name` }
 }
 
 export const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border'] as const
 const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const
 
-const fields: { readonly [Name in SchemaName]: Readonly<Record<keyof Statements[Name], Read>> } = {
+const fields: { readonly [Name in SchemaName]: Readonly<Record<keyof Statements[Name], FieldResult>> } = {
   A: { merchantRef: ref('merchant'), shopUrl: url, method: code(255), evidenceHash: hash, verifiedAt: time },
   B: {
     merchantRef: ref('merchant'),
@@ -93,7 +93,7 @@ const fields: { readonly [Name in SchemaName]: Readonly<Record<keyof Statements[
     outcome: code(outcomes.length - 1, outcomes),
     amountUsdCents: uint64,
     dueAt: time,
-    settledAt: timeOrNone,
+    settledAt: optionalTime,
   },
   D: {
     providerRef: ref('serviceProvider'),
@@ -107,32 +107,35 @@ const fields: { readonly [Name in SchemaName]: Readonly<Record<keyof Statements[
   },
 }
 
-const recipient: Read = (given) => {
+const recipient: FieldResult = (given) => {
   if (typeof given !== 'string' || !new RegExp(addressForm.pattern).test(given)) return { wrong: `be ${addressForm.rule}` }
   const read = readAddress(given)
   return 'wrong' in read ? read : { value: read.address }
 }
 
-/** The fields of a schema and their types, in its order, for those who write such a file. */
+/** Returns the fields of a schema with their types in order, for the help. */
 export const fieldsOf = (schema: SchemaName): string[] => schemaTexts[schema].split(',')
 
 /**
- * Reads what is to be attested: every field of the schema and, if it is to be about an address, a `recipient`.
- * @returns what is wrong with it otherwise, a line each, without any of its values
+ * Parses a statement: every field of the schema, and a `recipient` if it concerns an address.
+ * @returns one line per problem, without values
  */
-export function readStatement(schema: SchemaName, text: string): { readonly written: Written } | { readonly problems: readonly string[] } {
-  // Some programs put a mark of UTF-8 before the text.
+export function readStatement(
+  schema: SchemaName,
+  text: string,
+): { readonly written: ParsedStatement } | { readonly problems: readonly string[] } {
+  // Some programs write a UTF-8 byte order mark.
   const json = text.replace(/^\ufeff/, '')
   const given = parsed(json)
   if (given === undefined) return { problems: ['it is no JSON object'] }
   const twice = givenTwice(json)
   if (twice) return { problems: [`${twice.join('.').slice(0, 100)} is given twice`] }
-  const reads = Object.entries<Read>(fields[schema])
+  const reads = Object.entries<FieldResult>(fields[schema])
   const problems = Object.keys(given)
     .filter((name) => name !== 'recipient' && !Object.hasOwn(fields[schema], name))
     .map((name) => `unknown field: ${name.slice(0, 100)}`)
   const values: Record<string, Value> = {}
-  const take = (name: string, read: Read) => {
+  const take = (name: string, read: FieldResult) => {
     const taken = read(given[name])
     if ('value' in taken) values[name] = taken.value
     else problems.push(`${name} must ${taken.wrong}`)
@@ -142,14 +145,14 @@ export function readStatement(schema: SchemaName, text: string): { readonly writ
     else problems.push(`${name} is missing`)
   }
   if (Object.hasOwn(given, 'recipient')) take('recipient', recipient)
-  if (problems.length === 0) problems.push(...contradictions(values))
+  if (problems.length === 0) problems.push(...findContradictions(values))
   if (problems.length > 0) return { problems }
   const { recipient: about = zeroAddress, ...statement } = values
-  return { written: { schema, statement, recipient: about } as unknown as Written }
+  return { written: { schema, statement, recipient: about } as unknown as ParsedStatement }
 }
 
-/** What no two fields may say of each other. */
-function contradictions({ outcome, settledAt, periodStart, periodEnd }: Readonly<Record<string, Value>>): string[] {
+/** Finds fields that contradict each other. */
+function findContradictions({ outcome, settledAt, periodStart, periodEnd }: Readonly<Record<string, Value>>): string[] {
   if (settledAt === 0n && outcome !== outcomes.indexOf('DEFAULT')) return ['settledAt must be given: only a DEFAULT may have none']
   if (periodStart !== undefined && periodEnd !== undefined && periodEnd < periodStart) return ['periodEnd must not be before periodStart']
   return []

@@ -1,4 +1,4 @@
-/** `souk support-bundle FILE`: what whoever helps from outside has to know of an instance, in one file that holds no secret and no person. */
+/** `souk support-bundle FILE`: writes one file for outside support, without secrets and personal data. */
 import { constants, copyFileSync, linkSync, lstatSync, readdirSync, statfsSync } from 'node:fs'
 import { arch, cpus, freemem, loadavg, platform, release, totalmem, uptime } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -15,17 +15,17 @@ import { ownHistory } from '../modules/operations/deploy-status/index.ts'
 import { storedJobs } from '../modules/operations/job/index.ts'
 import { stuckOrders } from '../modules/selling/order/index.ts'
 import { version } from '../version.ts'
-import { findings } from './check.ts'
+import { listFindings } from './check.ts'
 import type { Input } from './command.ts'
-import { lookingOn, openBeside } from './database-command.ts'
+import { openReadOnly, readOnlyDeps } from './database-command.ts'
 import { explain } from './failure.ts'
-import { healthOf, placeOf } from './health.ts'
+import { checkHealth, serverAddressOf } from './health.ts'
 import { onInterruption } from './interruption.ts'
 
-/** What a section comes to; what it fails with is told in its place, so that the others are there all the same. */
+/** Returns the content of a section. A failure is reported in its place and does not affect the others. */
 type Section = () => unknown
 
-/** @throws OperatorError where FILE is there already */
+/** @throws OperatorError if FILE exists */
 export async function supportBundle(input: Input): Promise<number> {
   const {
     env,
@@ -35,13 +35,13 @@ export async function supportBundle(input: Input): Promise<number> {
   const path = resolve(file)
   if (isThere(path)) throw new OperatorError(`${path} is there already: choose another name`)
   const interruption = onInterruption(() => `Stopped: ${path} was not written. Run it again`)
-  const { config, problems } = readable(input)
-  const made = { madeAt: new Date(lookingOn.clock.now()).toISOString(), ...programOf(), machine: machine() }
+  const { config, problems } = loadReadableConfig(input)
+  const made = { madeAt: new Date(readOnlyDeps.clock.now()).toISOString(), ...programOf(), machine: machine() }
   const notValid = Object.fromEntries(namesIn(problems).map((name) => [name, 'set, not valid']))
   const settings = { ...(problems.length > 0 ? { problems } : {}), ...(config ? { ...settingsOf(config), ...notValid } : {}) }
   const told = { ...made, settings, ...(config ? await sectionsOf(config, env, !switches.has('no-check')) : {}) }
   const secrets = secretsOf(config, env)
-  writePrivateFile(path, `${JSON.stringify(struck(told, secrets), undefined, 2)}\n`, placeNew)
+  writePrivateFile(path, `${JSON.stringify(redact(told, secrets), undefined, 2)}\n`, publishNew)
   interruption.end()
   const what = config
     ? 'settings without secrets, versions, sizes, jobs, errors and what is stuck'
@@ -50,8 +50,8 @@ export async function supportBundle(input: Input): Promise<number> {
   return 0
 }
 
-/** Gives a file a name that nobody has, also where the file system knows no second names (FAT, some network file systems). */
-export function placeNew(temporary: string, file: string, link: typeof linkSync = linkSync): void {
+/** Publishes a file under a new name, also on file systems without links (FAT, some network file systems). */
+export function publishNew(temporary: string, file: string, link: typeof linkSync = linkSync): void {
   try {
     link(temporary, file)
   } catch (error) {
@@ -61,10 +61,10 @@ export function placeNew(temporary: string, file: string, link: typeof linkSync 
 }
 
 /**
- * The settings, without those that have a problem: these are told, and are what it may all be about. No `config` where nothing can be read
+ * Reads the settings without invalid ones, which are reported and may be the cause. No `config` if nothing can be read
  * without them.
  */
-function readable({ config, env, values }: Input): { config: Config | undefined; problems: readonly string[] } {
+function loadReadableConfig({ config, env, values }: Input): { config: Config | undefined; problems: readonly string[] } {
   try {
     return { config: config(), problems: [] }
   } catch (error) {
@@ -75,16 +75,16 @@ function readable({ config, env, values }: Input): { config: Config | undefined;
       Object.entries({ ...env, DATA_DIR: values.get('data-dir') ?? env['DATA_DIR'] }).filter(([name]) => !wrong.has(name)),
     )
     try {
-      // The database may be another one by a setting that cannot be read.
+      // An unreadable setting may name another database.
       return { config: wrong.has('DATABASE_URL') || wrong.has('DATA_DIR') ? undefined : parseConfig(sound), problems }
-    } catch (again) {
-      if (again instanceof ConfigError) return { config: undefined, problems }
-      throw again
+    } catch (retried) {
+      if (retried instanceof ConfigError) return { config: undefined, problems }
+      throw retried
     }
   }
 }
 
-/** The settings that problems begin with. */
+/** Returns the names of the settings with problems. */
 const namesIn = (problems: readonly string[]): string[] => problems.flatMap((problem) => /^[A-Z][A-Z0-9_]+/.exec(problem)?.[0] ?? [])
 
 const programOf = () => ({ souk: version, bun: Bun.version, isBinary: Bun.main.startsWith('/$bunfs/') })
@@ -99,31 +99,31 @@ const machine = () => ({
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 })
 
-/** Halves of credentials that are no secrets by themselves. */
+/** Parts of credentials that are not secret themselves. */
 const accountName = /_(KEY_ID|USERNAME|CLIENT_ID|PUBLISHABLE_KEY)$/
-const notShown = 'set, not shown'
+const omittedFields = 'set, not shown'
 
-/** Every setting as it was read; of secrets whether there is one. */
+/** Returns every setting; of secrets, only whether they are set. */
 export function settingsOf(config: Config): Record<string, unknown> {
   const shown = Object.entries(known).map(([name, setting]) => {
     const value: unknown = config[setting.field]
     const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0)
-    if ('secret' in setting || accountName.test(name)) return [name, isSet ? notShown : null]
+    if ('secret' in setting || accountName.test(name)) return [name, isSet ? omittedFields : null]
     if (name === 'DATABASE_URL') return [name, withoutLogin(config.databaseUrl)]
     return [name, value ?? null]
   })
   return Object.fromEntries(shown)
 }
 
-/** Of database servers their hosts, ports and the name of the database alone. */
+/** Keeps host, port and database name of a database server. */
 function withoutLogin(databaseUrl: string): string {
   if (databaseUrl.startsWith('file:')) return databaseUrl
   const servers = serversOf(databaseUrl).map((url) => new URL(url))
   return `${servers[0]?.protocol}//${servers.map(({ host }) => host).join(',')}${servers[0]?.pathname}`
 }
 
-/** Sections for which nothing is asked of the database. */
-const besideDatabase: ReadonlySet<string> = new Set(['server', 'metrics', 'files'])
+/** Sections that need no database. */
+const offlineSections: ReadonlySet<string> = new Set(['server', 'metrics', 'files'])
 
 async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean): Promise<Record<string, unknown>> {
   let opened: Database | undefined
@@ -131,9 +131,9 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
     opened ??= open(config)
     return opened
   }
-  const deps = () => ({ ...lookingOn, db: db(), config, processName: 'support-bundle' })
+  const deps = () => ({ ...readOnlyDeps, db: db(), config, processName: 'support-bundle' })
   const sections: Record<string, Section> = {
-    server: async () => healthOf(placeOf(config)),
+    server: async () => checkHealth(serverAddressOf(config)),
     metrics: async () => metricsOf(config),
     files: () => files(config),
     database: async () => (config.databaseUrl.startsWith('file:') ? sqliteFacts(db().read) : postgresFacts(db().read)),
@@ -151,8 +151,8 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
   let away: unknown
   for (const [name, section] of Object.entries(sections)) {
     try {
-      // A server that does not answer is waited for once, and not again for each of them.
-      if (away !== undefined && !besideDatabase.has(name)) throw away
+      // Waits for an unavailable server once, not for each section.
+      if (away !== undefined && !offlineSections.has(name)) throw away
       told[name] = await section()
     } catch (error) {
       if (isDatabaseAway(error)) away = error
@@ -166,13 +166,13 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
 function open({ databaseUrl }: Config): Database {
   if (databaseUrl.startsWith('file:') && !isThere(databaseFile(databaseUrl)))
     throw new OperatorError(`${databaseFile(databaseUrl)} is not there`)
-  return openBeside({ databaseUrl })
+  return openReadOnly({ databaseUrl })
 }
 
 const metricsMaxBytes = 4 * 1024 * 1024
 
 async function metricsOf(config: Config): Promise<string[]> {
-  const { url, host } = placeOf(config)
+  const { url, host } = serverAddressOf(config)
   const { metricsToken: token } = config
   const headers = { host: host ?? 'localhost', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
   const ask = createSafeFetch({ allowedNetworks: [] })
@@ -190,7 +190,7 @@ async function metricsOf(config: Config): Promise<string[]> {
 
 const filesMax = 200
 
-/** What lies in the data directory, and how much room there is. */
+/** Lists the data directory and the free space. */
 function files({ dataDir, databaseUrl }: Config) {
   const { bavail, blocks, bsize, type } = statfsSync(dataDir)
   const listed = (directory: string) =>
@@ -239,7 +239,7 @@ async function migrations(read: Reader, { databaseUrl }: Config) {
 
 const countedMax = 100_000
 
-/** How many rows each table has, as far as counting is cheap. */
+/** Counts the rows of each table, up to a limit. */
 async function rowsOf(read: Reader, { databaseUrl }: Config): Promise<Record<string, number | string>> {
   const tables = databaseUrl.startsWith('file:')
     ? sql`select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name`
@@ -255,7 +255,7 @@ async function rowsOf(read: Reader, { databaseUrl }: Config): Promise<Record<str
   return counts
 }
 
-/** What waits to be done. */
+/** Counts pending work. */
 async function queues(read: Reader) {
   const [row] = await read.rows<Record<string, number | string | null>>(sql`select
     (select count(*) from orders where resume_at is not null and resume_at > 0) as "ordersToTakeUp", (select min(resume_at) from orders where resume_at is not null) as "firstOrderAt",
@@ -271,7 +271,7 @@ async function queues(read: Reader) {
   return Object.fromEntries(Object.entries(row ?? {}).map(([name, value]) => [name, times(name, value)]))
 }
 
-/** Which processors are taken out by hand, and which shops' own accounts there are; breakers are in the metrics. */
+/** Lists disabled processors and shops' own accounts; the metrics have the circuit breakers. */
 async function processors(read: Reader) {
   const [isolated, accounts] = await Promise.all([
     read.rows<{ processor: string; at: number | string }>(
@@ -287,7 +287,7 @@ async function processors(read: Reader) {
   }
 }
 
-/** What a run failed with may quote a row: its kind alone is told. */
+/** The error of a run may quote a row, so only its kind is kept. */
 function withoutMessage({ lastRun, ...job }: Awaited<ReturnType<typeof storedJobs>>[number]) {
   return {
     ...job,
@@ -297,22 +297,22 @@ function withoutMessage({ lastRun, ...job }: Awaited<ReturnType<typeof storedJob
 
 async function checkOf(config: Config) {
   const found: { subject: string; result: 'ok' | 'wrong' | 'to do'; problems: readonly string[] }[] = []
-  for await (const { subject, problems, isWork } of findings(config))
+  for await (const { subject, problems, isWork } of listFindings(config))
     found.push({ subject, result: problems.length === 0 ? 'ok' : isWork ? 'to do' : 'wrong', problems })
   return found
 }
 
-/** Shorter ones would garble what is told; the settings refuse such secrets, or they are the operator's own pleasure. */
+/** Shorter values would garble the bundle; settings refuse them as secrets. */
 const secretMinLength = 6
 
-/** Every secret that is known here: of the settings, in whole and in parts, and of the key file. */
+/** Returns every known secret of the settings and the key file, whole and in parts. */
 export function secretsOf(config: Config | undefined, env: Input['env']): string[] {
   const ofEnvironment = Object.entries(known).flatMap(([name, setting]) => ('secret' in setting ? [env[name] ?? ''] : []))
   const ofSettings = Object.values(known).flatMap((setting) => ('secret' in setting && config ? textsIn(config[setting.field]) : []))
   const whole = [...ofEnvironment, ...ofSettings, ...(config ? ofKeyFile(config) : [])]
   const parts = [...whole, ...serversOf(env['DATABASE_URL'] ?? '')].flatMap(loginOf)
   const lists = ofEnvironment.flatMap((text) => text.split(',').map((item) => item.trim()))
-  // The longest first: of one that is within another nothing must stay.
+  // The longest first, so that no part of one that contains another remains.
   return [...new Set([...whole, ...parts, ...lists])].filter((text) => text.length >= secretMinLength).sort((a, b) => b.length - a.length)
 }
 
@@ -320,7 +320,7 @@ function ofKeyFile(config: Config): string[] {
   try {
     return config.databaseUrl.startsWith('file:') ? textsIn(readKeyFile(keyFile(config))) : []
   } catch {
-    // What cannot be read is nowhere else either.
+    // What cannot be read cannot appear elsewhere either.
     return []
   }
 }
@@ -330,15 +330,15 @@ const textsIn = (value: unknown): string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** The password of a URL, as it stands there and as it is meant, and what its query hands over. */
+/** Returns the password of a URL, encoded and decoded, and the values of its query. */
 function loginOf(text: string): string[] {
   const url = URL.parse(text)
   if (!url) return []
   const { password, searchParams } = url
-  return [password, ...[...searchParams.values()], decoded(password)]
+  return [password, ...[...searchParams.values()], decodeOrKeep(password)]
 }
 
-function decoded(text: string): string {
+function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -350,15 +350,15 @@ const email = /[\p{L}\p{M}\p{N}_.+-]+@[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_
 
 const wallet = /\b0x[0-9a-f]{40}\b/gi
 
-/** A copy in which no text holds a secret, an e-mail address or somebody's wallet. */
-export function struck(value: unknown, secrets: readonly string[]): unknown {
+/** Returns a copy without secrets, e-mail addresses and wallets. */
+export function redact(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'string')
     return secrets
       .reduce((text, secret) => text.replaceAll(secret, '***'), value)
       .replace(email, '[e-mail]')
       .replace(wallet, '[wallet]')
   if (typeof value === 'bigint') return String(value)
-  if (Array.isArray(value)) return value.map((item) => struck(item, secrets))
+  if (Array.isArray(value)) return value.map((item) => redact(item, secrets))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, struck(item, secrets)]))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, redact(item, secrets)]))
 }

@@ -4,7 +4,7 @@ import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 
-/** `souk totp remove`: lets in again who has lost their authenticator app and their recovery codes. */
+/** `souk totp remove`: lets a user log in who lost the authenticator app and the recovery codes. */
 export async function totp({ config, positionals: [what], values }: Input): Promise<number> {
   if (what !== 'remove') throw new UsageError('`souk totp remove` is what there is: `souk totp --help` shows how it is called')
   const email = values.get('email')

@@ -1,4 +1,4 @@
-/** Where copies of the instance go, and how many of them are kept. */
+/** Backup targets and retention. */
 import { resolve } from 'node:path'
 import { apiUrl, boolean, bucketName, integer, prefix, secret, setting, token } from './kinds.ts'
 

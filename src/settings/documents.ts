@@ -1,4 +1,4 @@
-/** Where the documents of lending applications are kept. */
+/** The store of lending documents. */
 import { apiUrl, bucketName, prefix, secret, setting, token } from './kinds.ts'
 
 export const documents = {

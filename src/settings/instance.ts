@@ -1,4 +1,4 @@
-/** What runs where, for whom, and how much of it. */
+/** Addresses, storage and limits of the instance. */
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import {

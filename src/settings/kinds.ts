@@ -1,33 +1,33 @@
-/** What a setting is, and how the text of one is read. The messages never repeat a value. */
+/** Kinds of settings and how their texts are read. Messages never contain a value. */
 import { isIP } from 'node:net'
 import { serversOf } from '../../db/hosts.ts'
 import { blockOf } from '../lib/networks.ts'
 import { isThisMachine, looksSecret } from '../lib/processor-keys.ts'
 
-/** Throws with a text that completes "NAME must be …". */
-export type Read = ((text: string) => unknown) & { readonly whenUnset?: unknown }
+/** @throws Error with a text that completes "NAME must be …" */
+export type SettingReader = ((text: string) => unknown) & { readonly whenUnset?: unknown }
 
-export type Setting<Field extends string, Default extends string | undefined, Reads extends Read> = {
-  /** Its name in the program; of a value or a list of them. */
+export type Setting<Field extends string, Default extends string | undefined, Reads extends SettingReader> = {
+  /** The field in the configuration; of a value or a list. */
   field: Field
   type: string
-  /** As an operator would write it; undefined where there is none. */
+  /** As an operator would write it; undefined if there is none. */
   default: Default
   meaning: string
   secret?: true
   read: Reads
 }
 
-/** A setting: its name in the program, its kind in words, its default as an operator would write it, its meaning, and how its text is read. */
-export const setting = <Field extends string, Default extends string | undefined, Reads extends Read>(
+/** Defines a setting: field, type, default, meaning and reader. */
+export const setting = <Field extends string, Default extends string | undefined, Reads extends SettingReader>(
   field: Field,
   type: string,
   byDefault: Default,
   meaning: string,
   read: Reads,
 ): Setting<Field, Default, Reads> => ({ field, type, default: byDefault, meaning, read })
-/** A setting whose value is never shown; it has no default. */
-export const secret = <Field extends string, Reads extends Read>(
+/** Defines a setting whose value is never shown; it has no default. */
+export const secret = <Field extends string, Reads extends SettingReader>(
   field: Field,
   type: string,
   meaning: string,
@@ -59,12 +59,12 @@ export const httpUrl = (text: string) => {
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) throw new Error('an http or https URL without credentials')
   return url.origin + url.pathname.replace(/\/$/, '')
 }
-/** With its query: services take their keys there. */
+/** With its query, which may contain keys. */
 export const serviceUrl = (text: string) => {
   httpUrl(text)
   return new URL(text).href
 }
-/** With a user name, a password and a number of a database. */
+/** With user name, password and database number. */
 export const redisUrl = (text: string) => {
   const url = URL.parse(text)
   if (!url || !/^rediss?:$/.test(url.protocol) || !url.hostname || !/^(\/\d{0,5})?$/.test(url.pathname) || url.search || url.hash)
@@ -81,7 +81,7 @@ export const path = (text: string) => {
   if (!/^(\/[\w-]+)+$/.test(text)) throw new Error('a path such as /api/v3')
   return text
 }
-/** Of a payment processor's API: keys are sent there. */
+/** The API of a payment processor, which receives keys. */
 export const apiUrl = (text: string) => {
   const url = URL.parse(text)
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname))
@@ -89,7 +89,7 @@ export const apiUrl = (text: string) => {
     throw new Error('an https URL without credentials and query; http on this machine only')
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
-/** What is sent in headers: no spaces, no quotes, nothing but ASCII. */
+/** A header value: ASCII without spaces and quotes. */
 export const token = (text: string) => {
   if (!/^[\x21\x23-\x26\x28-\x7e]{1,300}$/.test(text)) throw new Error('at most 300 characters of ASCII without spaces and quotes')
   return text
@@ -103,25 +103,25 @@ export const secretKey = (text: string) => {
   return token(text)
 }
 
-/** As HTTP names headers, in small letters. */
+/** A lower-case header name. */
 export const headerName = (text: string) => {
   if (!/^[a-z][a-z0-9-]{0,99}$/i.test(text)) throw new Error('the name of a header, as cf-ipcountry')
   return text.toLowerCase()
 }
 
-/** As S3 takes names of buckets and regions. */
+/** A bucket or region name of S3. */
 export const bucketName = (text: string) => {
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)) throw new Error('3 to 63 small letters, digits, dots and hyphens')
   return text
 }
 
-/** What names of objects begin with. */
+/** A prefix of object names. */
 export const prefix = (text: string) => {
   if (!/^[\w-]{1,60}(?:\/[\w-]{1,60}){0,4}\/$/.test(text)) throw new Error('letters, digits, - and _, with a / at the end')
   return text
 }
 
-/** An address with or without a port; an IPv6 address with a port in brackets. */
+/** An address with or without a port; an IPv6 address with a port is in brackets. */
 export const nameServer = (text: string) => {
   const [, bare = '', port] = /^(\[[^\]]+\]|[^[\]]+?)(?::(\d{1,5}))?$/.exec(isIP(text) === 6 ? `[${text}]` : text) ?? []
   const address = bare.replace(/^\[|\]$/g, '')

@@ -1,8 +1,8 @@
-/** How mails leave. */
+/** Outgoing mail. */
 import { isSender } from '../lib/mail-address.ts'
 import { boolean, integer, secret, setting } from './kinds.ts'
 
-/** Whether a part of a URL can be read: of one that cannot, every mail would fail. */
+/** Returns whether a part of a URL can be decoded; otherwise every mail would fail. */
 function isEncoded(text: string): boolean {
   try {
     decodeURIComponent(text)

@@ -1,4 +1,4 @@
-/** Where the pictures of shops are kept, and how many. */
+/** The store of shops' pictures and its limits. */
 import { apiUrl, bucketName, integer, prefix, secret, setting, token } from './kinds.ts'
 
 export const media = {

@@ -1,4 +1,4 @@
-/** What watches over the instance, and how it stops. */
+/** Monitoring, jobs and shutdown. */
 import { type JobSchedules, readSchedules } from '../lib/job-table.ts'
 import { logLevels } from '../lib/log.ts'
 import { integer, secret, setting } from './kinds.ts'

@@ -1,4 +1,4 @@
-/** The instance's own accounts at payment processors. */
+/** The instance's own processor accounts. */
 import { apiUrl, publicKey, secret, secretKey, setting, token } from './kinds.ts'
 
 export const processors = {

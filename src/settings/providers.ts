@@ -1,4 +1,4 @@
-/** Whom the operations' pages ask: about services, errors and deploys. */
+/** External providers of the operations pages: services, errors and deploys. */
 import { apiUrl, integer, listOf, secret, setting, token } from './kinds.ts'
 
 const oneOf =

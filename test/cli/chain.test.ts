@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chain as chainCommand } from '../../src/cli/chain.ts'
 import { explain } from '../../src/cli/failure.ts'
-import { textOfRegistry } from '../../src/cli/registry-file.ts'
+import { formatRegistry } from '../../src/cli/registry-file.ts'
 import { decodeStatement, refOf, type Statements } from '../../src/clients/chain/eas.ts'
 import { parseConfig } from '../../src/config.ts'
 import { type SchemaName, schemaNames, schemaUids, zeroAddress } from '../../src/lib/eas.ts'
@@ -214,7 +214,7 @@ describeProcesses('souk chain', () => {
       const wanted = await chain.countsOfChain(grants)
       expect(wanted).toEqual({ A: 0, B: 53, C: 2, D: 1 })
       const file = join(temporaryDir(), 'registry.json')
-      writeFileSync(file, textOfRegistry(grants))
+      writeFileSync(file, formatRegistry(grants))
       const verify = (...more: string[]) => run(['verify', '--registry', file, '--rpc', chain.url, '--contract', chain.contract, ...more])
       const counted = ({ A, B, C, D } = wanted) => `\n  A ${A}\n  B ${B}\n  C ${C}\n  D ${D}\n`
       // With a block an epoch, what is finalized is two behind the newest.
@@ -224,7 +224,7 @@ describeProcesses('souk chain', () => {
       expect(whole.stdout).toEndWith(` blocks 0 to ${head.number} ${head.hash}${counted()}`)
       const older = await verify('--to', String(head.number - 2))
       expect(older.stdout).toEndWith(counted(await chain.countsOfChain(grants, head.number - 2)))
-      writeFileSync(file, textOfRegistry(grants).replace('"to":null', '"to":"2030-01-01T00:00:00.000Z"'))
+      writeFileSync(file, formatRegistry(grants).replace('"to":null', '"to":"2030-01-01T00:00:00.000Z"'))
       const changed = await verify()
       expect([changed.status, changed.stdout, changed.stderr]).toEqual([1, '', expect.stringMatching(/it was changed\n$/)])
     })

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { healthOf, placeOf } from '../../src/cli/health.ts'
+import { checkHealth, serverAddressOf } from '../../src/cli/health.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -23,7 +23,7 @@ test('a server that is ready is, whatever is only shown; what is only shown is t
   await answering(
     () => Response.json({ status: 'ok', version: '1.2.3', checks }),
     async (url) =>
-      expect(await healthOf({ url })).toEqual({
+      expect(await checkHealth({ url })).toEqual({
         url,
         ready: true,
         version: '1.2.3',
@@ -37,7 +37,7 @@ test('one that is not ready says each check that fails in words, one that is new
   await answering(
     () => failing('Not ready: diskSpace, keysAtHand, somethingNew'),
     async (url) =>
-      expect((await healthOf({ url })).problems).toEqual([
+      expect((await checkHealth({ url })).problems).toEqual([
         'diskSpace: less is free on the disk than DISK_FREE_MIN_MB: make room',
         'keysAtHand: keys.json is missing or holds other keys: put it back before the next start',
         'somethingNew: this check fails',
@@ -48,7 +48,7 @@ test('one that is not ready says each check that fails in words, one that is new
 test('nobody, somebody else, and one who does not answer are told apart, within a bounded time', async () => {
   const problemOf = async (answer: (request: Request) => Response | Promise<Response>) =>
     answering(answer, async (url) => {
-      const { ready, problems } = await healthOf({ url }, 200)
+      const { ready, problems } = await checkHealth({ url }, 200)
       return [ready, ...problems]
     })
   const never = Promise.withResolvers<Response>()
@@ -64,19 +64,19 @@ test('nobody, somebody else, and one who does not answer are told apart, within 
     () => new Response(),
     async (url) => url,
   )
-  expect((await healthOf({ url: gone })).problems).toEqual([expect.stringContaining('nothing answers there')])
+  expect((await checkHealth({ url: gone })).problems).toEqual([expect.stringContaining('nothing answers there')])
 })
 
 test('it is asked where the settings have it listen, by a name that they allow', async () => {
-  const of = (host: string, ...allowedHosts: string[]) => placeOf({ host, port: 3000, allowedHosts })
+  const of = (host: string, ...allowedHosts: string[]) => serverAddressOf({ host, port: 3000, allowedHosts })
   expect(of('127.0.0.1')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
   expect(of('0.0.0.0')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
   expect(of('::')).toEqual({ url: 'http://[::1]:3000', host: undefined })
   expect(of('0.0.0.0', 'shop.example')).toEqual({ url: 'http://127.0.0.1:3000', host: 'shop.example' })
   expect(of('0.0.0.0', 'shop.example', '127.0.0.1')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
-  expect(() => placeOf({ host: '127.0.0.1', port: 0, allowedHosts: [] })).toThrow('name it by --url')
+  expect(() => serverAddressOf({ host: '127.0.0.1', port: 0, allowedHosts: [] })).toThrow('name it by --url')
   await answering(
     ({ headers }) => failing(`Not ready: ${headers.get('host')?.replaceAll('.', '_')}`),
-    async (url) => expect((await healthOf({ url, host: 'shop.example' })).problems[0]).toStartWith('shop_example'),
+    async (url) => expect((await checkHealth({ url, host: 'shop.example' })).problems[0]).toStartWith('shop_example'),
   )
 })

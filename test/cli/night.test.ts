@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
 import { health } from '../../src/cli/health.ts'
 import { order, orders } from '../../src/cli/order.ts'
-import { placeNew, secretsOf, settingsOf, struck, supportBundle } from '../../src/cli/support-bundle.ts'
+import { publishNew, redact, secretsOf, settingsOf, supportBundle } from '../../src/cli/support-bundle.ts'
 import { ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import { settings as known, parseConfig } from '../../src/config.ts'
 import { recordHeartbeat, recordStart } from '../../src/modules/operations/deploy-status/index.ts'
@@ -170,7 +170,7 @@ test('whatever a bundle is made of, its texts lose secrets, e-mail addresses and
     failed: 'user "ada@example.com" said s3cr3t-s3cr3t',
     n: 1,
   }
-  expect(struck(told, ['s3cr3t-s3cr3t'])).toEqual({
+  expect(redact(told, ['s3cr3t-s3cr3t'])).toEqual({
     check: [{ problems: ['[wallet] is no registered address'] }],
     failed: 'user "[e-mail]" said ***',
     n: 1,
@@ -182,7 +182,7 @@ test('of several database servers a bundle shows where they are, and strikes the
   const config = parseConfig(env)
   expect(settingsOf(config)['DATABASE_URL']).toBe('postgresql://10.0.0.1:5432,[::1]:5433/shop')
   for (const of of [config, undefined])
-    expect(struck(`${env.DATABASE_URL} PLANTED/word`, secretsOf(of, env))).toBe(
+    expect(redact(`${env.DATABASE_URL} PLANTED/word`, secretsOf(of, env))).toBe(
       'postgresql://souk:***@10.0.0.1:5432,[::1]:5433/shop?sslkey=*** ***',
     )
 })
@@ -217,13 +217,13 @@ test('a bundle takes its name also where a file can have no second one, and neve
   const without = () => {
     throw Object.assign(new Error('no second names'), { code: 'EPERM' })
   }
-  placeNew(made, file, without)
+  publishNew(made, file, without)
   expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['ours', 0o600])
-  for (const link of [without, undefined]) expect(() => placeNew(made, file, link)).toThrow('EEXIST')
+  for (const link of [without, undefined]) expect(() => publishNew(made, file, link)).toThrow('EEXIST')
   const full = () => {
     throw Object.assign(new Error('full'), { code: 'ENOSPC' })
   }
-  expect(() => placeNew(made, join(dir, 'other'), full)).toThrow('full')
+  expect(() => publishNew(made, join(dir, 'other'), full)).toThrow('full')
 })
 
 test('a wrong call is told what is wrong with it, before anything is opened', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readRegistry, textOfRegistry } from '../../src/cli/registry-file.ts'
+import { formatRegistry, readRegistry } from '../../src/cli/registry-file.ts'
 import { type Grant, registryHash } from '../../src/modules/trust/fabric/domain.ts'
 
 const grants: Grant[] = [
@@ -8,14 +8,14 @@ const grants: Grant[] = [
 ]
 
 test('a registry that is written is read back with its hash, a line a grant', () => {
-  const text = textOfRegistry(grants)
+  const text = formatRegistry(grants)
   expect(readRegistry(text)).toEqual({ grants, hash: registryHash(grants) })
   expect(text.split('\n')).toHaveLength(8)
-  expect(readRegistry(textOfRegistry([]))).toEqual({ grants: [], hash: registryHash([]) })
+  expect(readRegistry(formatRegistry([]))).toEqual({ grants: [], hash: registryHash([]) })
 })
 
 test('a registry in which anything was changed is refused, and what was put in is not repeated', () => {
-  const text = textOfRegistry(grants)
+  const text = formatRegistry(grants)
   for (const [from, to, problem] of [
     ['"to":null', '"to":"2030-01-01T00:00:00.000Z"', 'it was changed'],
     ['00b1', '00b2', 'it was changed'],

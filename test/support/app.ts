@@ -1,6 +1,6 @@
 /** The whole program in process, on a database, a clock and settings of its own. */
 import { createHash } from 'node:crypto'
-import { closeOrders, resume, sweep, workInbox } from '../../jobs/resume-orders.ts'
+import { closeOrders, resumeInterrupted, sweep, workInbox } from '../../jobs/resume-orders.ts'
 import { parseConfig } from '../../src/config.ts'
 import { system } from '../../src/core/command-context.ts'
 import type { Passwords } from '../../src/core/deps.ts'
@@ -178,7 +178,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     superAdmin,
     /** The jobs, run by hand. `messages` ends when what processors' messages have begun is done. */
     jobs: {
-      resume: () => resume(deps),
+      resume: () => resumeInterrupted(deps),
       closeOrders: () => closeOrders(deps),
       sweep: () => sweep(deps),
       async messages() {

@@ -222,12 +222,12 @@ describe('failed logins', () => {
 
   test('failed logins survive a restart, and are forgotten by the job when no window holds them any more', async () => {
     await using app = await testApp()
-    const { forget } = await import('../../../../jobs/remove-expired.ts')
+    const { removeExpired } = await import('../../../../jobs/remove-expired.ts')
     for (let nth = 0; nth < 10; nth++) await app.call('POST', '/merchant/login', { body: wrong })
-    await forget(app.deps)
+    await removeExpired(app.deps)
     expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(429)
     app.clock.advance(61 * minute)
-    await forget(app.deps)
+    await removeExpired(app.deps)
     expect(await app.deps.db.read.select().from(attempts)).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import { auditLog, sessions } from '../../../../db/schema/people.ts'
-import { forget } from '../../../../jobs/remove-expired.ts'
+import { removeExpired } from '../../../../jobs/remove-expired.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { masterKey } from '../../../../src/lib/seal.ts'
 import { refreshGraceMs } from '../../../../src/modules/identity/auth/domain.ts'
@@ -195,7 +195,7 @@ describe('a refresh token', () => {
     expect((await refresh(app, later.refreshToken)).status).toBe(401)
     // The access token would live on; the session does not.
     expect(await opens(app, later.accessToken)).toBe(401)
-    await forget(app.deps)
+    await removeExpired(app.deps)
     expect(await app.deps.db.read.select().from(sessions)).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import { auditLog, auditRetention } from '../../../../db/schema/people.ts'
-import { forget } from '../../../../jobs/remove-expired.ts'
+import { removeExpired } from '../../../../jobs/remove-expired.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { dayMs } from '../../../../src/lib/day.ts'
 import { audit } from '../../../../src/modules/operations/audit/service.ts'
@@ -60,7 +60,7 @@ test('rows of the audit trail are kept for ever unless a retention is set', asyn
   await note(app, 'old')
   const before = await rowsOf(app)
   app.clock.advance(3_650 * dayMs)
-  await forget(app.deps)
+  await removeExpired(app.deps)
   expect(await rowsOf(app)).toEqual(before)
 })
 
@@ -79,10 +79,10 @@ test('what the sessions of customers leave goes after 90 days, on record; what m
   expect(ofCustomer).toBeGreaterThanOrEqual(2)
   expect(before.some(({ action, subject }) => action === 'session.started' && !subject.startsWith('cus_'))).toBe(true)
   app.clock.advance(90 * dayMs)
-  await forget(app.deps)
+  await removeExpired(app.deps)
   expect(await rowsOf(app)).toEqual(before)
   app.clock.advance(dayMs)
-  await forget(app.deps)
+  await removeExpired(app.deps)
   const left = await rowsOf(app)
   expect(left.slice(0, -1)).toEqual(before.filter((row) => !isOfCustomer(row)))
   expect(left.at(-1)).toMatchObject({
@@ -90,7 +90,7 @@ test('what the sessions of customers leave goes after 90 days, on record; what m
     actor: 'system',
     after: { rows: ofCustomer, olderThan: '2026-01-07', which: 'customersSessions' },
   })
-  await forget(app.deps)
+  await removeExpired(app.deps)
   expect(await rowsOf(app)).toEqual(left)
 })
 
@@ -100,18 +100,18 @@ test('the retention removes whole days that are older, says on record how many r
   app.clock.advance(12 * 3_600_000)
   await note(app, 'the day after')
   app.clock.advance(30 * dayMs - 1)
-  await forget(app.deps)
+  await removeExpired(app.deps)
   // The first day is still within thirty days of this one.
   expect(await rowsOf(app)).toHaveLength(1_204)
   app.clock.advance(1)
-  await forget(app.deps)
+  await removeExpired(app.deps)
   const left = await rowsOf(app)
   expect(left.map(({ subject, action, actor, after }) => [subject, action, actor, after])).toEqual([
     ['the day after', 'test.done', 'system', null],
     ...[500, 500, 203].map((rows) => ['audit', 'audit.removed', 'system', { rows, olderThan: '2026-01-07' }]),
   ])
   expect(await app.deps.db.read.select().from(auditRetention)).toEqual([])
-  await forget(app.deps)
+  await removeExpired(app.deps)
   expect(await rowsOf(app)).toEqual(left)
   expect(await refusalOf(app.deps.db.write((tx) => tx.delete(auditLog)))).toMatch(/audit trail cannot be/)
 })

@@ -6,7 +6,7 @@ import { Elysia, t } from 'elysia'
 import { engine } from '../../../../db/columns.ts'
 import { DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../../../db/engine.ts'
 import { attempts, idempotencyKeys } from '../../../../db/schema/people.ts'
-import { forget } from '../../../../jobs/remove-expired.ts'
+import { removeExpired } from '../../../../jobs/remove-expired.ts'
 import { AppError, type ErrorCode } from '../../../../src/core/errors.ts'
 import type { Claim } from '../../../../src/core/idempotency.ts'
 import { inRequest } from '../../../../src/core/request-context.ts'
@@ -126,10 +126,10 @@ describe('a key', () => {
     const again = claimed(await claim(app, { fingerprint: 'b' }))
     await again.release()
     claimed(await claim(app))
-    await forget(app.deps)
+    await removeExpired(app.deps)
     expect(await app.deps.db.read.select().from(idempotencyKeys)).toHaveLength(1)
     app.clock.advance(24 * 3_600_000)
-    await forget(app.deps)
+    await removeExpired(app.deps)
     expect(await app.deps.db.read.select().from(idempotencyKeys)).toEqual([])
   })
 

@@ -11,7 +11,7 @@ import { fxRates, unifiedTransactions } from '../../../../db/schema/ledger.ts'
 import { auditLog, customers, users } from '../../../../db/schema/people.ts'
 import { orderLines, orders } from '../../../../db/schema/selling.ts'
 import { shops } from '../../../../db/schema/shop.ts'
-import { priceUnpriced } from '../../../../jobs/convert-currencies.ts'
+import { convertCurrencies } from '../../../../jobs/convert-currencies.ts'
 import { foldKpis } from '../../../../jobs/fold-kpis.ts'
 import { rebuildKpis } from '../../../../jobs/rebuild-kpis.ts'
 import { system } from '../../../../src/core/command-context.ts'
@@ -278,7 +278,7 @@ async function historyIn(app: TestApp, operator: Operator) {
       await app.deps.db.write(async (tx) => {
         await tx.insert(fxRates).values({ currency: 'EUR', day, usdPerUnit: '2', source: 'test' }).onConflictDoNothing()
       })
-      return void (await priceUnpriced(app.deps))
+      return void (await convertCurrencies(app.deps))
     }
     if (one.do === 'refund') {
       const sale = at(sales, one.order)

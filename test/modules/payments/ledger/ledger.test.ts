@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import type { Writer } from '../../../../db/engine.ts'
 import { fxRates, unifiedTransactions } from '../../../../db/schema/ledger.ts'
-import { priceUnpriced } from '../../../../jobs/convert-currencies.ts'
+import { convertCurrencies } from '../../../../jobs/convert-currencies.ts'
 import { addDays } from '../../../../src/lib/day.ts'
 import { type Movement, recordMovements } from '../../../../src/modules/payments/ledger/service.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
@@ -176,14 +176,14 @@ describe('movements without a worth', () => {
       movement('c', { rateDay: '2026-01-01' }),
       other.movement('d'),
     ])
-    expect(await priceUnpriced(app.deps)).toEqual({ priced: 0 })
+    expect(await convertCurrencies(app.deps)).toEqual({ priced: 0 })
     await rate(app, 'EUR', '2026-01-09', '1.9')
     await rate(app, 'EUR', '2026-01-10', '1.7')
-    expect(await priceUnpriced(app.deps)).toEqual({ priced: 2 })
+    expect(await convertCurrencies(app.deps)).toEqual({ priced: 2 })
     await rate(app, 'GBP', '2026-01-06', '1.3')
     await rate(app, 'EUR', '2026-01-02', '1.2')
-    expect(await priceUnpriced(app.deps)).toEqual({ priced: 2 })
-    expect(await priceUnpriced(app.deps)).toEqual({ priced: 0 })
+    expect(await convertCurrencies(app.deps)).toEqual({ priced: 2 })
+    expect(await convertCurrencies(app.deps)).toEqual({ priced: 0 })
     expect(await worths(app)).toEqual([
       ['a', '1.9', 1_900],
       ['b', '1.9', 1_900],
@@ -199,7 +199,7 @@ describe('movements without a worth', () => {
     await rate(app, 'EUR', '2026-01-05', '1.1')
     await record(app, [movement('b priced')])
     await rate(app, 'EUR', '2026-01-06', '1.2')
-    expect(await priceUnpriced(app.deps)).toEqual({ priced: 1 })
+    expect(await convertCurrencies(app.deps)).toEqual({ priced: 1 })
     expect(await worths(app)).toEqual([
       ['a waits', '1.1', 1_100],
       ['b priced', '1.1', 1_100],
@@ -216,7 +216,7 @@ describe('movements without a worth', () => {
       app,
       Array.from({ length: 130 }, (_, nth) => yen(`out then:${nth}`, 'REFUND', 1)),
     )
-    expect(await priceUnpriced(app.deps)).toEqual({ priced: 121 })
+    expect(await convertCurrencies(app.deps)).toEqual({ priced: 121 })
     const all = (await rows(app)).filter(({ kind }) => kind === 'REFUND')
     expect(all.reduce((sum, { usdCents }) => sum + Number(usdCents), 0)).toBe(161)
   })
@@ -230,7 +230,7 @@ describe('movements without a worth', () => {
     await record(app, [...old, ...unrated, movement('new')])
     await rate(app, 'EUR', '2025-12-01', '1.1')
     await rate(app, 'EUR', '2025-12-31', '1.5')
-    expect(await priceUnpriced(app.deps)).toEqual({ priced: 1 })
+    expect(await convertCurrencies(app.deps)).toEqual({ priced: 1 })
     expect((await worths(app)).filter(([, usdPerUnit]) => usdPerUnit !== null)).toEqual([['new', '1.5', 1_500]])
   })
 
@@ -239,7 +239,7 @@ describe('movements without a worth', () => {
     const { movement } = await orderIn(app, 'SAR')
     await record(app, [movement('a', { rateDay: '1999-01-01' })])
     await app.deps.db.write(async (tx) => void (await tx.update(unifiedTransactions).set({ usdPerUnit: null, usdCents: null })))
-    expect(await priceUnpriced(app.deps)).toEqual({ priced: 1 })
+    expect(await convertCurrencies(app.deps)).toEqual({ priced: 1 })
     expect(await worths(app)).toEqual([['a', '0.266666666667', 267]])
   })
 
@@ -250,7 +250,7 @@ describe('movements without a worth', () => {
     await record(app, many)
     await rate(app, 'EUR', '2026-01-08', '1.5')
     const { writes } = app.deps.db.stats
-    expect(await priceUnpriced(app.deps)).toEqual({ priced: 250 })
+    expect(await convertCurrencies(app.deps)).toEqual({ priced: 250 })
     expect(app.deps.db.stats.writes - writes).toBe(3)
     expect((await rows(app)).every(({ usdCents }) => usdCents === 1_500)).toBe(true)
   })

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { expireCarts } from '../../../../jobs/expire-carts.ts'
-import { forget } from '../../../../jobs/remove-expired.ts'
+import { removeExpired } from '../../../../jobs/remove-expired.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { draftsOf } from '../../../support/drafts.ts'
 import { address, customerOf, ok, sellingIn } from '../../../support/selling.ts'
@@ -122,7 +122,7 @@ describe('a draft order', () => {
     await expireCarts(app.deps)
     expect(await drafts.read(draft.id)).toMatchObject({ status: 'EXPIRED', email: null })
     app.clock.advance(91 * dayMs)
-    await forget(app.deps)
+    await removeExpired(app.deps)
     expect((await shop.get('/v2/orders/drafts')).body.total).toBe(0)
   })
 

@@ -1,6 +1,6 @@
 /** Refunds that say what they are of: an amount, lines, or all. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { forget } from '../../../../jobs/remove-expired.ts'
+import { removeExpired } from '../../../../jobs/remove-expired.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
 import { changeProcessor, lost } from '../../../support/sandbox.ts'
@@ -226,10 +226,10 @@ test('a refund under a key that was used for another one of the order is 422, al
   expect((await shop.refund(order.id, { lines: [{ ...lines[0], restock: true }] }, 'once')).status).toBe(422)
   expect((await shop.refund(order.id, { amount: shop.usd(1_000) }, 'once')).status).toBe(422)
   app.clock.advance(25 * 60 * minuteMs)
-  await forget(app.deps)
+  await removeExpired(app.deps)
   expect(ok(await shop.refund(order.id, { lines }, 'once')).body.id).toBe(first.id)
   app.clock.advance(25 * 60 * minuteMs)
-  await forget(app.deps)
+  await removeExpired(app.deps)
   expect((await shop.refund(order.id, { all: true }, 'once')).status).toBe(422)
   expect((await shop.order(order.id)).refundedTotal).toEqual(shop.usd(1_000))
 })

@@ -108,7 +108,11 @@ describe('what logs make of what is there', () => {
     const aside = changesOfLogs(1, [revoked], none, none, registry)
     expect(aside).toMatchObject({ inserted: [], pendingRevocations: [{ chainId: 1, uid, attester, blockNumber: 8 }] })
     const kept = new Map(aside.pendingRevocations.map((one) => [one.uid, one]))
-    expect(changesOfLogs(1, [log()], none, kept, registry)).toMatchObject({ inserted: [{ revokedBlock: 8 }], resolvedRevocations: [uid], deltas: {} })
+    expect(changesOfLogs(1, [log()], none, kept, registry)).toMatchObject({
+      inserted: [{ revokedBlock: 8 }],
+      resolvedRevocations: [uid],
+      deltas: {},
+    })
   })
 
   test('what cannot be so is refused', () => {

@@ -1,15 +1,17 @@
 import { useSignal } from '@preact/signals'
-import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
-import { useResource } from '../../lib/api/resource.ts'
+import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { percentOfBps } from '../../lib/format/format.ts'
+import { diffRows } from '../../lib/forms/diff-rows.ts'
 import { parsePercent, percentText } from '../../lib/forms/percent.ts'
 import { type FormDraft, useDraft } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { CheckField, TextField } from '../../ui/fields.tsx'
-import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ResourceView } from '../../ui/page.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from './i18n.ts'
 
 type Affiliate = Schema<'Affiliate'>
@@ -26,7 +28,7 @@ function bodyOf({ name, code, rate, active }: AffiliateText): Body {
   return { name: name.trim(), code: code.trim(), rateBps, active }
 }
 
-const Fields = ({ of: { of }, isNew, wrong }: { of: FormDraft<AffiliateText>; isNew?: boolean; wrong: boolean }) => (
+const Fields = ({ of: { of }, isNew, wrong }: { of: Pick<FormDraft<AffiliateText>, 'of'>; isNew?: boolean; wrong: boolean }) => (
   <>
     <TextField bind={of.name} label={t('name')} required max={255} />
     <TextField bind={of.code} label={t('code')} hint={t(isNew ? 'codeHint' : 'codeChangeHint')} required max={64} code />
@@ -67,64 +69,43 @@ const read = (id: string, signal?: AbortSignal) =>
 
 export function EditAffiliate({ id, onSaved }: { id: string; onSaved: () => unknown }) {
   const affiliate = useResource(id, (signal) => read(id, signal))
-  return <ResourceView of={affiliate}>{(held) => <EditForm of={held} onTheirs={affiliate.put} onSaved={onSaved} />}</ResourceView>
+  return <ResourceView of={affiliate}>{(held) => <EditForm of={held} affiliate={affiliate} onSaved={onSaved} />}</ResourceView>
 }
 
-function EditForm({
-  of: { data, etag },
-  onTheirs,
-  onSaved,
-}: {
-  of: VersionedAffiliate
-  onTheirs: (held: VersionedAffiliate) => void
-  onSaved: () => unknown
-}) {
-  const draft = useDraft(data.id, textOf(data))
+function EditForm({ of, affiliate, onSaved }: { of: VersionedAffiliate; affiliate: Resource<VersionedAffiliate>; onSaved: () => unknown }) {
+  const { id } = of.data
+  const editor = useRecordEditor(affiliate, of, textOf)
   const wrong = useSignal(false)
   const sendOnce = useIdempotentSend()
   async function save() {
-    wrong.value = parsePercent(draft.now().rate) === undefined
-    const sent = draft.now()
-    const body = bodyOf(sent)
-    const saved = await saveVersioned(etag, {
+    wrong.value = parsePercent(editor.now().rate) === undefined
+    const body = bodyOf(editor.now())
+    const saved = await editor.save({
       save: (version) =>
-        sendOnce([body, version], (key) =>
-          ok(
-            api.PATCH('/affiliates/{id}', {
-              params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
-              body,
-            }),
-          ),
+        sendOnce(
+          [body, version],
+          (key) =>
+            readVersioned(
+              api.PATCH('/affiliates/{id}', { params: { path: { id }, header: { 'idempotency-key': key, ...ifMatch(version) } }, body }),
+            ) as Promise<VersionedAffiliate>,
         ),
-      theirs: () => read(data.id),
-      differences: (theirs) => differences(body, theirs),
-      onTheirs(now) {
-        draft.reset(textOf(now.data))
-        onTheirs(now)
-      },
+      theirs: () => read(id),
+      differences: (theirs) => diffRows(affiliateRows(body), affiliateRows(theirs)),
     })
     if (!saved) return
-    draft.saved(textOf(saved), sent)
     notify(common('saved'))
     await onSaved()
   }
   return (
-    <Form onSubmit={save} dirty={draft.dirty} label={t('edit')}>
-      <Fields of={draft} wrong={wrong.value} />
+    <Form onSubmit={save} dirty={editor.dirty} label={t('edit')}>
+      <Fields of={editor} wrong={wrong.value} />
     </Form>
   )
 }
 
-function differences(mine: Body, theirs: Affiliate): readonly (readonly [string, string, string])[] {
-  const rows = (of: Body): readonly (readonly [string, string])[] => [
-    [t('name'), of.name],
-    [t('code'), of.code],
-    [t('rate'), percentOfBps(of.rateBps)],
-    [common('status'), stateName(of.active ? 'ACTIVE' : 'DISABLED')],
-  ]
-  const there = rows(theirs)
-  return rows(mine).flatMap(([name, yours], place) => {
-    const now = there[place]?.[1] ?? ''
-    return yours === now ? [] : [[name, yours, now] as const]
-  })
-}
+const affiliateRows = (of: Body): readonly (readonly [string, string])[] => [
+  [t('name'), of.name],
+  [t('code'), of.code],
+  [t('rate'), percentOfBps(of.rateBps)],
+  [common('status'), stateName(of.active ? 'ACTIVE' : 'DISABLED')],
+]

@@ -2,10 +2,9 @@ import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
-import { useResource } from '../../lib/api/resource.ts'
+import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { moment, timeZone } from '../../lib/format/format.ts'
 import { parseChangedWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
-import { type RecordDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
@@ -14,12 +13,14 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
 import { TextAreaField, TextField } from '../../ui/fields.tsx'
-import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Money } from '../../ui/money.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { saveRecord } from '../../ui/save-versioned.tsx'
 import { Table } from '../../ui/table.tsx'
+import { type RecordEditor, useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from './i18n.ts'
 import { CardStateBadge } from './list.tsx'
 
@@ -37,47 +38,32 @@ export default function GiftCard() {
   useLiveReload(['order.*'], card.reload)
   const held = card.data.value
 
-  /**
-   * Saves a change and shows the result; false if the other version was viewed instead. Status and note never
-   * conflict with each other.
-   */
-  async function save(begun: VersionedCard, change: Change, draft?: EditDraft): Promise<boolean> {
-    const sent = draft?.now()
-    const show = (now: VersionedCard) => {
-      draft?.take(now)
-      card.put(now)
-    }
-    const saved = await saveVersioned(begun.etag, {
-      save: (version) =>
-        sendOnce([change, version], (key) =>
-          readVersioned(
-            api.PATCH('/giftcard/{id}', {
-              params: { path: { id }, header: { ...header, 'idempotency-key': key, ...ifMatch(version) } },
-              body: change,
-            }),
-          ),
-        ),
-      theirs: () => read(),
-      differences: (theirs) => differences(change, theirs),
-      onTheirs: show,
-      isSame: (theirs) => (draft ? draft.isSame(theirs) : theirs.status === begun.data.status),
-    })
-    if (!saved) return false
-    // The response lacks the transactions.
-    const now = { data: { ...(card.data.value ?? begun).data, ...saved.data }, etag: saved.etag }
-    if (sent) draft?.saved(now, sent)
-    card.put(now)
-    await card.reload()
-    return true
+  const saveOptions = (change: Change) => ({
+    save: (version: string | undefined): Promise<VersionedCard> =>
+      sendOnce([change, version], async (key) => {
+        const params = { path: { id }, header: { ...header, 'idempotency-key': key, ...ifMatch(version) } }
+        const { data, etag } = await readVersioned(api.PATCH('/giftcard/{id}', { params, body: change }))
+        // The response lacks the transactions.
+        return { data: { ...card.data.value?.data, ...data } as Card, etag }
+      }),
+    theirs: () => read(),
+    differences: (theirs: Card) => differences(change, theirs),
+  })
+  /** Saves the status. A changed note is no conflict. */
+  async function saveStatus({ data, etag }: VersionedCard, status: Card['status']): Promise<boolean> {
+    const isSame = (theirs: Card) => theirs.status === data.status
+    const saved = await saveRecord(card, etag, { ...saveOptions({ status }), isSame })
+    if (saved) await card.reload()
+    return saved !== undefined
   }
   async function setStatus(shown: VersionedCard, status: Card['status']) {
     const sure =
       status === 'ACTIVE' ||
       (await confirm({ title: t('disableTitle'), body: <p>{t('disableText')}</p>, action: t('disable'), danger: true }))
-    if (!sure || !(await save(shown, { status }))) return
+    if (!sure || !(await saveStatus(shown, status))) return
     const back = status === 'ACTIVE' ? 'DISABLED' : 'ACTIVE'
     notify(t(status === 'ACTIVE' ? 'enabled' : 'disabled'), {
-      undo: () => card.data.value && save(card.data.value, { status: back }),
+      undo: () => card.data.value && saveStatus(card.data.value, back),
     })
   }
   return (
@@ -117,7 +103,7 @@ export default function GiftCard() {
                 />
                 <p class="hint">{t('neverAgain')}</p>
               </Section>
-              {mayManage.value && <EditForm of={{ data, etag }} save={save} />}
+              {mayManage.value && <EditForm of={{ data, etag }} card={card} saveOptions={saveOptions} />}
             </div>
           </div>
         )}
@@ -150,24 +136,37 @@ const differences = ({ status, note, expiresAt }: Change, theirs: Card): readonl
 }
 
 type CardText = { note: string; expiresAt: string }
-type EditDraft = RecordDraft<Card, CardText>
 
-function EditForm({ of, save }: { of: VersionedCard; save: (begun: VersionedCard, change: Change, draft: EditDraft) => Promise<boolean> }) {
+function EditForm({
+  of,
+  card,
+  saveOptions,
+}: {
+  of: VersionedCard
+  card: Resource<VersionedCard>
+  saveOptions: (change: Change) => Parameters<RecordEditor<Card, CardText>['save']>[0]
+}) {
   const zone = timeZone()
-  const draft = useRecordDraft(of, ({ note, expiresAt }): CardText => ({ note: note ?? '', expiresAt: wallTimeText(expiresAt, zone) }))
+  const editor = useRecordEditor(
+    card,
+    of,
+    ({ note, expiresAt }): CardText => ({ note: note ?? '', expiresAt: wallTimeText(expiresAt, zone) }),
+  )
   async function submit() {
-    const begun = draft.begun()
-    const typed = draft.now()
-    const expiresAt = parseChangedWallTime(typed.expiresAt, begun.data.expiresAt, zone)
+    const typed = editor.now()
+    const before = editor.base().data.expiresAt
+    const expiresAt = parseChangedWallTime(typed.expiresAt, before, zone)
     if (expiresAt === undefined) throw new Error(t('notMoment'))
-    const isMoved = expiresAt !== begun.data.expiresAt
-    if (await save(begun, { note: typed.note.trim() || null, ...(isMoved && { expiresAt }) }, draft)) notify(common('saved'))
+    const saved = await editor.save(saveOptions({ note: typed.note.trim() || null, ...(expiresAt !== before && { expiresAt }) }))
+    if (!saved) return
+    await card.reload()
+    notify(common('saved'))
   }
   return (
     <Section title={common('edit')}>
-      <Form onSubmit={submit} dirty={draft.dirty} label={common('edit')} keepsTyping>
-        <TextField bind={draft.of.expiresAt} label={t('expires')} type="datetime-local" hint={t('expiresHint', { zone })} />
-        <TextAreaField bind={draft.of.note} label={t('note')} hint={t('noteHint')} max={500} rows={3} />
+      <Form onSubmit={submit} dirty={editor.dirty} label={common('edit')} keepsTyping>
+        <TextField bind={editor.of.expiresAt} label={t('expires')} type="datetime-local" hint={t('expiresHint', { zone })} />
+        <TextAreaField bind={editor.of.note} label={t('note')} hint={t('noteHint')} max={500} rows={3} />
       </Form>
     </Section>
   )

@@ -3,16 +3,18 @@ import { api, ifMatch, ok, pathWith, readVersioned, type Schema } from '../../li
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { truncate } from '../../lib/format/truncate.ts'
-import { type RecordDraft, useDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
+import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
 import { TextField } from '../../ui/fields.tsx'
-import { Form, saveRecord } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { saveRecord } from '../../ui/save-versioned.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from '../registries/i18n.ts'
 import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
 import { StatusActions, StatusHistory } from '../registries/status.tsx'
@@ -70,7 +72,7 @@ function ExistingLender({ id }: { id: string }) {
             of="lender"
             status={held.data.status}
             name={held.data.displayName}
-            onMove={(status) => saveChange(lender, held, { status }, { read })}
+            onMove={async (status) => !!(await saveRecord(lender, held.etag, saveOptions(held, { status }, read)))}
           />
         )
       }
@@ -83,28 +85,18 @@ function ExistingLender({ id }: { id: string }) {
 type LenderChange = { displayName?: string; wallets?: ReturnType<typeof walletBodies>; status?: StatusOf<'lender'> }
 const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
 
-/**
- * Saves a change and shows the result.
- * @returns whether it was saved
- */
-async function saveChange(
-  lender: Resource<VersionedLender>,
-  { data, etag }: VersionedLender,
-  change: LenderChange,
-  { read, draft }: { read: () => Promise<VersionedLender>; draft?: RecordDraft<VersionedLender['data'], LenderText> },
-): Promise<boolean> {
-  return saveRecord(lender, etag, draft, {
-    save: (version) =>
-      readVersioned(api.PATCH('/admin/lenders/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change })),
-    theirs: read,
-    differences: (now) =>
-      [
-        [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
-        [t('name'), change.displayName ?? data.displayName, now.displayName],
-        [t('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
-      ] as const,
-  })
-}
+/** Returns how a change of the record is saved. */
+const saveOptions = ({ data }: VersionedLender, change: LenderChange, read: () => Promise<VersionedLender>) => ({
+  save: (version: string | undefined): Promise<VersionedLender> =>
+    readVersioned(api.PATCH('/admin/lenders/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change })),
+  theirs: read,
+  differences: (now: Lender) =>
+    [
+      [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
+      [t('name'), change.displayName ?? data.displayName, now.displayName],
+      [t('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
+    ] as const,
+})
 
 const textOf = ({ displayName, wallets }: Lender): LenderText => ({ displayName, wallets: wallets.map(walletRow) })
 
@@ -118,23 +110,23 @@ function LenderForm({
   read: () => Promise<VersionedLender>
 }) {
   const { data } = of
-  const draft = useRecordDraft(of, textOf)
+  const editor = useRecordEditor(lender, of, textOf)
   async function save(): Promise<void> {
-    const { displayName, wallets } = draft.now()
+    const { displayName, wallets } = editor.now()
     const change = {
       displayName,
-      ...(JSON.stringify(wallets) === JSON.stringify(textOf(draft.begun().data).wallets)
+      ...(JSON.stringify(wallets) === JSON.stringify(textOf(editor.base().data).wallets)
         ? {}
         : { wallets: walletBodies(wallets, t('badMoment')) }),
     }
-    if (await saveChange(lender, draft.begun(), change, { read, draft })) notify(common('saved'))
+    if (await editor.save(saveOptions(editor.base(), change, read))) notify(common('saved'))
   }
   return (
     <div class="columns">
       <Section title={t('record')}>
-        <Form onSubmit={save} dirty={draft.dirty} keepsTyping>
-          <TextField label={t('name')} bind={draft.of.displayName} max={200} required />
-          <WalletsField bind={draft.of.wallets} />
+        <Form onSubmit={save} dirty={editor.dirty} keepsTyping>
+          <TextField label={t('name')} bind={editor.of.displayName} max={200} required />
+          <WalletsField bind={editor.of.wallets} />
         </Form>
       </Section>
       <div class="stack">

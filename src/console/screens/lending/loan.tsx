@@ -2,12 +2,13 @@ import { useSignal } from '@preact/signals'
 import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { usd } from '../../lib/format/format.ts'
 import { purposeName } from '../../lib/format/lending-names.ts'
-import { useRecordDraft } from '../../lib/forms/use-draft.ts'
+import { diffRows } from '../../lib/forms/diff-rows.ts'
 import { common, notAmount } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
-import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { type LoanTexts, loanChange, textsOfLoan } from './application.domain.ts'
 import { t } from './i18n.ts'
 import type { VersionedApplication } from './versioned-application.ts'
@@ -31,43 +32,27 @@ const loanRows = (of: LoanTexts): readonly (readonly [string, string])[] => [
 export function LoanForm({ held, onSaved }: { held: VersionedApplication; onSaved: (now: VersionedApplication) => void }) {
   const { data } = held
   const path = { id: data.id }
-  const draft = useRecordDraft(held, textsOfLoan)
+  const editor = useRecordEditor({ put: onSaved }, held, textsOfLoan)
   const wrong = useSignal<'amount' | 'term' | undefined>(undefined)
   async function save(): Promise<void> {
-    const typed = draft.now()
-    const begun = draft.begun()
-    const change = loanChange(textsOfLoan(begun.data), typed)
+    const typed = editor.now()
+    const change = loanChange(textsOfLoan(editor.base().data), typed)
     wrong.value = change.wrong
     if (change.wrong) throw new Error(change.wrong === 'term' ? `${t('term')}: ${t('notTerm')}` : notAmount('USD'))
-    const saved = await saveVersioned(begun.etag, {
+    const saved = await editor.save({
       save: (version) =>
         readVersioned<Application>(
           api.PATCH('/lending-application/{id}', { params: { path, header: ifMatch(version) }, body: change.body }),
         ),
       theirs: () => readVersioned<Application>(api.GET('/lending-application/{id}', { params: { path } })),
-      differences: (theirs) => {
-        const there = loanRows(textsOfLoan(theirs))
-        return loanRows(typed).flatMap(([name, yours], place) => {
-          const other = there[place]?.[1] ?? ''
-          return yours === other ? [] : [[name, yours, other] as const]
-        })
-      },
-      onTheirs(now) {
-        draft.take(now)
-        onSaved(now)
-      },
-      isSame: draft.isSame,
-      done: (now) => (draft.isAs(now.data, typed) ? now : undefined),
+      differences: (theirs) => diffRows(loanRows(typed), loanRows(textsOfLoan(theirs))),
     })
-    if (!saved) return
-    draft.saved(saved, typed)
-    onSaved(saved)
-    notify(common('saved'))
+    if (saved) notify(common('saved'))
   }
-  const { of } = draft
+  const { of } = editor
   return (
     <Section title={t('asked')}>
-      <Form onSubmit={save} dirty={draft.dirty} label={t('asked')} keepsTyping>
+      <Form onSubmit={save} dirty={editor.dirty} label={t('asked')} keepsTyping>
         <div class="fields">
           <TextField
             bind={of.amount}

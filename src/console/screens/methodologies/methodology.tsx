@@ -15,10 +15,11 @@ import { ButtonLink } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
 import { TextField } from '../../ui/fields.tsx'
-import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
+import { saveRecord } from '../../ui/save-versioned.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from '../registries/i18n.ts'
 import type { StatusOf } from '../registries/registry.domain.ts'
@@ -110,15 +111,13 @@ function ExistingMethodology({ id }: { id: string }) {
   const methodology = useResource(id, read)
   const held = methodology.data.value
   async function move(status: StatusOf<'methodology'>, { etag }: VersionedMethodology): Promise<boolean> {
-    const saved = await saveVersioned(etag, {
+    const saved = await saveRecord(methodology, etag, {
       save: (version) =>
         readVersioned(api.PATCH('/admin/methodologies/{id}', { params: { path: { id }, header: ifMatch(version) }, body: { status } })),
       theirs: read,
       differences: (now) => [[common('status'), stateName(status), stateName(now.status)]],
       done: (now) => (now.data.status === status ? now : undefined),
-      onTheirs: methodology.put,
     })
-    if (saved) methodology.put(saved)
     return saved !== undefined
   }
   return (

@@ -1,9 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
-import { useResource } from '../../lib/api/resource.ts'
+import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
-import { useRecordDraft } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import type { Query } from '../../lib/navigation/query.ts'
@@ -12,9 +11,10 @@ import { ButtonLink } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
-import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { ResourceView, Section } from '../../ui/page.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { textOrNull } from './fulfilment.domain.ts'
 import { t } from './i18n.ts'
 import type { Order } from './order-types.ts'
@@ -112,7 +112,7 @@ function TrackingDialog({
   const held = useResource(parcel.id, read)
   return (
     <FormDialog title={t('correctTitle')} onClose={onClose}>
-      <ResourceView of={held}>{(of) => <TrackingForm of={of} path={path} read={read} onTheirs={held.put} onDone={onDone} />}</ResourceView>
+      <ResourceView of={held}>{(of) => <TrackingForm of={of} resource={held} path={path} read={read} onDone={onDone} />}</ResourceView>
     </FormDialog>
   )
 }
@@ -121,29 +121,29 @@ const trackingText = ({ trackingNumber, carrier }: Fulfilment) => ({ trackingNum
 
 function TrackingForm({
   of,
+  resource,
   path,
   read,
-  onTheirs,
   onDone,
 }: {
   of: VersionedFulfilment
+  resource: Resource<VersionedFulfilment>
   path: { orderId: string; fulfilmentId: string }
   read: () => Promise<VersionedFulfilment>
-  onTheirs: (held: VersionedFulfilment) => void
   onDone: () => Promise<void>
 }) {
-  const draft = useRecordDraft(of, trackingText)
+  const editor = useRecordEditor(resource, of, trackingText)
   const sendOnce = useIdempotentSend()
   const first = useRef<HTMLDivElement>(null)
   // The dialog opened before the field existed.
   useEffect(() => first.current?.querySelector('input')?.focus(), [])
   async function send(): Promise<void> {
-    const { trackingNumber, carrier } = draft.now()
+    const { trackingNumber, carrier } = editor.now()
     const body = { trackingNumber: textOrNull(trackingNumber), carrier: textOrNull(carrier) }
-    const saved = await saveVersioned(draft.begun().etag, {
+    const saved = await editor.save({
       save: (version) =>
         sendOnce([body, version], (key) =>
-          ok(
+          readVersioned<Fulfilment>(
             api.PATCH('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', {
               params: { path, header: { 'idempotency-key': key, ...ifMatch(version) } },
               body,
@@ -155,21 +155,17 @@ function TrackingForm({
         [t('trackingNumber'), body.trackingNumber ?? '–', theirs.trackingNumber ?? '–'],
         [t('carrier'), body.carrier ?? '–', theirs.carrier ?? '–'],
       ],
-      onTheirs(held) {
-        draft.take(held)
-        onTheirs(held)
-      },
     })
     if (!saved) return
     notify(common('saved'))
     await onDone()
   }
   return (
-    <Form onSubmit={send} dirty={draft.dirty} label={t('correctTitle')}>
+    <Form onSubmit={send} dirty={editor.dirty} label={t('correctTitle')}>
       <div ref={first}>
-        <TextField label={t('trackingNumber')} bind={draft.of.trackingNumber} max={100} code />
+        <TextField label={t('trackingNumber')} bind={editor.of.trackingNumber} max={100} code />
       </div>
-      <TextField label={t('carrier')} bind={draft.of.carrier} max={100} />
+      <TextField label={t('carrier')} bind={editor.of.carrier} max={100} />
     </Form>
   )
 }

@@ -5,7 +5,7 @@ import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
 import { truncate } from '../../lib/format/truncate.ts'
-import { type RecordDraft, useDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
+import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
@@ -14,11 +14,13 @@ import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
-import { Form, saveRecord } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { saveRecord } from '../../ui/save-versioned.tsx'
 import { SecretOnce } from '../../ui/secret-once.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from '../registries/i18n.ts'
 import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
 import { StatusActions, StatusHistory } from '../registries/status.tsx'
@@ -102,7 +104,7 @@ function ExistingProvider({ id }: { id: string }) {
             of="provider"
             status={held.data.status}
             name={held.data.displayName}
-            onMove={(status) => saveChange(provider, held, { status }, { read })}
+            onMove={async (status) => !!(await saveRecord(provider, held.etag, saveOptions(held, { status }, read)))}
           />
         )
       }
@@ -120,31 +122,21 @@ type ProviderChange = {
 }
 const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
 
-/**
- * Saves a change and shows the result.
- * @returns whether it was saved
- */
-async function saveChange(
-  provider: Resource<VersionedProvider>,
-  { data, etag }: VersionedProvider,
-  change: ProviderChange,
-  { read, draft }: { read: () => Promise<VersionedProvider>; draft?: RecordDraft<VersionedProvider['data'], ProviderText> },
-): Promise<boolean> {
-  return saveRecord(provider, etag, draft, {
-    save: (version) =>
-      readVersioned(
-        api.PATCH('/admin/service-providers/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change }),
-      ),
-    theirs: read,
-    differences: (now) =>
-      [
-        [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
-        [t('name'), change.displayName ?? data.displayName, now.displayName],
-        [t('archetype'), t(`archetype.${change.archetype ?? data.archetype}`), t(`archetype.${now.archetype}`)],
-        [t('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
-      ] as const,
-  })
-}
+/** Returns how a change of the record is saved. */
+const saveOptions = ({ data }: VersionedProvider, change: ProviderChange, read: () => Promise<VersionedProvider>) => ({
+  save: (version: string | undefined): Promise<VersionedProvider> =>
+    readVersioned(
+      api.PATCH('/admin/service-providers/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change }),
+    ),
+  theirs: read,
+  differences: (now: Provider) =>
+    [
+      [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
+      [t('name'), change.displayName ?? data.displayName, now.displayName],
+      [t('archetype'), t(`archetype.${change.archetype ?? data.archetype}`), t(`archetype.${now.archetype}`)],
+      [t('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
+    ] as const,
+})
 
 const textOf = ({ displayName, archetype, wallets }: Provider): ProviderText => ({
   displayName,
@@ -164,12 +156,12 @@ function ProviderForm({
   const { data, etag } = of
   const sendOnce = useIdempotentSend()
   const [rotated, setRotated] = useState<Schema<'RotatedSecret'> | undefined>(undefined)
-  const draft = useRecordDraft(of, textOf)
+  const editor = useRecordEditor(provider, of, textOf)
   async function save(): Promise<void> {
-    const { wallets, ...rest } = draft.now()
-    const isOther = JSON.stringify(wallets) !== JSON.stringify(textOf(draft.begun().data).wallets)
+    const { wallets, ...rest } = editor.now()
+    const isOther = JSON.stringify(wallets) !== JSON.stringify(textOf(editor.base().data).wallets)
     const change = { ...rest, ...(isOther ? { wallets: walletBodies(wallets, t('badMoment')) } : {}) }
-    if (await saveChange(provider, draft.begun(), change, { read, draft })) notify(common('saved'))
+    if (await editor.save(saveOptions(editor.base(), change, read))) notify(common('saved'))
   }
   async function rotate(): Promise<void> {
     const sure = await confirm({
@@ -205,10 +197,10 @@ function ProviderForm({
       )}
       <div class="columns">
         <Section title={t('record')}>
-          <Form onSubmit={save} dirty={draft.dirty} keepsTyping>
-            <TextField label={t('name')} bind={draft.of.displayName} max={200} required />
-            <SelectField label={t('archetype')} bind={draft.of.archetype} options={archetypeOptions()} />
-            <WalletsField bind={draft.of.wallets} />
+          <Form onSubmit={save} dirty={editor.dirty} keepsTyping>
+            <TextField label={t('name')} bind={editor.of.displayName} max={200} required />
+            <SelectField label={t('archetype')} bind={editor.of.archetype} options={archetypeOptions()} />
+            <WalletsField bind={editor.of.wallets} />
           </Form>
         </Section>
         <div class="stack">

@@ -1,24 +1,25 @@
 import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { truncate } from '../../lib/format/truncate.ts'
-import { useDraft } from '../../lib/forms/use-draft.ts'
+import { diffRows } from '../../lib/forms/diff-rows.ts'
 import { type Language, languages } from '../../lib/i18n/catalog.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop } from '../../lib/session/current-shop.ts'
 import { CheckField, SelectField, TextField } from '../../ui/fields.tsx'
-import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from './i18n.ts'
 import { type MailTexts, mailBody, textsOfMail } from './mail.domain.ts'
 import { MailPreview } from './preview.tsx'
 
-type SettingsForm = Schema<'MailSettings'>
-type VersionedSettings = { data: SettingsForm; etag: string }
+type MailSettings = Schema<'MailSettings'>
+type VersionedSettings = { data: MailSettings; etag: string }
 
 const read = (signal?: AbortSignal): Promise<VersionedSettings> =>
-  readVersioned<SettingsForm>(api.GET('/shops/v2/mail', signal ? { signal } : {}))
+  readVersioned<MailSettings>(api.GET('/shops/v2/mail', signal ? { signal } : {}))
 const languageOptions = Object.entries(languages) as [Language, string][]
 
 /** Sender and design of mails to shoppers. */
@@ -41,7 +42,7 @@ export default function Mail() {
 }
 
 /** Warns about limited, delayed or refused mails. */
-const MailLimits = ({ of: { sending, limits } }: { of: SettingsForm }) =>
+const MailLimits = ({ of: { sending, limits } }: { of: MailSettings }) =>
   sending ? (
     <>
       {limits.onlyStaff && <Note tone="warn">{t('onlyStaff')}</Note>}
@@ -61,35 +62,22 @@ const settingRows = (of: MailTexts): readonly (readonly [string, string])[] => [
 
 function SettingsForm({ held, resource }: { held: VersionedSettings; resource: Resource<VersionedSettings> }) {
   const { effective } = held.data
-  const draft = useDraft('', textsOfMail(held.data))
+  const editor = useRecordEditor(resource, held, textsOfMail)
   async function save(): Promise<void> {
-    const typed = draft.now()
-    const differences = (theirs: SettingsForm): readonly (readonly [string, string, string])[] => {
-      const there = settingRows(textsOfMail(theirs))
-      return settingRows(typed).flatMap(([name, yours], at) => {
-        const other = there[at]?.[1] ?? ''
-        return yours === other ? [] : [[name, yours, other] as const]
-      })
-    }
-    const saved = await saveVersioned(held.etag, {
+    const typed = editor.now()
+    const differences = (theirs: MailSettings) => diffRows(settingRows(typed), settingRows(textsOfMail(theirs)))
+    const saved = await editor.save({
       save: (version) =>
-        readVersioned<SettingsForm>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(typed) })),
+        readVersioned<MailSettings>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(typed) })),
       theirs: () => read(),
       differences,
       done: (now) => (differences(now.data).length === 0 ? now : undefined),
-      onTheirs(now) {
-        resource.put(now)
-        draft.reset(textsOfMail(now.data))
-      },
     })
-    if (!saved) return
-    resource.put(saved)
-    draft.saved(textsOfMail(saved.data), typed)
-    notify(common('saved'))
+    if (saved) notify(common('saved'))
   }
-  const { of } = draft
+  const { of } = editor
   return (
-    <Form onSubmit={save} dirty={draft.dirty} label={t('title')} keepsTyping>
+    <Form onSubmit={save} dirty={editor.dirty} label={t('title')} keepsTyping>
       <Section title={t('sender')} hint={effective.address ? t('from', { address: effective.address }) : undefined}>
         <div class="fields">
           <TextField

@@ -1,19 +1,19 @@
-import { useMemo } from 'preact/hooks'
 import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { cohortName } from '../../lib/format/lending-names.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
-import { type Draft, draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
+import type { Draft } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { isOwner, shop, shopName, shopPath } from '../../lib/session/current-shop.ts'
 import { SelectField, TextField } from '../../ui/fields.tsx'
-import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { ResolverChain } from './chain.tsx'
 import { t } from './i18n.ts'
 import {
@@ -73,7 +73,7 @@ function ResolvedMethods({ of }: { of: Resolved }) {
 }
 
 function MethodsForm({
-  held: { data, etag },
+  held,
   resource,
   onSaved,
 }: {
@@ -81,37 +81,32 @@ function MethodsForm({
   resource: Resource<VersionedMethods>
   onSaved: () => unknown
 }) {
-  const draft = useMemo(() => draftOf(textsOfMethods(data)), [])
-  const base = textsOfMethods(data)
-  const typed = textsOf(draft)
+  const { data } = held
+  const editor = useRecordEditor(resource, held, textsOfMethods)
+  const { of: draft } = editor
+  const typed = editor.now()
   const body = methodsOf(typed)
   const said = (name: keyof MethodTexts, { [name]: value }: MethodTexts): string =>
     (methods as readonly string[]).includes(name) ? t(value as MethodSetting) : value
 
-  function show(now: VersionedMethods): void {
-    resource.put(now)
-    fill(draft, textsOfMethods(now.data))
-  }
   async function save(): Promise<void> {
     const differences = (theirs: Methods): readonly (readonly [string, string, string])[] => {
       const there = textsOfMethods(theirs)
       const names = (Object.keys(typed) as (keyof MethodTexts)[]).filter((name) => typed[name] !== there[name])
       return names.map((name) => [t(name), said(name, typed), said(name, there)])
     }
-    const saved = await saveVersioned(etag, {
+    const saved = await editor.save({
       save: (version) => readVersioned<Methods>(api.PUT('/shops/v2/payment-methods', { params: { header: ifMatch(version) }, body })),
       theirs: () => read(),
       differences,
       done: (now) => (differences(now.data).length === 0 ? now : undefined),
-      onTheirs: show,
     })
     if (!saved) return
-    show(saved)
     onSaved()
     notify(common('saved'))
   }
   return (
-    <Form onSubmit={save} dirty={JSON.stringify(typed) !== JSON.stringify(base)} label={t('choices')}>
+    <Form onSubmit={save} dirty={editor.dirty} label={t('choices')}>
       {data.warnings.map(({ method, message }) => (
         <Note key={`${method} ${message}`} tone="warn">
           <strong>{t(method)}:</strong> <bdi>{message}</bdi>

@@ -1,5 +1,5 @@
 /** Lists that are replaced as a whole, changed one row at a time. */
-import { saveVersioned } from '../../ui/form.tsx'
+import { saveVersioned } from '../../ui/save-versioned.tsx'
 
 export type VersionedRows<Row> = { readonly data: { data: Row[] }; readonly etag: string }
 

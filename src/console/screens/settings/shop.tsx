@@ -1,18 +1,18 @@
-import { useMemo } from 'preact/hooks'
 import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { countryOptions, currencyOptions, timeZoneOptions } from '../../lib/format/locale-lists.ts'
-import { draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
+import type { draftOf } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { updateShop } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { CheckField, SelectField, TagsField, TextAreaField, TextField } from '../../ui/fields.tsx'
-import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from './i18n.ts'
 import { changedFields, pageFields, type ShopTexts, shopChange, textsOfShop } from './shop.domain.ts'
 
@@ -36,17 +36,15 @@ export default function ShopSettings() {
   )
 }
 
-function ShopForm({ held: { data, etag }, resource }: { held: VersionedShop; resource: Resource<VersionedShop> }) {
-  const draft = useMemo(() => draftOf(textsOfShop(data)), [data.id])
-  const base = textsOfShop(data)
-  const typed = textsOf(draft)
-
-  function show(now: VersionedShop): void {
+function ShopForm({ held, resource }: { held: VersionedShop; resource: Resource<VersionedShop> }) {
+  const show = (now: VersionedShop) => {
     resource.put(now)
-    fill(draft, textsOfShop(now.data))
     updateShop({ ...now.data })
   }
+  const editor = useRecordEditor({ put: show }, held, textsOfShop)
+  const { of: draft } = editor
   async function save(): Promise<void> {
+    const [base, typed] = [textsOfShop(editor.base().data), editor.now()]
     const body = shopChange(base, typed)
     if (!body) return
     const changed = changedFields(base, typed)
@@ -56,19 +54,16 @@ function ShopForm({ held: { data, etag }, resource }: { held: VersionedShop; res
         .filter((name) => JSON.stringify(there[name]) !== JSON.stringify(typed[name]))
         .map((name) => [t(name), valueText(typed[name]), valueText(there[name])])
     }
-    const saved = await saveVersioned(etag, {
+    const saved = await editor.save({
       save: (version) => readVersioned<Shop>(api.PATCH('/shops/v2', { params: { header: ifMatch(version) }, body })),
       theirs: () => read(),
       differences,
       done: (now) => (differences(now.data).length === 0 ? now : undefined),
-      onTheirs: show,
     })
-    if (!saved) return
-    show(saved)
-    notify(common('saved'))
+    if (saved) notify(common('saved'))
   }
   return (
-    <Form onSubmit={save} dirty={changedFields(base, typed).length > 0} label={t('title')}>
+    <Form onSubmit={save} dirty={editor.dirty} label={t('title')}>
       <Section title={t('identity')}>
         <TextField bind={draft.title} label={t('shopTitle')} max={200} required />
         <TextAreaField bind={draft.description} label={t('description')} max={5_000} hint={t('descriptionHint')} />
@@ -89,7 +84,7 @@ function ShopForm({ held: { data, etag }, resource }: { held: VersionedShop; res
       <Section title={t('figures')}>
         <div class="fields">
           <SelectField bind={draft.currency} label={t('currency')} options={currencyOptions()} hint={t('currencyHint')} />
-          <SelectField bind={draft.timeZone} label={t('timeZone')} options={timeZoneOptions(data.timeZone)} hint={t('timeZoneHint')} />
+          <SelectField bind={draft.timeZone} label={t('timeZone')} options={timeZoneOptions(held.data.timeZone)} hint={t('timeZoneHint')} />
         </div>
       </Section>
       <Section title={t('storefront')}>

@@ -11,10 +11,10 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
-import { saveVersioned } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { saveRecord } from '../../ui/save-versioned.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
@@ -54,17 +54,13 @@ export default function OneShop() {
 function StatusActions({ of, shop, read }: { of: VersionedShop; shop: Resource<VersionedShop>; read: () => Promise<VersionedShop> }) {
   const { id, title, name } = of.data
   const called = truncate(title || name)
-  async function move(from: VersionedShop, status: Shop['status']): Promise<VersionedShop | undefined> {
-    const moved = await saveVersioned(from.etag, {
+  const move = (from: VersionedShop, status: Shop['status']): Promise<VersionedShop | undefined> =>
+    saveRecord(shop, from.etag, {
       save: (etag) => readVersioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: ifMatch(etag) }, body: { status } })),
       theirs: read,
       differences: ({ status: now }) => [[common('status'), stateName(status), stateName(now)]],
       done: (now) => (now.data.status === status ? now : undefined),
-      onTheirs: shop.put,
     })
-    if (moved) shop.put(moved)
-    return moved
-  }
   async function suspend(): Promise<void> {
     const sure = await confirm({ title: t('suspendOf', { name: called }), body: <SuspensionEffects />, action: t('suspend'), danger: true })
     if (!sure) return

@@ -2,15 +2,16 @@ import { useLocation, useRoute } from 'preact-iso/router'
 import { api, ifMatch, ok, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
-import { type FormDraft, useDraft, useRecordDraft } from '../../lib/forms/use-draft.ts'
+import { type FormDraft, useDraft } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
 import { TextField } from '../../ui/fields.tsx'
-import { Form, saveRecord } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from '../registries/i18n.ts'
 import { blankWallet, walletBody, walletRow } from '../registries/registry.domain.ts'
 
@@ -85,11 +86,10 @@ function WalletForm({
   read: () => Promise<VersionedWallet>
 }) {
   const { data } = of
-  const draft = useRecordDraft(of, textOf)
+  const editor = useRecordEditor(wallet, of, textOf)
   async function save(): Promise<void> {
-    const begun = draft.begun()
-    const body = walletBody({ ...draft.now(), was: begun.data }, t('badMoment'))
-    const isSaved = await saveRecord(wallet, begun.etag, draft, {
+    const body = walletBody({ ...editor.now(), was: editor.base().data }, t('badMoment'))
+    const saved = await editor.save({
       save: (version) =>
         readVersioned(api.PATCH('/admin/platform-wallets/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body })),
       theirs: read,
@@ -99,13 +99,13 @@ function WalletForm({
         [t('to'), body.to ?? t('open'), now.to ?? t('open')],
       ],
     })
-    if (isSaved) notify(common('saved'))
+    if (saved) notify(common('saved'))
   }
   return (
     <>
       <Section title={t('record')} hint={t('walletChange')}>
-        <Form onSubmit={save} dirty={draft.dirty} keepsTyping>
-          <WalletFields of={draft.of} />
+        <Form onSubmit={save} dirty={editor.dirty} keepsTyping>
+          <WalletFields of={editor.of} />
         </Form>
       </Section>
       <Section title="ID">

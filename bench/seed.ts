@@ -13,8 +13,8 @@ import { productTerms } from '../db/sqlite/search.ts'
 import { parseConfig } from '../src/config.ts'
 import { system } from '../src/core/command-context.ts'
 import { openInstance } from '../src/instance.ts'
-import { createdProduct, searchWords, sortKeys } from '../src/modules/catalog/products/domain.ts'
-import { renderedOf } from '../src/modules/catalog/products/summary.ts'
+import { buildProduct, searchWords, sortKeys } from '../src/modules/catalog/products/domain.ts'
+import { renderProduct } from '../src/modules/catalog/products/summary.ts'
 import { createMerchant } from '../src/modules/identity/merchant/service.ts'
 import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
 
@@ -70,7 +70,7 @@ export async function seed(dataDir: string, count: number): Promise<Seeded> {
     if (nth % batch === 0) db.run('BEGIN')
     const now = start + nth * 1_000
     const title = `${pick(colours, nth * 7)} ${pick(fabrics, nth * 3)} ${pick(things, nth)} ${nth}`
-    const whole = createdProduct(
+    const whole = buildProduct(
       {
         title,
         handle: `product-${nth}`,
@@ -130,7 +130,7 @@ export function inserter<Of extends Table>(db: Sqlite, of: Of): (row: Of['$infer
   return (row) => void statement.run(...readers.map((read) => read(row)))
 }
 
-type Whole = ReturnType<typeof createdProduct>
+type Whole = ReturnType<typeof buildProduct>
 
 function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys>) => void {
   const marks = (count: number) => Array(count).fill('?').join(', ')
@@ -145,7 +145,7 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
     const { product: p, variants } = whole
     product(p)
     for (const one of variants) variant(one)
-    const rendered = renderedOf(whole)
+    const rendered = renderProduct(whole)
     document(rendered.document)
     summary({ productId: p.id, summary: rendered.summary })
     for (const one of p.tags) tag.run(p.id, one, p.shopId, keys.newestKey, keys.titleKey, keys.priceKey)

@@ -11,12 +11,12 @@ import { isOfPictures, storeKinds } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type Checked, type Finding, findingsOf, problemsMax } from '../core/integrity-check.ts'
 import { createKeyring } from '../keys.ts'
-import { checkingProviders, countPictureFiles, pictureDifferences, pictureFaults } from '../modules/catalog/media/index.ts'
-import { filterFindings } from '../modules/catalog/products/index.ts'
-import { customerFindings } from '../modules/customers/customer/index.ts'
-import { erasureFindings } from '../modules/customers/erasure/index.ts'
-import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/identity/master-key/index.ts'
-import { memberFindings } from '../modules/identity/member/index.ts'
+import { checkingProviders, countPictureFiles, describePictureDifferences, findPictureFaults } from '../modules/catalog/media/index.ts'
+import { findCatalogInconsistencies } from '../modules/catalog/products/index.ts'
+import { findCustomerInconsistencies } from '../modules/customers/customer/index.ts'
+import { findErasureInconsistencies } from '../modules/customers/erasure/index.ts'
+import { countSealed, findFaultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/identity/master-key/index.ts'
+import { findStaffInconsistencies } from '../modules/identity/member/index.ts'
 import {
   countDocuments,
   documentFaults,
@@ -27,7 +27,7 @@ import {
   otherStoreText,
 } from '../modules/lending/lending-document/index.ts'
 import { checkRepayments } from '../modules/lending/repayment/index.ts'
-import { mailFindings } from '../modules/messaging/mail/index.ts'
+import { findMailInconsistencies } from '../modules/messaging/mail/index.ts'
 import { checkKpis } from '../modules/operations/kpi/index.ts'
 import { bookFindings } from '../modules/payments/ledger/index.ts'
 import { draftFindings } from '../modules/selling/draft-order/index.ts'
@@ -97,11 +97,11 @@ async function* bookAndTrustFindings(db: Checked): AsyncGenerator<Finding> {
   yield* draftFindings(db)
   yield* checkRepayments(db)
   yield* checkTrustFabric(db)
-  yield* mailFindings(db)
-  yield* customerFindings(db)
+  yield* findMailInconsistencies(db)
+  yield* findCustomerInconsistencies(db)
   yield* longListFindings(db)
-  yield* memberFindings(db)
-  yield* erasureFindings(db)
+  yield* findStaffInconsistencies(db)
+  yield* findErasureInconsistencies(db)
 }
 
 /** Starts the comparison of a file in threads while its pages are checked. Unused if the file is damaged. */
@@ -153,7 +153,7 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   if (keys.problems.length === 0) yield await sealState(config, db)
   if (keys.problems.length === 0) yield* documentFindings(config, db)
   yield { subject: 'listings', problems: await listingProblems(db) }
-  yield* filterFindings(db)
+  yield* findCatalogInconsistencies(db)
 }
 
 const faultTexts = {
@@ -195,19 +195,19 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
 }
 
 /** Reads every picture completely and compares the counts of shops with their pictures. */
-async function* pictureFindings(parts: Parameters<typeof pictureFaults>[0]): AsyncGenerator<Finding> {
+async function* pictureFindings(parts: Parameters<typeof findPictureFaults>[0]): AsyncGenerator<Finding> {
   const total = await countPictureFiles(parts)
   const problems: string[] = []
   if (total > 0) {
     const progress = createProgress({ total, label: 'Reading pictures', stream: process.stderr, unit: 'files' })
     try {
-      for await (const { file, fault } of pictureFaults(parts, progress.at))
+      for await (const { file, fault } of findPictureFaults(parts, progress.at))
         problems.push(`${file.hash}${file.width > 0 ? `-${file.width}` : ''}: ${faultTexts[fault]}`)
     } finally {
       progress.end()
     }
   }
-  yield { subject: 'pictures', problems: limitProblems([...problems, ...(await pictureDifferences(parts))]) }
+  yield { subject: 'pictures', problems: limitProblems([...problems, ...(await describePictureDifferences(parts))]) }
 }
 
 const placeOf = (kind: (typeof storeKinds)[number]): string =>
@@ -251,7 +251,7 @@ async function sealState(config: Config, db: Database): Promise<Finding> {
   const subject = 'sealed secrets'
   if (!(await hasSealedSecrets(db))) return { subject, problems: [] }
   const progress = createProgress({ total: await countSealed(db), label: 'Opening secrets', stream: process.stderr, unit: 'secrets' })
-  const { closed, outdated } = await faultySeals({ db, keyring: createKeyring(config, false) }, progress.at).finally(progress.end)
+  const { closed, outdated } = await findFaultySeals({ db, keyring: createKeyring(config, false) }, progress.at).finally(progress.end)
   const say = (faults: SealFault[], what: string) => faults.map(({ table, rows }) => `${table}: ${rows} ${what}`)
   return {
     subject,

@@ -7,7 +7,7 @@ import { demoCarefulOperator } from '../demo/second-factor.ts'
 import { demoStaff } from '../demo/staff.ts'
 import type { Instance } from '../instance.ts'
 import { listOrders } from '../modules/selling/order/index.ts'
-import { currentKeys, shopNamed } from '../modules/shop/shop/index.ts'
+import { currentKeys, findShopByName } from '../modules/shop/shop/index.ts'
 import { serve } from './serve.ts'
 
 const notReadyText = 'Stopped: the demo is not filled yet. Nothing is lost: `souk demo` goes on where it was'
@@ -39,7 +39,7 @@ export async function demo(input: Config): Promise<void> {
 type Served = { readonly url: string; readonly payments: DemoPayments; readonly leftOut: readonly string[] }
 
 async function welcome({ deps }: Instance, { url, payments: { pages }, leftOut }: Served): Promise<string> {
-  const shop = await shopNamed(deps, demoShop.name)
+  const shop = await findShopByName(deps, demoShop.name)
   const { publishable, secret } = await currentKeys(deps, shop)
   const { total: orders } = await listOrders(deps, { shopId: shop.id }, { page: 1, limit: 1, offset: 0 })
   const { email, password } = demoShop.merchant

@@ -8,7 +8,7 @@ import { OperatorError } from '../core/errors.ts'
 import type { ShopContext } from '../core/principal.ts'
 import { createShare } from '../lib/background-throttle.ts'
 import { dayMs, isDay, startOf } from '../lib/day.ts'
-import { shopContextNamed } from '../modules/shop/shop/index.ts'
+import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
@@ -29,7 +29,7 @@ export async function exportList({ config, positionals: [what = '', file = '-'],
     const lists = listsOf(deps)
     const list = lists.get(what)
     if (!list) throw new UsageError(`There is no list of that name: ${[...lists.keys()].sort().join(', ')}`)
-    const shop = await shopContextNamed(deps, shopName)
+    const shop = await findShopContextByName(deps, shopName)
     if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
     lowerPriority()
     const progress = createProgress({ total: 0, label: 'Exporting', stream: process.stderr, unit: 'records' })

@@ -3,8 +3,8 @@ import type { Config } from '../config.ts'
 import { system } from '../core/command-context.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type CustomersReport, importCustomers } from '../modules/customers/customer/index.ts'
-import { tellingImport } from '../modules/messaging/live-events/index.ts'
-import { shopContextNamed } from '../modules/shop/shop/index.ts'
+import { runReportedImport } from '../modules/messaging/live-events/index.ts'
+import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
@@ -25,14 +25,14 @@ export async function importCustomersFile(
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found?.isFile()) throw new OperatorError(`${file} is ${found ? 'not a file' : 'not there'}`)
   return withExistingInstance(config, async ({ deps }) => {
-    const shop = await shopContextNamed(deps, shopName)
+    const shop = await findShopContextByName(deps, shopName)
     if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
     const progress = createProgress({ total: found.size, label: 'Importing', stream: process.stderr, unit: 'bytes' })
     const stop = new AbortController()
     const interrupted = () => stop.abort()
     process.once('SIGINT', interrupted)
     const dryRun = switches.has('dry-run')
-    const report = await tellingImport(deps, { shopId: shop.id, kind: 'customers', dryRun, bytes: found.size }, (isReported) =>
+    const report = await runReportedImport(deps, { shopId: shop.id, kind: 'customers', dryRun, bytes: found.size }, (isReported) =>
       importCustomers(deps, { shop, actor: system }, () => createReadStream(file), {
         dryRun,
         overwrite: switches.has('overwrite'),

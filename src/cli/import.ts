@@ -4,8 +4,8 @@ import { OperatorError } from '../core/errors.ts'
 import { isCurrency } from '../lib/money.ts'
 import { plainText } from '../lib/plain-text.ts'
 import { type FetchReport, fetchImages, type ImportReport, importProducts } from '../modules/catalog/products/index.ts'
-import { tellingImport } from '../modules/messaging/live-events/index.ts'
-import { shopContextNamed } from '../modules/shop/shop/index.ts'
+import { runReportedImport } from '../modules/messaging/live-events/index.ts'
+import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
@@ -28,7 +28,7 @@ export async function importFile({ config, positionals: [file = ''], values, swi
   if (stock && !overwrite) throw new UsageError('--stock is for --overwrite: without it, products that are known are skipped')
   const { size } = fileOf(file)
   return withExistingInstance(config(), async ({ deps }) => {
-    const shop = await shopContextNamed(deps, shopName)
+    const shop = await findShopContextByName(deps, shopName)
     if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
     if (given !== undefined && given !== shop.currency)
       throw new OperatorError(`Prices are in the shop's currency, ${shop.currency}: leave --currency out, or name that one`)
@@ -37,7 +37,7 @@ export async function importFile({ config, positionals: [file = ''], values, swi
     const interrupted = () => stop.abort()
     process.once('SIGINT', interrupted)
     const how = { dryRun: switches.has('dry-run'), overwrite, stock, currency: shop.currency, signal: stop.signal }
-    const work = tellingImport(deps, { shopId: shop.id, kind: 'products', dryRun: how.dryRun, bytes: size }, (told) =>
+    const work = runReportedImport(deps, { shopId: shop.id, kind: 'products', dryRun: how.dryRun, bytes: size }, (told) =>
       importProducts(deps, { shop, actor: system }, () => createReadStream(file), {
         ...how,
         onProgress(bytes, rows, failed) {

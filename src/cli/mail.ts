@@ -1,5 +1,5 @@
 import { OperatorError } from '../core/errors.ts'
-import { mailStanding, sendTestMail, whyNotReady } from '../modules/messaging/mail/index.ts'
+import { checkMailServer, countMails, sendTestMail } from '../modules/messaging/mail/index.ts'
 import type { Input } from './command.ts'
 import { withExistingInstance } from './instance-command.ts'
 
@@ -18,8 +18,8 @@ const notConfigured = 'SMTP_URL is not set: no mails are sent'
 
 async function status({ config }: Input): Promise<number> {
   return withExistingInstance(config(), async ({ deps }) => {
-    const { byStatus, errors } = await mailStanding(deps)
-    const why = deps.mailServer ? await whyNotReady(deps.mailServer) : notConfigured
+    const { byStatus, errors } = await countMails(deps)
+    const why = deps.mailServer ? await checkMailServer(deps.mailServer) : notConfigured
     const lines = [
       why === undefined ? 'The mail server takes mails' : `The mail server does not take mails: ${why}`,
       ...byStatus.map(({ status: one, n }) => `${one.padEnd(8)} ${n}`),

@@ -1,5 +1,5 @@
 import { OperatorError } from '../core/errors.ts'
-import { resetUserPassword, userWithEmail } from '../modules/identity/merchant/index.ts'
+import { findUserByEmail, resetUserPassword } from '../modules/identity/merchant/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
@@ -11,7 +11,7 @@ export async function resetPassword({ config, values }: Input): Promise<number> 
   if (email === undefined) throw new UsageError('--email is missing: `souk reset-password --email you@example.com`')
   return withExistingInstance(config(), async ({ deps }) => {
     const nobody = () => new OperatorError('No merchant or super admin has that e-mail address: nothing was changed')
-    if (!(await userWithEmail(deps, email))) throw nobody()
+    if (!(await findUserByEmail(deps, email))) throw nobody()
     const user = await resetUserPassword(deps, { email, password: await askPassword() })
     if (!user) throw nobody()
     process.stdout.write(`${user.email} has the new password, and is logged out everywhere.\n`)

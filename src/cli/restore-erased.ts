@@ -1,7 +1,7 @@
 /** Merges the lists of erased customers before an older database is restored. */
 import { createErasedList } from '../clients/erased-list.ts'
 import type { Config } from '../config.ts'
-import { lineOf, listedIn, listedInPlace } from '../modules/customers/erasure/index.ts'
+import { decodeList, encodeErasure, readListInStorage } from '../modules/customers/erasure/index.ts'
 import { isSealedPlace } from '../modules/operations/backup/index.ts'
 import { backupPlacesOf, findOpenTarget, openBackupTarget } from './backup-targets.ts'
 import { withReader } from './database-file.ts'
@@ -13,7 +13,7 @@ import { explain } from './failure.ts'
  */
 export async function mergeErasedLists(config: Config): Promise<{ ids: ReadonlySet<string>; isWhole: boolean }> {
   const list = createErasedList(config.dataDir)
-  const { listed } = listedIn((await list.read()) ?? [])
+  const { listed } = decodeList((await list.read()) ?? [])
   let isWhole = true
   for (const place of backupPlacesOf(config)) {
     try {
@@ -26,8 +26,8 @@ export async function mergeErasedLists(config: Config): Promise<{ ids: ReadonlyS
         )
         continue
       }
-      const more = (await listedInPlace(target)).filter(({ customerId }) => !listed.has(customerId))
-      await list.append(more.map(lineOf))
+      const more = (await readListInStorage(target)).filter(({ customerId }) => !listed.has(customerId))
+      await list.append(more.map(encodeErasure))
       for (const one of more) listed.set(one.customerId, one)
     } catch (error) {
       isWhole = false

@@ -7,10 +7,10 @@ import { ownUrl } from '../core/public-url.ts'
 import { type Instance, openInstance } from '../instance.ts'
 import { replayErasures } from '../modules/customers/erasure/index.ts'
 import { issueSetupToken } from '../modules/identity/console-session/index.ts'
-import { adoptShops } from '../modules/identity/member/index.ts'
+import { assignMissingOwners } from '../modules/identity/member/index.ts'
 import { hasSuperAdmin } from '../modules/identity/merchant/index.ts'
 import { confirmDocumentStores } from '../modules/lending/lending-document/index.ts'
-import { tellOfMail } from '../modules/messaging/mail/index.ts'
+import { logMailStatus } from '../modules/messaging/mail/index.ts'
 import { warnOfSameDisk } from '../modules/operations/backup/index.ts'
 import { recordStart, recordStop } from '../modules/operations/deploy-status/index.ts'
 import { backfillKpis } from '../modules/operations/kpi/index.ts'
@@ -89,7 +89,7 @@ export async function serve(
   let counting = Promise.resolve()
   const serving = await startOrClose(instance, async () => {
     await confirmDocumentStores(instance.deps)
-    const adopted = await adoptShops(instance.deps)
+    const adopted = await assignMissingOwners(instance.deps)
     if (adopted > 0) log.info('shops.adopted', { shops: adopted, reason: 'opened by a process of a version from before there was staff' })
     counting = backfillKpis(instance.deps).catch((error: unknown) => log.error('kpis.not_counted', { error }))
     await Promise.race([counting, Bun.sleep(countedMaxMs)])
@@ -103,7 +103,7 @@ export async function serve(
   instance.deps.life.url = serving.url
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
   await recordStart(instance.deps).catch((error: unknown) => log.warn('server.start_not_noted', { error }))
-  void tellOfMail(instance.deps)
+  void logMailStatus(instance.deps)
   const jobs = startJobs(instance.deps)
   warnOfSameDisk(instance.deps)
   const shipping = await shipLog(instance.deps)

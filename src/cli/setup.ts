@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { OperatorError } from '../core/errors.ts'
 import { Email } from '../http/schema.ts'
-import { createSuperAdmin, hasSuperAdmin, userWithEmail } from '../modules/identity/merchant/index.ts'
+import { createSuperAdmin, findUserByEmail, hasSuperAdmin } from '../modules/identity/merchant/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withInstance } from './instance-command.ts'
@@ -14,7 +14,8 @@ export async function setup({ config, values, switches }: Input): Promise<number
   if (email === undefined) throw new UsageError('--email is missing: `souk setup --email you@example.com`')
   if (!Value.Check(Email, email)) throw new UsageError('--email must be an e-mail address')
   return withInstance(config(), async ({ deps }) => {
-    if (await userWithEmail(deps, email)) throw new OperatorError('Somebody with that e-mail address is there already: nothing was changed')
+    if (await findUserByEmail(deps, email))
+      throw new OperatorError('Somebody with that e-mail address is there already: nothing was changed')
     if (!switches.has('another') && (await hasSuperAdmin(deps))) {
       throw new OperatorError('There is a super admin already: `souk setup --another` makes one more')
     }

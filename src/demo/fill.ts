@@ -10,25 +10,25 @@ import { addPicture } from '../modules/catalog/media/index.ts'
 import {
   createCollection,
   createProduct,
-  productWithHandle,
-  publishedCollection,
+  findProductByHandle,
+  findPublishedCollection,
   setCollectionProducts,
 } from '../modules/catalog/products/index.ts'
 import {
   createBookAddress,
   createCustomer,
-  customerWithEmail,
-  noteAddressProven,
+  findCustomerByEmail,
   readCustomer,
+  recordAddressProof,
   signUpCustomer,
 } from '../modules/customers/customer/index.ts'
 import { eraseCustomer } from '../modules/customers/erasure/index.ts'
-import { createMerchant, createSuperAdmin, hasSuperAdmin, hasUsers, userWithEmail } from '../modules/identity/merchant/index.ts'
+import { createMerchant, createSuperAdmin, findUserByEmail, hasSuperAdmin, hasUsers } from '../modules/identity/merchant/index.ts'
 import { type MailSettings, setMailSettings } from '../modules/messaging/mail/index.ts'
 import { audit, countActions } from '../modules/operations/audit/index.ts'
 import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '../modules/selling/affiliate/index.ts'
 import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/selling/gift-card/index.ts'
-import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/shop/index.ts'
+import { changeShop, contextOf, findShopByName, type Shop, setShippingMethods, setTaxRates } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { demoOperator, demoShop } from './data.ts'
 import { makeDiscounts } from './discounts.ts'
@@ -63,7 +63,7 @@ const filled = 'demo.filled'
  * @throws OperatorError for a database that holds anything else
  */
 export async function fillDemo(deps: AppDeps): Promise<void> {
-  const merchant = await userWithEmail(deps, demoShop.merchant.email)
+  const merchant = await findUserByEmail(deps, demoShop.merchant.email)
   if (!merchant && (await hasUsers(deps)))
     throw new OperatorError(
       'This database holds a shop of somebody already: `souk demo` needs an empty DATA_DIR of its own, as in `DATA_DIR=./demo souk demo`',
@@ -72,8 +72,8 @@ export async function fillDemo(deps: AppDeps): Promise<void> {
   const start = Date.parse(dayOf(merchant?.createdAt ?? until - (daysInYear - 1) * dayMs))
   if (merchant && (await isFilled(deps))) return
   await fillYear(deps, start, until)
-  const { id } = await shopNamed(deps, demoShop.name)
-  await forgetSomebody(deps, await shopNamed(deps, demoShop.name), until)
+  const { id } = await findShopByName(deps, demoShop.name)
+  await forgetSomebody(deps, await findShopByName(deps, demoShop.name), until)
   await deps.db.write((tx) => audit(tx, deps, { actor: system, action: filled, subject: id, shopId: id }))
 }
 
@@ -82,12 +82,12 @@ async function forgetSomebody(deps: AppDeps, shop: Shop, until: number): Promise
   const by = { shop, actor: { id: shop.merchantId } }
   const person = { email: 'forget.me@demo.example', name: 'Somebody Who Left', phone: null, acceptsMarketing: false }
   const joined = inThePast(deps, until - 30 * dayMs)
-  const { id } = (await customerWithEmail(deps, shop, person.email)) ?? (await createCustomer(joined, by, person))
+  const { id } = (await findCustomerByEmail(deps, shop, person.email)) ?? (await createCustomer(joined, by, person))
   await eraseCustomer(deps, by, id)
 }
 
 async function isFilled(deps: AppDeps): Promise<boolean> {
-  const { id } = await shopNamed(deps, demoShop.name)
+  const { id } = await findShopByName(deps, demoShop.name)
   return (await countActions(deps.db.read, { action: filled, subject: id, since: 0 })) > 0
 }
 
@@ -156,8 +156,8 @@ async function openMarket(deps: AppDeps, plan: ShopPlan, until: number, done: ()
 }
 
 async function shopOf(deps: AppDeps, { shop, opensAt }: ShopPlan): Promise<Shop> {
-  if (!(await userWithEmail(deps, shop.merchant.email))) await createMerchant(inThePast(deps, opensAt), shop.merchant, shop, system)
-  return shopNamed(deps, shop.name)
+  if (!(await findUserByEmail(deps, shop.merchant.email))) await createMerchant(inThePast(deps, opensAt), shop.merchant, shop, system)
+  return findShopByName(deps, shop.name)
 }
 
 async function setUp(deps: AppDeps, { shop: wanted, opensAt }: ShopPlan, shop: Shop): Promise<void> {
@@ -184,14 +184,14 @@ async function customerOf(
 ): Promise<readonly [email: string, id: string]> {
   const past = inThePast(deps, joinsAt)
   const by = { shop, actor: system }
-  const known = await customerWithEmail(deps, shop, email)
+  const known = await findCustomerByEmail(deps, shop, email)
   const { id } =
     known ??
     (password === undefined
       ? await createCustomer(past, by, { email, name, phone: null, acceptsMarketing: name.length % 2 === 0 })
       : await signUpCustomer(past, { shopId: shop.id, email, name, password }, { limitKey: 'demo', requestId: undefined }))
   // Whoever logs in finds what they buy as a guest with the address of the demo.
-  if (!known && password !== undefined) await past.db.write((tx) => noteAddressProven(tx, past, { id, shopId: shop.id, email }, system))
+  if (!known && password !== undefined) await past.db.write((tx) => recordAddressProof(tx, past, { id, shopId: shop.id, email }, system))
   const { addressIds } = await readCustomer(past, shop, id)
   const asDefault = { isDefaultShipping: true, isDefaultBilling: true }
   if (addressIds.length === 0) await createBookAddress(past, by, id, { ...addressAt({ name, email }, place), ...asDefault })
@@ -204,7 +204,7 @@ async function makeProducts(deps: AppDeps, shop: Shop, { products, orders }: Sho
   let pictured = picturedMax
   for (const { at, ...product } of products) {
     done()
-    if (at > until || (await productWithHandle(deps, shop, product.handle))) continue
+    if (at > until || (await findProductByHandle(deps, shop, product.handle))) continue
     const ofProduct = lines.filter(({ handle }) => handle === product.handle)
     const variants = product.variants.map((variant, nth) => {
       const ordered = ofProduct.reduce((sum, line) => (line.variant === nth ? sum + line.quantity : sum), 0)
@@ -229,7 +229,7 @@ async function drawnFor(deps: AppDeps, shop: Shop, title: string): Promise<strin
 async function variantIdsOf(deps: AppDeps, shop: Shop, plan: ShopPlan): Promise<Map<string, string[]>> {
   const found = await Promise.all(
     plan.products.map(async ({ handle }) => {
-      const product = await productWithHandle(deps, shop, handle)
+      const product = await findProductByHandle(deps, shop, handle)
       return [handle, idsOf(product?.variants ?? [])] as const
     }),
   )
@@ -241,10 +241,10 @@ async function makeCollections(deps: AppDeps, shop: Shop, { shop: { collections 
   const by = { shop, actor: system }
   for (const { title, type } of collections) {
     const handle = handleOf(title)
-    const known = await publishedCollection(deps, shop, handle)
+    const known = await findPublishedCollection(deps, shop, handle)
     const { id } = known ?? (await createCollection(past, by, { title, handle }))
     const members = products.filter((product) => product.type === type && product.status === 'ACTIVE')
-    const found = await Promise.all(members.map((product) => productWithHandle(deps, shop, product.handle)))
+    const found = await Promise.all(members.map((product) => findProductByHandle(deps, shop, product.handle)))
     await setCollectionProducts(past, by, id, idsOf(found.filter((product) => product !== undefined)))
   }
 }

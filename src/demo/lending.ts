@@ -1,7 +1,7 @@
 /** Loans of the demo: applications in every state with their documents, lenders, and what was paid back to them. */
 import type { Actor } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
-import { userWithEmail } from '../modules/identity/merchant/index.ts'
+import { findUserByEmail } from '../modules/identity/merchant/index.ts'
 import {
   createApplication,
   decide,
@@ -35,7 +35,7 @@ const momentOf = ({ plan: { opensAt, shop } }: Borrower, day: number): number =>
 
 /** Has everybody borrow and pay back what they should. Each thing is looked for before it is made. */
 export async function fillLending(deps: AppDeps, borrowers: readonly Borrower[], start: number, until: number): Promise<void> {
-  const operator = await userWithEmail(deps, demoOperator.email)
+  const operator = await findUserByEmail(deps, demoOperator.email)
   if (!operator) throw new Error('the operator of the demo is made first')
   const actor = { id: operator.id }
   const repaid = makeLenders(deps, actor, start).then(async () => {

@@ -1,12 +1,12 @@
 /** Who joined the demo's network in its last weeks, so that an operator's dashboards of sign-ups and of verified shops have something to show. */
 import { system } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
-import { createProduct, productWithHandle } from '../modules/catalog/products/index.ts'
-import { customerWithEmail, signUpCustomer } from '../modules/customers/customer/index.ts'
-import { createMerchant, userWithEmail } from '../modules/identity/merchant/index.ts'
+import { createProduct, findProductByHandle } from '../modules/catalog/products/index.ts'
+import { findCustomerByEmail, signUpCustomer } from '../modules/customers/customer/index.ts'
+import { createMerchant, findUserByEmail } from '../modules/identity/merchant/index.ts'
 import type { KybInput } from '../modules/shop/kyb/domain.ts'
-import { decideKyb, fileKyb, kybOf } from '../modules/shop/kyb/index.ts'
-import { shopNamed } from '../modules/shop/shop/index.ts'
+import { decideKyb, fileKyb, findKybOf } from '../modules/shop/kyb/index.ts'
+import { findShopByName } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { inThePast } from './past-clock.ts'
 
@@ -37,20 +37,20 @@ export async function fillNewcomers(deps: AppDeps, start: number, until: number)
 async function join(deps: AppDeps, at: number, { name, country, currency, cohort, waits }: Newcomer): Promise<void> {
   const past = inThePast(deps, at)
   const merchant = { email: `${name}@demo.example`, password: 'demo-merchant' }
-  if (!(await userWithEmail(deps, merchant.email))) await createMerchant(past, merchant, { name, country, currency }, system)
-  const shop = await shopNamed(deps, name)
+  if (!(await findUserByEmail(deps, merchant.email))) await createMerchant(past, merchant, { name, country, currency }, system)
+  const shop = await findShopByName(deps, name)
   const by = { shop, actor: { id: shop.merchantId } }
-  if (!(await productWithHandle(deps, shop, 'first')))
+  if (!(await findProductByHandle(deps, shop, 'first')))
     await createProduct(past, by, { title: 'The first of many', handle: 'first', status: 'DRAFT' })
   for (let nth = 1; nth <= customersEach; nth++) {
     const email = `friend${nth}@${name}.example`
     const person = { shopId: shop.id, email, name: `A friend of ${name}`, password: 'a friend of the demo' }
-    if (!(await customerWithEmail(deps, shop, email)))
+    if (!(await findCustomerByEmail(deps, shop, email)))
       await signUpCustomer(past, person, { limitKey: `demo ${name}`, requestId: undefined })
   }
   if (!cohort) return
   const business = { cohort, legalName: name, registrationNumber: `${country}-DEMO-9`, country, owners: [{ name: 'A friend', share: 100 }] }
-  const record = (await kybOf(past, shop.merchantId)) ?? (await fileKyb(past, by, business))
+  const record = (await findKybOf(past, shop.merchantId)) ?? (await fileKyb(past, by, business))
   if (record.status === 'PENDING' && !waits)
     await decideKyb(inThePast(deps, at + dayMs), { actor: system }, record.id, { decision: 'APPROVED', reason: null })
 }

@@ -2,7 +2,7 @@
 import { system } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
 import { listPartnerships, paymentMethodsOf, setPartnerships, setPaymentMethods } from '../modules/payments/payment-method/index.ts'
-import { decideKyb, fileKyb, kybOf } from '../modules/shop/kyb/index.ts'
+import { decideKyb, fileKyb, findKybOf } from '../modules/shop/kyb/index.ts'
 import type { Shop } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { inThePast } from './past-clock.ts'
@@ -15,7 +15,7 @@ export async function setUpPayments(deps: AppDeps, { shop: { ways = {} }, opensA
   const { methods, kyb } = ways
   if (methods && (await paymentMethodsOf(past, shop)).version === 1) await setPaymentMethods(past, by, methods)
   if (!kyb) return
-  const record = (await kybOf(past, shop.merchantId)) ?? (await fileKyb(past, { shop, actor: { id: shop.merchantId } }, kyb))
+  const record = (await findKybOf(past, shop.merchantId)) ?? (await fileKyb(past, { shop, actor: { id: shop.merchantId } }, kyb))
   if (record.status === 'PENDING')
     await decideKyb(inThePast(deps, opensAt + 3 * dayMs), { actor: system }, record.id, { decision: 'APPROVED', reason: null })
 }

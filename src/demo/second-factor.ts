@@ -1,6 +1,6 @@
 /** An operator who logs in with a code besides, whose secret is the same in every demo, as the passwords are. */
 import { base32, totpCode, totpSecretBytes, totpStepAt } from '../lib/totp.ts'
-import { createSuperAdmin, userWithEmail } from '../modules/identity/merchant/index.ts'
+import { createSuperAdmin, findUserByEmail } from '../modules/identity/merchant/index.ts'
 import { beginFactor, confirmFactor, hasFactor } from '../modules/identity/second-factor/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { bytesOf, inThePast } from './past-clock.ts'
@@ -11,7 +11,7 @@ export const demoCarefulOperator = { email: 'careful@demo.example', password: 'd
 export async function makeCarefulOperator(deps: AppDeps, start: number): Promise<void> {
   const past = inThePast(deps, start)
   const { email, password } = demoCarefulOperator
-  const { id } = (await userWithEmail(deps, email)) ?? (await createSuperAdmin(past, { email, password }))
+  const { id } = (await findUserByEmail(deps, email)) ?? (await createSuperAdmin(past, { email, password }))
   if (await hasFactor(deps, id)) return
   const who = { id, email, sessionId: '', actor: { id } }
   await beginFactor({ ...past, randomBytes: () => secret }, who)

@@ -1,7 +1,7 @@
 /** People who work in the main shop, one of each role besides its owner, and somebody who was invited and has not come yet. */
 import type { StaffRole } from '../core/roles.ts'
 import { dayMs } from '../lib/day.ts'
-import { joinShopsOf, userWithEmail } from '../modules/identity/merchant/index.ts'
+import { findUserByEmail, joinAcceptedShopsOf } from '../modules/identity/merchant/index.ts'
 import { acceptInvitation, inviteStaff } from '../modules/identity/staff/index.ts'
 import type { Shop } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
@@ -20,15 +20,15 @@ export const demoStaff = { people: colleagues, password: 'demo-staff', invited: 
 export async function hireStaff(deps: AppDeps, shop: Shop, opensAt: number): Promise<void> {
   const by = { actor: { id: shop.merchantId }, shop }
   for (const [nth, { email, name, role }] of colleagues.entries()) {
-    if (await userWithEmail(deps, email)) continue
+    if (await findUserByEmail(deps, email)) continue
     const past = inThePast(deps, opensAt + (nth + 1) * 7 * dayMs)
     // Of a fill that broke off in between it is invited again.
     const { inviteUrl = '' } = await inviteStaff(past, by, { email, role })
     const token = inviteUrl.slice(inviteUrl.lastIndexOf('/') + 1)
     await acceptInvitation(past, { token, name, password: demoStaff.password }, { limitKey: 'demo', agent: undefined })
-    const user = await userWithEmail(deps, email)
+    const user = await findUserByEmail(deps, email)
     // As their first login does.
-    if (user) await past.db.write((tx) => joinShopsOf(tx, past, user, { id: user.id }))
+    if (user) await past.db.write((tx) => joinAcceptedShopsOf(tx, past, user, { id: user.id }))
   }
 }
 

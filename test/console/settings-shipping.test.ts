@@ -11,7 +11,7 @@ import {
   textsOfMethod,
 } from '../../src/console/screens/settings-shipping/methods.domain.ts'
 import { localProvinceNames } from '../../src/lib/province-names.ts'
-import { provinces } from '../../src/modules/shop/countries/domain.ts'
+import { loadProvinceTable } from '../../src/modules/shop/countries/domain.ts'
 import { testApp } from '../support/app.ts'
 import { storeIn } from '../support/carts.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -86,11 +86,11 @@ test('the preview knows a province by every name by which the server knows it', 
   await using app = await testApp()
   const store = await storeIn(app)
   const { data } = (await app.call('GET', `/shops/v2/public/name/${store.shop.name}/countries`)).body
-  const plain = (table: Awaited<ReturnType<typeof provinces>>) =>
+  const plain = (table: Awaited<ReturnType<typeof loadProvinceTable>>) =>
     Object.fromEntries(
       [...table].map(([country, names]) => [country, Object.fromEntries([...names].map(([name, codes]) => [name, [...codes].sort()]))]),
     )
-  expect(plain(provincesOfCountries(data, localProvinceNames()))).toEqual(plain(await provinces()))
+  expect(plain(provincesOfCountries(data, localProvinceNames()))).toEqual(plain(await loadProvinceTable()))
 })
 
 test('each method comes back from its fields in the form in which it was put', () => {

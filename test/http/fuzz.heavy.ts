@@ -15,7 +15,7 @@ import { system } from '../../src/core/command-context.ts'
 import type { SafeFetch } from '../../src/core/outgoing.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-schema.ts'
-import { keepInvitation } from '../../src/modules/identity/member/index.ts'
+import { storeInvitation } from '../../src/modules/identity/member/index.ts'
 import { issueToken } from '../../src/modules/identity/one-time-token/index.ts'
 import { createLender } from '../../src/modules/lending/lender/index.ts'
 import { disableDiscounts } from '../../src/modules/selling/discount/index.ts'
@@ -138,7 +138,7 @@ async function invitation(): Promise<{ id: string; token: string }> {
   const { id: shopId } = world.everyone.merchant.shop
   const email = `${deps.newId('attempt')}@example.com`
   return deps.db.write(async (tx) => {
-    const { member } = await keepInvitation(tx, deps, { shopId, email, role: 'READ_ONLY', byMail: true })
+    const { member } = await storeInvitation(tx, deps, { shopId, email, role: 'READ_ONLY', byMail: true })
     return { id: member.id, token: await issueToken(tx, deps, { purpose: 'INVITATION', subjectId: member.id, shopId, email }) }
   })
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { localProvinceNames } from '../../src/lib/province-names.ts'
 import { isUnknownProvince, noProvinces, provinceCodes } from '../../src/lib/provinces.ts'
-import { provinces } from '../../src/modules/shop/countries/domain.ts'
+import { loadProvinceTable } from '../../src/modules/shop/countries/domain.ts'
 
-const table = await provinces()
+const table = await loadProvinceTable()
 
 describe('provinces', () => {
   test.each([

@@ -10,13 +10,13 @@ export const blogStatuses = ['DRAFT', 'PUBLISHED'] as const
 const wordsMax = 2_000
 
 /**
- * What a create or a change says; what is undefined stays as it is, or takes its default. `bodyHtml` is sanitised, `publishedAt` in
- * milliseconds.
+ * Fields of a create or a change. Undefined keeps the value, or takes the default. `bodyHtml` is sanitised,
+ * `publishedAt` is in ms.
  */
 export type BlogInput = Optional<Omit<Blog, 'id' | 'shopId' | 'words' | 'version' | 'createdAt' | 'updatedAt'>>
 
-/** A blog that `input` makes. Without a slug it has the one that its title gives, taken or not. */
-export function createdBlog(
+/** Builds a blog. Without a slug it takes the one from its title, even if another blog has it. */
+export function buildBlog(
   input: BlogInput & { title: string; bodyHtml: string },
   { id, shopId, now }: { id: string; shopId: string; now: number },
 ): Blog {
@@ -37,11 +37,11 @@ export function createdBlog(
     updatedAt: now,
     version: 0,
   }
-  return changedBlog({ ...blank, words: '' }, input, now)
+  return applyBlogChange({ ...blank, words: '' }, input, now)
 }
 
-/** The blog after a change. One that is PUBLISHED always has a date: without another, now. */
-export function changedBlog(before: Blog, input: BlogInput, now: number): Blog {
+/** Applies a change. A PUBLISHED blog without a date gets the date of now. */
+export function applyBlogChange(before: Blog, input: BlogInput, now: number): Blog {
   const tags = input.tags ? distinctTags(input.tags) : before.tags
   const after: Blog = { ...before, ...defined(input), tags, updatedAt: now, version: before.version + 1 }
   if (after.status === 'PUBLISHED') after.publishedAt ??= now
@@ -51,30 +51,37 @@ export function changedBlog(before: Blog, input: BlogInput, now: number): Blog {
 const wordsOfBlog = ({ title, excerpt, tags, bodyHtml }: Blog) =>
   ` ${wordsOf([title, excerpt ?? '', ...tags, textOfHtml(bodyHtml)].join(' '), wordsMax).join(' ')} `
 
-/** What of a blog is on record when it changes: the texts and the author by their names alone. */
+/** Returns the audited difference. Texts and author are named without their values. */
 export const blogDifference = (before: Blog | undefined, after: Blog | undefined): Difference =>
-  differenceOf(before && kept(before), after && kept(after), ['slug', 'title', 'tags', 'status', 'publishedAt', 'coverImage'])
-const kept = ({ words: _, ...blog }: Blog) => blog
+  differenceOf(before && withoutWords(before), after && withoutWords(after), [
+    'slug',
+    'title',
+    'tags',
+    'status',
+    'publishedAt',
+    'coverImage',
+  ])
+const withoutWords = ({ words: _, ...blog }: Blog) => blog
 
-/** Whether the public sees it. */
+/** Returns whether the public sees the blog. */
 export const isPublic = ({ status, publishedAt }: Blog, now: number): boolean =>
   status === 'PUBLISHED' && publishedAt !== null && publishedAt <= now
 
-/** A blog as it is answered, to its shop and to the public. */
+/** Renders a blog for its shop and for the public. */
 export const blogView = ({ words: _, version: __, publishedAt, createdAt, updatedAt, ...rest }: Blog) => ({
   ...rest,
   ...isoTimes({ publishedAt, createdAt, updatedAt }),
 })
 export type BlogView = ReturnType<typeof blogView>
 
-/** The same with the version that changes go by. */
+/** Adds the version that `If-Match` compares. */
 export const managedBlogView = (blog: Blog) => ({ ...blogView(blog), version: blog.version })
 export type ManagedBlogView = ReturnType<typeof managedBlogView>
 
-/** A page of blogs that fits into a public answer: where it does not, blogs above their share lack their text. */
+/** Shortens a page of blogs to the size limit of a public response: blogs above their share lose their text. */
 export function boundedBlogs<List extends { readonly data: BlogView[] }>(list: List): List {
   const texts = list.data.map((blog) => JSON.stringify(blog))
-  // Commas stand between them.
+  // Reserves one byte for each comma between the texts.
   const bounded = withinBytes(texts, publicRecordsBytesMax - texts.length, (text, most) => {
     const blog = { ...(JSON.parse(text) as BlogView), bodyHtml: '' }
     const short = JSON.stringify(blog)

@@ -14,7 +14,7 @@ import { BlogRecord, Blogs, ChangeBlog, CreateBlog, ListBlogs } from './model.ts
 
 const queryWordsMax = 10
 
-/** A publishable key is in every visitor's hands: it opens what the public may see. */
+/** A publishable key is in every visitor's browser, so it reads only what the public sees. */
 const seesDrafts = (principal: Principal) =>
   principal.kind === 'merchant' || (principal.kind === 'key' && principal.scopes.includes('server'))
 
@@ -23,7 +23,7 @@ export const publicBlogRoutes = (deps: HttpDeps & BlogDeps) =>
     '/blogs/public/:slug',
     async ({ params: { slug }, request }) => {
       if (request.headers.has('origin')) {
-        // Of a blog that the public sees: a refusal must not tell that there is a draft.
+        // Only for published blogs: a 403 must not reveal that a draft exists.
         const shopId = await shopOfPublicBlog(deps, slug)
         const shop = shopId === undefined ? undefined : await deps.identity.shop(shopId)
         assertShopOrigin(request.headers, shop?.origins ?? [])
@@ -40,20 +40,20 @@ export const publicBlogRoutes = (deps: HttpDeps & BlogDeps) =>
     },
   )
 
-type Blogsearch = { query: { q?: string }; shop: ShopContext; principal: Principal; params?: object }
+type BlogSearch = { query: { q?: string }; shop: ShopContext; principal: Principal; params?: object }
 
-async function blogsFor(deps: BlogDeps, { query: { q = '' }, shop, principal }: Blogsearch, slice: Slice) {
+async function findBlogs(deps: BlogDeps, { query: { q = '' }, shop, principal }: BlogSearch, slice: Slice) {
   const words = wordsOf(q, queryWordsMax)
-  // Nothing but punctuation: no blog holds it.
+  // The query has only punctuation, which no blog contains.
   if (q.trim() !== '' && words.length === 0) return pageOf([], 0, slice)
   return listBlogs(deps, { shop, seesDrafts: seesDrafts(principal) }, words, slice)
 }
 
 export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
   routes(deps, 'Blogs')
-    .get('/blogs', async ({ query, shop, principal }) => boundedBlogs(await blogsFor(deps, { query, shop, principal }, sliceOf(query))), {
+    .get('/blogs', async ({ query, shop, principal }) => boundedBlogs(await findBlogs(deps, { query, shop, principal }, sliceOf(query))), {
       access: 'storefrontRead',
-      csv: csvOf('blogs', Blogs, (asked: Blogsearch, slice) => blogsFor(deps, asked, slice)),
+      csv: csvOf('blogs', Blogs, (asked: BlogSearch, slice) => findBlogs(deps, asked, slice)),
       query: ListBlogs,
       response: { 200: Blogs, ...errorResponses(401, 403, 404) },
       detail: {

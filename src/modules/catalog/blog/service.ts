@@ -10,13 +10,13 @@ import { freeName } from '../../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { audited } from '../../operations/audit/index.ts'
 import {
+  applyBlogChange,
   type Blog,
   type BlogInput,
   type BlogView,
   blogDifference,
   blogView,
-  changedBlog,
-  createdBlog,
+  buildBlog,
   isPublic,
   type ManagedBlogView,
   managedBlogView,
@@ -26,14 +26,14 @@ import type { BlogDeps } from './providers.ts'
 const noSuchBlog = () => new AppError('NOT_FOUND', 'No such blog')
 const slugTaken = 'slug (body): another blog has it'
 
-function checked<Input extends BlogInput>(input: Input): Input {
+function sanitizeInput<Input extends BlogInput>(input: Input): Input {
   assertPublicationDate(input.publishedAt)
   return input.bodyHtml === undefined ? input : { ...input, bodyHtml: sanitize(input.bodyHtml, 'bodyHtml') }
 }
 
 /**
- * Makes a blog. A slug made from the title gets a number when it is taken; a given one is refused.
- * @throws AppError INVALID, naming the field; CONFLICT when the given slug is taken
+ * Creates a blog. A slug made from the title gets a number if it is taken.
+ * @throws AppError INVALID, naming the field; CONFLICT if the given slug is taken
  */
 export async function createBlog(
   deps: BlogDeps,
@@ -41,9 +41,9 @@ export async function createBlog(
   input: BlogInput & { title: string; bodyHtml: string },
 ): Promise<ManagedBlogView> {
   const { blogStore: store, newId, clock } = deps
-  const made = createdBlog(checked(input), { id: newId('blog'), shopId: by.shop.id, now: clock.now() })
-  return audited(deps, by, { action: 'blog.created', subject: made.id }, async (tx, tell) => {
-    const blog = { ...made, slug: input.slug ?? (await freeName(made.slug, made.id, (names) => store.taken(tx, names))) }
+  const draft = buildBlog(sanitizeInput(input), { id: newId('blog'), shopId: by.shop.id, now: clock.now() })
+  return audited(deps, by, { action: 'blog.created', subject: draft.id }, async (tx, tell) => {
+    const blog = { ...draft, slug: input.slug ?? (await freeName(draft.slug, draft.id, (names) => store.takenSlugs(tx, names))) }
     await store.insert(tx, blog)
     tell(blogDifference(undefined, blog))
     return managedBlogView(blog)
@@ -51,22 +51,22 @@ export async function createBlog(
 }
 
 /**
- * Changes a blog; what `input` leaves undefined stays.
- * @throws AppError INVALID, NOT_FOUND (also for another shop's), PRECONDITION_FAILED, CONFLICT when the slug is taken
+ * Changes a blog. Fields that `input` leaves undefined stay.
+ * @throws AppError INVALID; NOT_FOUND (also for another shop's); PRECONDITION_FAILED; CONFLICT if the slug is taken
  */
 export async function changeBlog(deps: BlogDeps, by: Change, id: string, input: BlogInput): Promise<ManagedBlogView> {
   const { blogStore: store, clock } = deps
-  const change = checked(input)
+  const change = sanitizeInput(input)
   return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx, tell) => {
     const before = await findToChange(tx, deps, by, id)
-    const blog = changedBlog(before, change, clock.now())
+    const blog = applyBlogChange(before, change, clock.now())
     unlessStale(await store.replace(tx, before, blog))
     tell(blogDifference(before, blog))
     return managedBlogView(blog)
   }).catch(refuseTaken(slugTaken))
 }
 
-/** The blog as it is before a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+/** Reads the blog for a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
 async function findToChange(tx: Writer, { blogStore }: BlogDeps, { shop, expected }: Change, id: string): Promise<Blog> {
   const blog = await blogStore.find(shop.id, id, tx)
   if (!blog) throw noSuchBlog()
@@ -82,12 +82,12 @@ export const removeBlog = (deps: BlogDeps, by: Change, id: string): Promise<void
     tell(blogDifference(before, undefined))
   })
 
-/** Whether a caller sees what is not published yet. */
+/** Who reads, and whether they see unpublished blogs. */
 export type Reader = { shop: Pick<ShopContext, 'id'>; seesDrafts: boolean }
 
 /**
- * A page of the shop's blogs, newest first: by publication for the public, else by creation.
- * @param words those that each blog holds
+ * Lists the shop's blogs, newest first: by publication date for the public, else by creation.
+ * @param words words that each blog must contain
  */
 export async function listBlogs(
   { blogStore, clock }: BlogDeps,
@@ -100,20 +100,20 @@ export async function listBlogs(
   return pageOf(blogs.map(blogView), total, slice)
 }
 
-/** @throws AppError NOT_FOUND, also for another shop's, and for one that the caller may not see yet */
+/** @throws AppError NOT_FOUND, also for another shop's blog and for an unpublished one that the caller may not see */
 export async function readBlog({ blogStore, clock }: BlogDeps, { shop, seesDrafts }: Reader, id: string): Promise<ManagedBlogView> {
   const blog = await blogStore.find(shop.id, id)
   if (!blog || !(seesDrafts || isPublic(blog, clock.now()))) throw noSuchBlog()
   return managedBlogView(blog)
 }
 
-/** A blog that the public sees, of whichever shop. @throws AppError NOT_FOUND */
+/** Reads a published blog of any shop. @throws AppError NOT_FOUND */
 export async function readPublicBlog({ blogStore, clock }: BlogDeps, slug: string): Promise<BlogView> {
   const blog = await blogStore.findBySlug(slug)
   if (!blog || !isPublic(blog, clock.now())) throw noSuchBlog()
   return blogView(blog)
 }
 
-/** The shop of a blog that the public sees; undefined where it sees none, so that nothing tells of a draft. */
+/** Returns the shop of a published blog. Undefined for drafts, so that nothing reveals them. */
 export const shopOfPublicBlog = ({ blogStore, clock }: BlogDeps, slug: string): Promise<string | undefined> =>
   blogStore.publicShopOf(slug, clock.now())

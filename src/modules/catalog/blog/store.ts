@@ -11,7 +11,7 @@ import type { Blog } from './domain.ts'
 export type BlogQuery = {
   shopId: string
   words: readonly string[]
-  /** Only what is published at this moment (milliseconds). */
+  /** Only blogs that are published at this time (ms). */
   publicAt?: number | undefined
 }
 
@@ -46,21 +46,21 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
     async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Blog | undefined> {
       return from.first(byId, { id, shopId })
     },
-    /** Of whichever shop that is not suspended, published or not. */
+    /** Finds a blog, published or not, in any shop that is not suspended. */
     async findBySlug(slug: string): Promise<Blog | undefined> {
       return inStoredForm(slug, (form) => read.first(bySlug, { slug: form }))
     },
-    /** The shop of a blog that the public sees at `now`. */
+    /** Returns the shop of a blog that is published at `now`. */
     async publicShopOf(slug: string, now: number): Promise<string | undefined> {
       return (await inStoredForm(slug, (form) => read.first(shopBySlug, { slug: form, now })))?.shopId
     },
-    /** Newest first: by publication for the public, else by creation. */
+    /** Newest first: by publication date for the public, else by creation. */
     list(query: BlogQuery, slice: Slice): Promise<{ rows: Blog[]; total: number }> {
       const newest = query.publicAt === undefined ? blogs.createdAt : blogs.publishedAt
       return selectSlice(read, blogs, { where: matching(query), order: [desc(newest), desc(blogs.id)], ...slice })
     },
-    /** Those of these slugs that some blog of the instance has. */
-    async taken(tx: Writer, slugs: readonly string[]): Promise<Set<string>> {
+    /** Returns those of `slugs` that a blog of the instance has. */
+    async takenSlugs(tx: Writer, slugs: readonly string[]): Promise<Set<string>> {
       const rows = await tx
         .select({ slug: blogs.slug })
         .from(blogs)
@@ -70,25 +70,25 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
     async insert(tx: Writer, blog: Blog): Promise<void> {
       await tx.insert(blogs).values(blog)
     },
-    /** Undefined when the blog is not of the version any more that it had before. */
+    /** Returns undefined if the blog has another version than `before`. */
     async replace(tx: Writer, before: Blog, after: Blog): Promise<{ id: string } | undefined> {
-      const [row] = await tx.update(blogs).set(after).where(still(before)).returning({ id: blogs.id })
+      const [row] = await tx.update(blogs).set(after).where(isSameVersion(before)).returning({ id: blogs.id })
       return row
     },
-    /** Undefined when the blog is not of this version any more. */
+    /** Returns undefined if the blog has another version. */
     async remove(tx: Writer, blog: Blog): Promise<{ id: string } | undefined> {
-      const [row] = await tx.delete(blogs).where(still(blog)).returning({ id: blogs.id })
+      const [row] = await tx.delete(blogs).where(isSameVersion(blog)).returning({ id: blogs.id })
       return row
     },
   }
 }
 
-const still = ({ id, version }: Blog) => and(eq(blogs.id, id), eq(blogs.version, version))
+const isSameVersion = ({ id, version }: Blog) => and(eq(blogs.id, id), eq(blogs.version, version))
 
 function matching({ shopId, words, publicAt }: BlogQuery): SQL | undefined {
   const published = publicAt === undefined ? undefined : and(eq(blogs.status, 'PUBLISHED'), lte(blogs.publishedAt, publicAt))
-  return and(eq(blogs.shopId, shopId), published, ...words.map(holds))
+  return and(eq(blogs.shopId, shopId), published, ...words.map(containsWord))
 }
 
-/** Words are letters and digits today; the pattern does not rely on it. */
-const holds = (word: string) => sql`${blogs.words} like ${`% ${word.replace(/[\\%_]/g, '\\$&')} %`} escape '\\'`
+/** Escapes the wildcards of LIKE, although words are only letters and digits today. */
+const containsWord = (word: string) => sql`${blogs.words} like ${`% ${word.replace(/[\\%_]/g, '\\$&')} %`} escape '\\'`

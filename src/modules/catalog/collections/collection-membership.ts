@@ -1,19 +1,19 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { CatalogDeps } from '../products/providers.ts'
 
-/** What somebody names of a shop's catalog. */
-export type Named = { readonly productIds: readonly string[]; readonly collectionIds: readonly string[] }
+/** Products and collections that a record refers to. */
+export type CatalogReferences = { readonly productIds: readonly string[]; readonly collectionIds: readonly string[] }
 
-/** The first of what is named, inside a write, that is not the shop's, by its field and its place in it; undefined when all of it is. */
-export async function firstUnknown(
+/** Returns the first id that the shop does not have, by field and index; undefined if the shop has all. */
+export async function findUnknownReference(
   tx: Writer,
   { collectionStore: store }: Pick<CatalogDeps, 'collectionStore'>,
   shopId: string,
-  { productIds, collectionIds }: Named,
-): Promise<{ readonly field: keyof Named; readonly at: number } | undefined> {
+  { productIds, collectionIds }: CatalogReferences,
+): Promise<{ readonly field: keyof CatalogReferences; readonly at: number } | undefined> {
   const known = {
-    productIds: await store.knownProducts(tx, shopId, productIds),
-    collectionIds: await store.knownCollections(tx, shopId, collectionIds),
+    productIds: await store.existingProducts(tx, shopId, productIds),
+    collectionIds: await store.existingCollections(tx, shopId, collectionIds),
   }
   for (const [field, ids] of [
     ['productIds', productIds],

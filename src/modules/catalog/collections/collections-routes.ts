@@ -6,16 +6,16 @@ import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, pageQuery, RecordId } from '../../../http/schema.ts'
 import { assertOriginOf } from '../../../http/shop.ts'
 import { pageOf, sliceOf } from '../../../lib/page.ts'
-import { publicShopNamed, type ShopDeps } from '../../shop/shop/index.ts'
+import { findPublicShopByName, type ShopDeps } from '../../shop/shop/index.ts'
 import { collectionsPerPageMax, firstProductsMax } from '../products/domain.ts'
 import {
   type CatalogDeps,
   changeCollection,
   createCollection,
   listCollections,
-  publishedCollectionPage,
-  publishedCollections,
+  listPublishedCollections,
   readCollection,
+  readPublishedCollection,
   removeCollection,
   setCollectionProducts,
 } from '../products/index.ts'
@@ -38,8 +38,8 @@ export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) 
       async ({ params, query, request }) => {
         await assertOriginOf(deps, params.shopName, request)
         return deps.answers.respond(request, async () => {
-          const shop = await publicShopNamed(deps, params.shopName)
-          return publishedCollectionPage(deps, shop, params.handle, sliceOf(query))
+          const shop = await findPublicShopByName(deps, params.shopName)
+          return readPublishedCollection(deps, shop, params.handle, sliceOf(query))
         }) as never
       },
       {
@@ -59,9 +59,9 @@ export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) 
       async ({ params, query, request }) => {
         await assertOriginOf(deps, params.shopName, request)
         return deps.answers.respond(request, async () => {
-          const shop = await publicShopNamed(deps, params.shopName)
+          const shop = await findPublicShopByName(deps, params.shopName)
           const slice = sliceOf(query, collectionsPerPageMax)
-          const { collections, total } = await publishedCollections(deps, shop, slice)
+          const { collections, total } = await listPublishedCollections(deps, shop, slice)
           return JSON.stringify(pageOf([], total, slice)).replace('[]', () => `[${collections.join(',')}]`)
         }) as never
       },

@@ -19,7 +19,7 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Collection | undefined> {
     return from.first(byId, { id, shopId })
   },
-  /** A collection that the public sees, by id or handle. */
+  /** Finds a published collection by id or handle. */
   async findPublished(shopId: string, idOrHandle: string, now: number): Promise<Collection | undefined> {
     const forms = storedForms(idOrHandle)
     const found = await read
@@ -41,7 +41,7 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
     const where = and(eq(collections.shopId, shopId), lte(collections.publishedAt, now))
     return selectSlice(read, collections, { where, order: [desc(collections.publishedAt), desc(collections.id)], ...slice })
   },
-  /** How many visible products each of these collections has. */
+  /** Counts the visible products of each collection. */
   async countVisible(ids: readonly string[], now: number): Promise<Map<string, number>> {
     if (ids.length === 0) return new Map()
     const rows = await read
@@ -51,7 +51,7 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
       .groupBy(collectionProducts.collectionId)
     return new Map(rows.map(({ id, n }) => [id, Number(n)]))
   },
-  /** A page of the visible products of each of these collections, in its order: ids by the collection's. */
+  /** Returns a page of the visible product ids of each collection, in the collection's order. */
   async visibleProducts(
     ids: readonly string[],
     now: number,
@@ -78,7 +78,7 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
       .limit(limit)
     return rows.map(({ id }) => id)
   },
-  /** Those of these handles that collections of the shop have. */
+  /** Returns those of `handles` that collections of the shop have. */
   async takenHandles(tx: Writer, shopId: string, handles: readonly string[]): Promise<Set<string>> {
     const rows = await tx
       .select({ handle: collections.handle })
@@ -89,12 +89,12 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
   async insert(tx: Writer, collection: Collection): Promise<void> {
     await tx.insert(collections).values(collection)
   },
-  /** Undefined when the collection is not of the version any more that it had before. */
+  /** Returns undefined if the collection has another version than `before`. */
   async update(tx: Writer, before: Collection, change: Partial<Collection>): Promise<Collection | undefined> {
     const [collection] = await changeCollection(tx, change, { which: before.id, was: before.version })
     return collection
   },
-  /** Undefined when the collection is not of this version any more. */
+  /** Returns undefined if the collection has another version. */
   async remove(tx: Writer, { id, version }: Collection): Promise<{ id: string } | undefined> {
     const [row] = await tx
       .delete(collections)
@@ -102,8 +102,8 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
       .returning({ id: collections.id })
     return row
   },
-  /** Those of these that are products of the shop. */
-  async knownProducts(tx: Writer, shopId: string, ids: readonly string[]): Promise<Set<string>> {
+  /** Returns those of `ids` that are products of the shop. */
+  async existingProducts(tx: Writer, shopId: string, ids: readonly string[]): Promise<Set<string>> {
     const known = new Set<string>()
     for (let at = 0; at < ids.length; at += idsPerQuery) {
       const rows = await tx
@@ -114,8 +114,8 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
     }
     return known
   },
-  /** Those of these that are collections of the shop; no more of them than one statement takes. */
-  async knownCollections(tx: Writer, shopId: string, ids: readonly string[]): Promise<Set<string>> {
+  /** Returns those of `ids` that are collections of the shop. `ids` must fit into one statement. */
+  async existingCollections(tx: Writer, shopId: string, ids: readonly string[]): Promise<Set<string>> {
     if (ids.length === 0) return new Set()
     const rows = await tx
       .select({ id: collections.id })
@@ -124,7 +124,7 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
     return new Set(rows.map(({ id }) => id))
   },
   async setProducts(tx: Writer, collectionId: string, ids: readonly string[]): Promise<void> {
-    // A product that is published meanwhile would not see its new row here.
+    // Locks the products, because a publication at the same time does not see the new rows and would not update them.
     if (engine === 'postgres') {
       const sorted = [...ids].sort()
       for (let at = 0; at < sorted.length; at += idsPerQuery)
@@ -138,5 +138,5 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
   },
 })
 
-/** Engines bound the number of parameters of one statement. */
+/** Engines limit the number of parameters of a statement. */
 const idsPerQuery = 500

@@ -21,7 +21,7 @@ import type { Collection } from './collections-store.ts'
 
 type Shop = Pick<ShopContext, 'id'>
 type CollectionDeps = Pick<CatalogDeps, 'collectionStore' | 'db' | 'clock' | 'newId'>
-/** `publishedAt` in milliseconds. */
+/** `publishedAt` is in milliseconds. */
 export type CollectionInput = Optional<
   Pick<Collection, 'title' | 'handle' | 'descriptionHtml' | 'publishedAt'> & {
     image: { url: string; alt?: string | null | undefined } | null
@@ -31,13 +31,13 @@ export type CollectionInput = Optional<
 const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
 const handleTaken = 'handle (body): another collection of the shop has it'
 
-/** A collection as it is answered, to the shop and to the public. */
+/** Renders a collection for its shop and for the public. */
 export const collectionView = ({ version: _, publishedAt, createdAt, updatedAt, ...rest }: Collection) => ({
   ...rest,
   ...isoTimes({ publishedAt, createdAt, updatedAt }),
 })
 export type CollectionView = ReturnType<typeof collectionView>
-/** The same with the version that changes go by. */
+/** Adds the version that `If-Match` compares. */
 const managedView = (collection: Collection) => ({ ...collectionView(collection), version: collection.version })
 export type ManagedCollection = ReturnType<typeof managedView>
 export type CollectionWithProducts = ManagedCollection & { productIds: string[] }
@@ -45,14 +45,14 @@ export type CollectionWithProducts = ManagedCollection & { productIds: string[] 
 const collectionDifference = (before: Collection | undefined, after: Collection | undefined): Difference =>
   differenceOf(before, after, ['title', 'handle', 'image', 'publishedAt'])
 
-/** As many as a row of the audit trail has room for, and how many there are. */
-const keptProducts = (ids: readonly string[]) => ({ products: ids.length, productIds: ids.slice(0, 50) })
+/** Limits the ids to the size of an audit row, and adds their total. */
+const auditedProducts = (ids: readonly string[]) => ({ products: ids.length, productIds: ids.slice(0, 50) })
 
-const imageOf = (image: CollectionInput['image']) => (image ? { url: image.url, alt: image.alt ?? null } : null)
+const normalizeImage = (image: CollectionInput['image']) => (image ? { url: image.url, alt: image.alt ?? null } : null)
 
 /**
- * Makes a collection. Without `publishedAt` it is published now; null keeps it off the storefront.
- * @throws AppError CONFLICT when the given handle is taken
+ * Creates a collection. Without `publishedAt` it is published now; null keeps it unpublished.
+ * @throws AppError CONFLICT if the given handle is taken
  */
 export async function createCollection(
   deps: CollectionDeps,
@@ -62,21 +62,21 @@ export async function createCollection(
   assertPublicationDate(input.publishedAt)
   const { collectionStore: store, clock, newId } = deps
   const now = clock.now()
-  const made: Collection = {
+  const draft: Collection = {
     id: newId('collection'),
     shopId: by.shop.id,
     handle: input.handle ?? (handleOf(input.title) || 'collection'),
     title: input.title,
     descriptionHtml: sanitize(input.descriptionHtml ?? '', 'descriptionHtml'),
-    image: imageOf(input.image),
+    image: normalizeImage(input.image),
     publishedAt: input.publishedAt === undefined ? now : input.publishedAt,
     createdAt: now,
     updatedAt: now,
     version: 1,
   }
-  return audited(deps, by, { action: 'collection.created', subject: made.id }, async (tx, tell) => {
-    const handle = input.handle ?? (await freeName(made.handle, made.id, (names) => store.takenHandles(tx, by.shop.id, names)))
-    const collection = { ...made, handle }
+  return audited(deps, by, { action: 'collection.created', subject: draft.id }, async (tx, tell) => {
+    const handle = input.handle ?? (await freeName(draft.handle, draft.id, (names) => store.takenHandles(tx, by.shop.id, names)))
+    const collection = { ...draft, handle }
     await store.insert(tx, collection)
     tell(collectionDifference(undefined, collection))
     return managedView(collection)
@@ -90,7 +90,7 @@ export async function changeCollection(deps: CollectionDeps, by: Change, id: str
   if (input.title !== undefined) change.title = input.title
   if (input.handle !== undefined) change.handle = input.handle
   if (input.descriptionHtml !== undefined) change.descriptionHtml = sanitize(input.descriptionHtml, 'descriptionHtml')
-  if (input.image !== undefined) change.image = imageOf(input.image)
+  if (input.image !== undefined) change.image = normalizeImage(input.image)
   if (input.publishedAt !== undefined) change.publishedAt = input.publishedAt
   return audited(deps, by, { action: 'collection.changed', subject: id }, async (tx, tell) => {
     const { before, after } = await update(tx, deps, by, { id, change })
@@ -99,7 +99,7 @@ export async function changeCollection(deps: CollectionDeps, by: Change, id: str
   }).catch(refuseTaken(handleTaken))
 }
 
-/** The collection as it is before a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+/** Reads the collection for a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
 async function findToChange(tx: Writer, { collectionStore }: CollectionDeps, { shop, expected }: Change, id: string): Promise<Collection> {
   const collection = await collectionStore.find(shop.id, id, tx)
   if (!collection) throw noSuchCollection()
@@ -126,19 +126,19 @@ export const removeCollection = (deps: CollectionDeps, by: Change, id: string): 
     tell(collectionDifference(before, undefined))
   })
 
-function firstTwice(ids: readonly string[]): number {
+function firstDuplicate(ids: readonly string[]): number {
   const seen = new Set<string>()
   return ids.findIndex((id) => seen.size === seen.add(id).size)
 }
 
-/** Refuses the list for the product at a place of it, from 0; a negative one is none. */
+/** Refuses the product at index `at`; does nothing for -1. */
 function refuseRow(at: number, rule: string): void {
   if (at >= 0) throw new AppError('INVALID', `productIds.${at} (body): ${rule}`)
 }
 
 /**
- * Puts exactly these products into a collection, in this order.
- * @throws AppError NOT_FOUND; PRECONDITION_FAILED; INVALID when an id stands twice or is no product of the shop
+ * Sets the products of a collection, in this order.
+ * @throws AppError NOT_FOUND; PRECONDITION_FAILED; INVALID for a repeated id or one that is no product of the shop
  */
 export async function setCollectionProducts(
   deps: CollectionDeps,
@@ -146,23 +146,23 @@ export async function setCollectionProducts(
   id: string,
   productIds: readonly string[],
 ): Promise<CollectionWithProducts> {
-  refuseRow(firstTwice(productIds), 'each product may stand once')
+  refuseRow(firstDuplicate(productIds), 'each product may stand once')
   const { collectionStore: store } = deps
   return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx, tell) => {
     const { after: collection } = await update(tx, deps, by, { id, change: {} })
-    const known = await store.knownProducts(tx, by.shop.id, productIds)
+    const known = await store.existingProducts(tx, by.shop.id, productIds)
     refuseRow(
       productIds.findIndex((productId) => !known.has(productId)),
       'no product of the shop',
     )
     const before = await store.productIds(id, productsPerCollectionMax, tx)
     await store.setProducts(tx, id, productIds)
-    tell({ before: keptProducts(before), after: keptProducts(productIds) })
+    tell({ before: auditedProducts(before), after: auditedProducts(productIds) })
     return { ...managedView(collection), productIds: [...productIds] }
   })
 }
 
-/** The shop's collections, published or not, newest first. */
+/** Lists the shop's collections, published or not, newest first. */
 export async function listCollections({ collectionStore }: CollectionDeps, shop: Shop, slice: Slice): Promise<Page<CollectionView>> {
   const { rows: collections, total } = await collectionStore.list(shop.id, slice)
   return pageOf(collections.map(collectionView), total, slice)
@@ -175,8 +175,8 @@ export async function readCollection({ collectionStore }: CollectionDeps, shop: 
   return { ...managedView(collection), productIds: await collectionStore.productIds(id, productsPerCollectionMax) }
 }
 
-/** A collection that the public sees, by its id or handle; undefined when there is none. */
-export async function publishedCollection(
+/** Finds a published collection by id or handle. */
+export async function findPublishedCollection(
   { collectionStore, clock }: CollectionDeps,
   shop: Shop,
   idOrHandle: string,
@@ -188,17 +188,17 @@ export async function publishedCollection(
 type PublicReads = CollectionDeps & Pick<CatalogDeps, 'catalogStore' | 'config' | 'life'>
 type PublicShop = Shop & { readonly showQuantity: boolean }
 
-/** A collection as the public reads it, as JSON. The summaries are JSON already. */
+/** Builds the JSON of a public collection from summaries that are JSON already. */
 const collectionJson = (view: CollectionView & Record<string, unknown>, summaries: readonly string[]): string =>
   JSON.stringify({ ...view, products: [] }).replace(/\[\]\}$/, () => `[${summaries.join(',')}]}`)
 
 /**
- * A published collection as JSON, with a page of its visible products.
+ * Returns a published collection as JSON, with a page of its visible products.
  * @throws AppError NOT_FOUND
  */
-export async function publishedCollectionPage(deps: PublicReads, shop: PublicShop, idOrHandle: string, slice: Slice): Promise<string> {
+export async function readPublishedCollection(deps: PublicReads, shop: PublicShop, idOrHandle: string, slice: Slice): Promise<string> {
   const { collectionStore: store, clock } = deps
-  const view = await publishedCollection(deps, shop, idOrHandle)
+  const view = await findPublishedCollection(deps, shop, idOrHandle)
   if (!view) throw noSuchCollection()
   const now = clock.now()
   const productsCount = (await store.countVisible([view.id], now)).get(view.id) ?? 0
@@ -212,7 +212,7 @@ export async function publishedCollectionPage(deps: PublicReads, shop: PublicSho
 /**
  * Returns a page of the public collections as JSON, newest first, each with summaries of its first visible products.
  */
-export async function publishedCollections(
+export async function listPublishedCollections(
   deps: PublicReads,
   shop: PublicShop,
   slice: Slice,

@@ -1,36 +1,36 @@
-/** What every dialect of a product file is read by: its rows in batches, and those of products that are not complete yet. */
+/** Shared by all dialects of product files: reads rows in batches and collects the rows of each product. */
 import { type CsvRecord, type CsvSource, type Rest, readRecords } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
 import { type ProductRows, rowsMax } from './csv-product.ts'
 
 export type CsvOptions = {
   currency: string
-  /** Told how far the second pass has come, in which products are read; ends at the file's size. */
+  /** Receives the bytes that the second pass has read. Ends at the file's size. */
   onProgress?: (bytesRead: number) => void
-  /** Called once with the names of columns that are not imported, where there are some. */
+  /** Receives the names of columns that are not imported, once, if there are any. */
   onUnusedColumns?: ((names: readonly string[]) => void) | undefined
-  /** Ends the reading at the next slice of the file: its reason is thrown. */
+  /** Ends the import at the next slice of the file by throwing the signal's reason. */
   signal?: AbortSignal | undefined
-  /** A file with more is refused before anything of it is read for good. */
+  /** Limits that are checked before any product is returned. */
   limits?: CsvLimits | undefined
-  /** Between two slices of the file; a turn of the loop unless told otherwise. */
+  /** Runs between two slices of the file. Default: yields to the event loop. */
   rest?: Rest | undefined
 }
 export type CsvLimits = { rows: number; products: number }
 
-/** Bounds the map of pass one. */
+/** Bounds the memory of the first pass. */
 export const productsMax = 1_000_000
-/** Bounds the rows of unfinished products in pass two: characters of their cells, plus what a row takes beside them. */
-const heldMaxCharacters = 128 * 1024 * 1024
+/** Bounds the rows of unfinished products in the second pass: characters of cells, plus an overhead for each row. */
+const unfinishedCharactersMax = 128 * 1024 * 1024
 const rowOverheadCharacters = 512
-export const invalid = (message: string) => new AppError('INVALID', message)
+export const invalidFile = (message: string) => new AppError('INVALID', message)
 
-export const tooMany = (what: string, most: number) =>
+export const tooManyError = (what: string, most: number) =>
   new AppError('TOO_LARGE', `The file has more than ${most} ${what}: split it, or have it imported by the command \`souk import\``)
 
-export const changed = () => invalid('The file changed while it was read: try again.')
+export const fileChangedError = () => invalidFile('The file changed while it was read: try again.')
 
-/** The header's columns with each batch of records below it; rows that are blank from end to end are left out. */
+/** Yields the columns with each batch of records. Blank rows are left out. */
 export async function* readTable<Columns extends { readonly count: number; readonly unused?: readonly string[] }>(
   source: CsvSource,
   mapHeader: (header: readonly string[]) => Columns,
@@ -48,68 +48,65 @@ export async function* readTable<Columns extends { readonly count: number; reado
     for (const { row, cells } of records) refuseExtraCells(row, cells.length, columns)
     yield { columns, records }
   }
-  if (!columns) throw invalid('The file is empty.')
+  if (!columns) throw invalidFile('The file is empty.')
 }
 
-/**
- * An unquoted separator moves every later cell, perhaps the handle: nothing in the row can be trusted, so the file is
- * refused.
- */
+/** An unquoted separator shifts all later cells, so the row cannot be trusted and the file is refused. */
 function refuseExtraCells(row: number, count: number, columns: { readonly count: number }): void {
   if (count > columns.count)
-    throw invalid(`Row ${row} has ${count} cells, but the header has ${columns.count}: put cells that contain the separator in quotes.`)
+    throw invalidFile(`Row ${row} has ${count} cells, but the header has ${columns.count}: put cells that contain the separator in quotes.`)
 }
 
-/** A row with what it holds, however its columns are told. */
-type Held = { readonly number: number; readonly cells: ReadonlyMap<unknown, string> }
-export type Group<Row extends Held> = {
+/** A row with its cells by column. */
+type RowCells = { readonly number: number; readonly cells: ReadonlyMap<unknown, string> }
+export type RowGroup<Row extends RowCells> = {
   readonly handle: ProductRows['handle']
   readonly firstRow: number
   rows: Row[]
   count: number
-  held: number
+  characters: number
 }
 
-/** The products whose last row is still to come. */
-export class OpenGroups<Row extends Held> {
-  private readonly groups = new Map<string, Group<Row>>()
-  private held = 0
+/** Products whose last row was not read yet. */
+export class UnfinishedProducts<Row extends RowCells> {
+  private readonly groups = new Map<string, RowGroup<Row>>()
+  private characters = 0
 
   get size(): number {
     return this.groups.size
   }
 
   add({ key, handle }: { readonly key: string; readonly handle: ProductRows['handle'] }, row: Row): void {
-    const group = this.groups.get(key) ?? { handle, firstRow: row.number, rows: [], count: 0, held: 0 }
+    const group = this.groups.get(key) ?? { handle, firstRow: row.number, rows: [], count: 0, characters: 0 }
     this.groups.set(key, group)
     group.count += 1
     if (group.count > rowsMax) this.drop(group)
     else this.hold(group, row)
   }
 
-  take(key: string): Group<Row> | undefined {
+  take(key: string): RowGroup<Row> | undefined {
     const group = this.groups.get(key)
     this.groups.delete(key)
-    this.held -= group?.held ?? 0
+    this.characters -= group?.characters ?? 0
     return group
   }
 
-  private hold(group: Group<Row>, row: Row): void {
+  private hold(group: RowGroup<Row>, row: Row): void {
     let characters = rowOverheadCharacters
     for (const cell of row.cells.values()) characters += cell.length
     group.rows.push(row)
-    group.held += characters
-    this.held += characters
-    if (this.held > heldMaxCharacters)
-      throw invalid(
+    group.characters += characters
+    this.characters += characters
+    if (this.characters > unfinishedCharactersMax)
+      throw invalidFile(
         `Row ${row.number}: too many products are unfinished here. Sort the file by handle, so that each product's rows are together.`,
       )
   }
 
-  /** The product is lost anyway, so that only its number of rows matters. */
-  private drop(group: Group<Row>): void {
-    this.held -= group.held
-    group.held = 0
+  /** Frees the rows of a product that is refused for its number of rows; only the count is still needed. */
+  private drop(group: RowGroup<Row>): void {
+    this.characters -= group.characters
+    group.characters = 0
     group.rows = []
   }
 }

@@ -2,7 +2,7 @@ import { amountMax, type Currency, decimalsOf, parseAmount } from '../../../lib/
 import { distinctTags, handleOf, isHandle } from '../../../lib/search-terms.ts'
 import { type Product, productStatuses } from '../products/domain.ts'
 
-/** Why a cell was refused: what to write instead, never what is there. */
+/** The reason why a cell is refused. Says what to write instead and never repeats the cell. */
 export class Fault {
   constructor(readonly message: string) {}
 }
@@ -17,23 +17,22 @@ const quantityMax = 1_000_000
 const positionMax = 1_000_000
 const weightMaxGrams = 100_000_000
 
-/** Text of at most `max` UTF-16 units, which is how the API counts as well. */
+/** Accepts text of at most `max` UTF-16 units, as the API counts. */
 export const textUpTo =
   (max: number): CellParser<string> =>
   (text) =>
     text.length <= max ? text : new Fault(`Must be at most ${max} characters long.`)
 
-/** An amount in minor units of `currency`. */
+/** Reads an amount in minor units of `currency`. */
 export function amountIn(currency: Currency): CellParser<number> {
   const decimals = decimalsOf(currency)
   const form =
     decimals === 0 ? 'without decimals, such as 1234' : `with at most ${decimals} decimals, such as 1234.${'5678'.slice(0, decimals)}`
   const fault = new Fault(`Must be a plain ${currency} amount of zero or more, ${form}: no thousands separator and no currency sign.`)
   const tooLarge = new Fault(`Must be at most ${amountMax / 10 ** decimals} ${currency}.`)
-  // Of however many digits, the form is right with fewer of them.
+  // Tests the format with one integer digit, so that only the size is wrong.
   const isTooLarge = (text: string) => parseAmount(text.trim().replace(/^\d+/, '0'), currency) !== undefined
-  // Thousands have three digits: with one or two, a comma can only be the decimal one, where no currency with three
-  // decimals is meant.
+  // A comma before one or two digits is a decimal comma. Not for currencies with other than two decimals.
   const plain = (text: string) => (decimals === 2 ? text.replace(/^(\d+),(\d{1,2})$/, '$1.$2') : text)
   return (text) => parseAmount(plain(text), currency) ?? (isTooLarge(plain(text)) ? tooLarge : fault)
 }
@@ -45,11 +44,11 @@ const booleans: ReadonlyMap<string, boolean> = new Map(
 export const parseBoolean: CellParser<boolean> = (text) =>
   booleans.get(text.toLowerCase()) ?? new Fault('Must be TRUE or FALSE (yes, no, 1 and 0 are read as well).')
 
-/** A tax class in its one spelling. */
+/** Normalises a tax class to lower case. */
 export const parseTaxClass: CellParser<string> = (text) =>
   /^[a-z0-9][a-z0-9_-]{0,39}$/i.test(text) ? text.toLowerCase() : new Fault('Must be at most 40 letters, digits, - and _.')
 
-/** Whether selling goes on without stock: the old dialect says deny or continue, the new one TRUE or FALSE. */
+/** Reads "deny" or "continue" of the old dialect and TRUE or FALSE of the new one. */
 export const parseBackorder: CellParser<boolean> = (text) => {
   const word = text.toLowerCase()
   if (word === 'continue' || word === 'deny') return word === 'continue'
@@ -67,7 +66,7 @@ export const parseQuantity: CellParser<number> = (text) => {
     : new Fault('Must be a whole number from -1000000 to 1000000, without separators.')
 }
 
-/** From how many on hand a variant is told of. */
+/** Reads the low-stock threshold. */
 export const parseLowStock: CellParser<number> = (text) => {
   const quantity = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
   return quantity <= quantityMax ? quantity : new Fault('Must be a whole number from 0 to 1000000, without separators.')
@@ -85,7 +84,7 @@ export const parsePosition: CellParser<number> = (text) => {
   return position >= 1 && position <= positionMax ? position : new Fault('Must be a whole number from 1 to 1000000.')
 }
 
-/** Tags in the order given, each once whatever its case; null when there is nothing between the commas. */
+/** Reads distinct tags in order, ignoring case; null if the cell has only commas. */
 export const parseTags: CellParser<string[] | null> = (text) => {
   const tags = distinctTags(text.split(','))
   if (tags.length > tagsMax) return new Fault(`Must hold at most ${tagsMax} tags.`)
@@ -95,7 +94,7 @@ export const parseTags: CellParser<string[] | null> = (text) => {
 
 export const parseUrl: CellParser<string> = (text) => {
   if (text.length > urlMaxLength) return new Fault(`Must be at most ${urlMaxLength} characters long.`)
-  // URL.parse forgives white space and a missing slash, and browsers differ on them.
+  // URL.parse accepts white space and a missing slash, which browsers treat differently.
   const isWeb = /^https?:\/\/[^\s/]/i.test(text) && !/\s/.test(text) && URL.canParse(text)
   return isWeb ? text : new Fault('Must be one full address that starts with http:// or https://, without spaces.')
 }
@@ -103,8 +102,8 @@ export const parseUrl: CellParser<string> = (text) => {
 const handleMaxLength = 255
 
 /**
- * A handle in its normal form: lower case, letters and digits of any script, `-` and `_`. Combining marks are part of a
- * letter in scripts such as Devanagari.
+ * Normalises a handle: lower case, letters and digits of any script, `-` and `_`. Combining marks belong to letters in
+ * scripts such as Devanagari.
  */
 export const parseHandle: CellParser<string> = (text) => {
   const handle = text.toLowerCase().normalize('NFC')
@@ -112,7 +111,7 @@ export const parseHandle: CellParser<string> = (text) => {
   return isHandle(handle) ? handle : new Fault('Must contain only letters, digits, hyphens and underscores, without spaces.')
 }
 
-/** The handle that a title gives: `Crème Brûlée, 2 pcs` becomes `creme-brulee-2-pcs`. */
+/** Makes a handle from a title: `Crème Brûlée, 2 pcs` becomes `creme-brulee-2-pcs`. */
 export const handleFromTitle: CellParser<string> = (title) => {
   const handle = handleOf(title)
   return handle === '' ? new Fault('Gives no handle, as it has no letter or digit: add a handle.') : parseHandle(handle)

@@ -1,13 +1,13 @@
 import { proseError } from '../../../core/csv-format.ts'
 import { AppError } from '../../../core/errors.ts'
 
-/** What souk reads from a product file, with the names each field has in Shopify's old and new export. */
+/** The columns that are imported, with their names in Shopify's old and new export. */
 const aliases = {
   handle: ['Handle', 'URL handle'],
   title: ['Title'],
   descriptionHtml: ['Body (HTML)', 'Description'],
   vendor: ['Vendor'],
-  // For a while the exports called the merchant's own type so, beside a standardised one.
+  // Some exports had this name for the merchant's own type, beside a standardised one.
   type: ['Type', 'Custom Product Type'],
   tags: ['Tags'],
   status: ['Status'],
@@ -26,16 +26,16 @@ const aliases = {
   price: ['Variant Price', 'Price'],
   compareAtPrice: ['Variant Compare At Price', 'Compare-at price', 'Compare at price'],
   cost: ['Cost per item'],
-  // The unit column beside it only says how the weight is shown; the number is always grams.
+  // The unit column only says how the weight is displayed; the number is always grams.
   weightGrams: ['Variant Grams', 'Weight value (grams)'],
   requiresShipping: ['Variant Requires Shipping', 'Requires shipping'],
   taxable: ['Variant Taxable', 'Charge tax'],
-  // A name of ours for a rate, there one of a catalogue's: one that no rate of the shop has is taxed by the standard ones.
+  // In souk the name of a tax class, in Shopify a code of a catalogue. An unknown class is taxed by the standard rates.
   taxClass: ['Variant Tax Code', 'Tax code'],
   inventoryTracker: ['Variant Inventory Tracker', 'Inventory tracker'],
   allowBackorder: ['Variant Inventory Policy', 'Continue selling when out of stock'],
   onHand: ['Variant Inventory Qty', 'Inventory quantity'],
-  // Of ours: Shopify has none.
+  // Only souk has this column.
   lowStockAt: ['Low stock at'],
   variantImage: ['Variant Image', 'Variant image URL'],
   imageUrl: ['Image Src', 'Product image URL'],
@@ -45,7 +45,7 @@ const aliases = {
 
 export type Field = keyof typeof aliases
 
-/** Where each field stands in a row, and what its column is called, for messages. */
+/** Index and name of each column. The names are for messages. */
 export type Columns = {
   readonly count: number
   readonly indexes: ReadonlyMap<Field, number>
@@ -66,7 +66,7 @@ const fieldByName: ReadonlyMap<string, { field: Field; label: string }> = new Ma
 
 const invalid = (message: string) => new AppError('INVALID', message)
 
-/** Finds the known columns in a file's header; throws `INVALID` where the header leaves open what a column is. */
+/** Maps a file's header to fields. @throws AppError INVALID if the header is ambiguous */
 export function mapHeader(header: readonly string[]): Columns {
   refuseOtherFormats(header)
   refuseRepeatedNames(header)
@@ -101,7 +101,7 @@ function refuseRepeatedNames(header: readonly string[]): void {
   const seen = new Map<string, number>()
   for (const [index, name] of header.entries()) {
     const key = normalName(name)
-    // Spreadsheets leave nameless columns at the right edge; like any unknown column they are ignored.
+    // Spreadsheets leave unnamed columns at the right edge. They are ignored like unknown ones.
     if (key === '') continue
     const earlier = seen.get(key)
     if (earlier !== undefined)

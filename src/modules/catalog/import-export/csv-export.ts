@@ -1,4 +1,4 @@
-/** Products as Shopify's product CSV has them, so that `souk import` and others read them back. */
+/** Exports products in Shopify's CSV format, so that `souk import` and other programs can read them. */
 import type { Cell } from '../../../lib/csv-line.ts'
 import { decimalCell, type Table } from '../../../lib/csv-table.ts'
 import type { Money } from '../../../lib/money.ts'
@@ -21,7 +21,7 @@ type ExportedVariant = {
   readonly lowStockAt: number | null
   readonly imageId: string | null
 }
-/** As much of a product as a file tells. */
+/** The fields of a product that the file contains. */
 export type ExportedProduct = {
   readonly handle: string
   readonly title: string
@@ -37,10 +37,10 @@ export type ExportedProduct = {
   readonly seo: { readonly title: string | null; readonly description: string | null }
 }
 
-const word = (is: boolean): Cell => (is ? 'TRUE' : 'FALSE')
+const booleanCell = (is: boolean): Cell => (is ? 'TRUE' : 'FALSE')
 type Image = ExportedProduct['images'][number]
-/** What a line is of: the product stands on its first one alone, and each may have a variant, a picture or both. */
-type Line = {
+/** One line of the file: the product's fields on the first one, and a variant, an image or both. */
+type ExportLine = {
   readonly product: ExportedProduct
   readonly isFirst: boolean
   readonly variant: ExportedVariant | undefined
@@ -50,25 +50,25 @@ type Line = {
 
 const ofProduct =
   (cell: (product: ExportedProduct) => Cell) =>
-  ({ product, isFirst }: Line): Cell =>
+  ({ product, isFirst }: ExportLine): Cell =>
     isFirst ? cell(product) : null
 const ofVariant =
   (cell: (variant: ExportedVariant, product: ExportedProduct) => Cell) =>
-  ({ variant, product }: Line): Cell =>
+  ({ variant, product }: ExportLine): Cell =>
     variant ? cell(variant, product) : null
 const ofImage =
   (cell: (image: Image) => Cell) =>
-  ({ image }: Line): Cell =>
+  ({ image }: ExportLine): Cell =>
     image ? cell(image) : null
 
-const option = (nth: number): Record<string, (line: Line) => Cell> => ({
+const option = (nth: number): Record<string, (line: ExportLine) => Cell> => ({
   [`Option${nth + 1} Name`]: ofProduct(({ options }) => (options.length === 0 && nth === 0 ? 'Title' : (options[nth]?.name ?? null))),
   [`Option${nth + 1} Value`]: ofVariant(({ optionValues }, { options }) =>
     options.length === 0 && nth === 0 ? 'Default Title' : (optionValues[nth] ?? null),
   ),
 })
 
-const columns: Record<string, (line: Line) => Cell> = {
+const columns: Record<string, (line: ExportLine) => Cell> = {
   Handle: ({ product }) => product.handle,
   Title: ofProduct(({ title }) => title),
   'Body (HTML)': ofProduct(({ descriptionHtml }) => descriptionHtml.trimStart()),
@@ -76,7 +76,7 @@ const columns: Record<string, (line: Line) => Cell> = {
   Type: ofProduct(({ type }) => type),
   Tags: ofProduct(({ tags }) => tags.join(', ')),
   Published: ({ product: { publishedAt }, isFirst, now }) =>
-    isFirst ? word(publishedAt !== null && Date.parse(publishedAt) <= now) : null,
+    isFirst ? booleanCell(publishedAt !== null && Date.parse(publishedAt) <= now) : null,
   ...option(0),
   ...option(1),
   ...option(2),
@@ -88,8 +88,8 @@ const columns: Record<string, (line: Line) => Cell> = {
   'Variant Fulfillment Service': ofVariant(() => 'manual'),
   'Variant Price': ofVariant(({ price, hasPrice }) => (hasPrice ? decimalCell(price) : null)),
   'Variant Compare At Price': ofVariant(({ compareAtPrice }) => decimalCell(compareAtPrice)),
-  'Variant Requires Shipping': ofVariant(({ requiresShipping }) => word(requiresShipping)),
-  'Variant Taxable': ofVariant(({ taxable }) => word(taxable)),
+  'Variant Requires Shipping': ofVariant(({ requiresShipping }) => booleanCell(requiresShipping)),
+  'Variant Taxable': ofVariant(({ taxable }) => booleanCell(taxable)),
   'Variant Barcode': ofVariant(({ barcode }) => barcode),
   'Image Src': ofImage(({ url }) => url),
   'Image Position': ofImage(({ position }) => position),
@@ -99,7 +99,7 @@ const columns: Record<string, (line: Line) => Cell> = {
   'Variant Image': ofVariant(({ imageId }, { images }) => images.find(({ id }) => id === imageId)?.url ?? null),
   'Variant Weight Unit': ofVariant(() => 'g'),
   'Variant Tax Code': ofVariant(({ taxClass }) => taxClass),
-  // Of ours: Shopify has none.
+  // Only souk has this column.
   'Low stock at': ofVariant(({ lowStockAt }) => lowStockAt),
   'Cost per item': ofVariant(({ cost }) => decimalCell(cost)),
   Status: ofProduct(({ status }) => status.toLowerCase()),
@@ -107,8 +107,8 @@ const columns: Record<string, (line: Line) => Cell> = {
 const cells = Object.values(columns)
 
 /**
- * One line a variant, and more where there are more pictures than variants. No column of Shopify's says when a product will be seen: what is not
- * yet is not published in the file.
+ * Builds one line per variant, and more if there are more images. A product with a future publication date is exported
+ * as not published, because Shopify has no column for the date.
  * @param now milliseconds
  */
 export const productTable = (now: () => number): Table<ExportedProduct> => ({

@@ -1,8 +1,8 @@
-/** What the importer reads out of a Shopify export. */
+/** The products that the importer reads from a file. */
 
-/*
- * Everywhere below: undefined (or no property) means that the file has no such column, so that the caller keeps what
- * there is; null means that the cell is blank, so that the caller clears it.
+/**
+ * In all types below, undefined means that the file has no such column and the value stays. Null means that the cell is
+ * blank and clears the value.
  */
 
 export type ImportedVariant = {
@@ -10,7 +10,7 @@ export type ImportedVariant = {
   optionValues: string[]
   sku?: string | null
   barcode?: string | null
-  /** Minor units, as are the two below. */
+  /** `price`, `compareAtPrice` and `cost` are in minor units. */
   price?: number | null
   compareAtPrice?: number | null
   cost?: number | null
@@ -28,7 +28,7 @@ export type ImportedVariant = {
 export type ImportedImage = { url: string; alt?: string | null; position: number }
 
 export type ImportedProduct = {
-  /** Row of the table in which the product starts; the header is row 1. */
+  /** The first row of the product. The header is row 1. */
   row: number
   handle: string
   title?: string | null
@@ -42,20 +42,20 @@ export type ImportedProduct = {
   seoDescription?: string | null
   options: { name: string; values: string[] }[]
   variants: ImportedVariant[]
-  /** Undefined: no image column. A variant's `imageUrl` is among them, unless they are undefined. */
+  /** Undefined without an image column; else it includes the `imageUrl` of each variant. */
   images: ImportedImage[] | undefined
   /** A Shopify gift card, which is not imported. */
   isGiftCard?: true
   /** Values that were imported differently from the file. */
   notices?: RowNote[]
-  /** Set when the file has no option columns, so that `options` and the one variant say nothing about a known product's. */
+  /** The file has no option columns, so `options` and the one variant say nothing about an existing product. */
   optionsAbsent?: true
 }
 
-/** What is wrong with a row, or was not taken of it, by the table's row and the product. Never repeats a cell. */
+/** An error or notice about a row. Never repeats the cell's text. */
 export type RowNote = { row: number; handle?: string; column?: string; message: string }
 
-/** `rows` is the number of records that the item was read from. */
+/** `rows` counts the records that the item was read from. */
 export type CsvItem =
   | { kind: 'product'; product: ImportedProduct; rows: number }
   | { kind: 'rejected'; handle?: string; errors: RowNote[]; rows: number }

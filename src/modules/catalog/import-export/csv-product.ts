@@ -21,23 +21,23 @@ import {
 import type { Columns, Field } from './csv-columns.ts'
 import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowNote } from './csv-import-items.ts'
 
-/** One record of a product. `cells` holds the known columns only; blank cells are left out. */
+/** One record of a product. `cells` has only known columns and no blank cells. */
 export type Row = {
-  /** The row in the table; the header is row 1. */
+  /** The row number in the table. The header is row 1. */
   readonly number: number
   readonly cells: ReadonlyMap<Field, string>
   readonly isHandleDerived: boolean
-  /** The row that a field was read from, where it is another one. */
+  /** For fields that were read from another row: that row's number. */
   readonly numbers?: ReadonlyMap<Field, number>
 }
 
 export type ProductRows = {
-  /** A fault when the handle cannot be used; the column is the one that it was read from. */
+  /** A fault if the handle is unusable. `field` is the column that it was read from. */
   readonly handle: { readonly value: string | Fault; readonly field: Field }
   readonly rows: readonly Row[]
 }
 
-/** Each row is a variant, an image or both, so that a product with more rows has too many of one kind. */
+/** Each row is a variant, an image or both, so a product with more rows exceeds one of the limits. */
 export const rowsMax = variantsMax + imagesMax
 const errorsMax = 20
 
@@ -46,7 +46,7 @@ const altMaxLength = 512
 const seoDescriptionMaxLength = 1_000
 
 const shortText = textUpTo(textMax)
-/** Text that filters compare letter by letter, in its normal form, as the API stores it. */
+/** Text that filters compare exactly, in NFC as the API stores it. */
 const comparedText: CellParser<string> = (text) => shortText(text.normalize('NFC'))
 
 const optionFields = [
@@ -56,19 +56,19 @@ const optionFields = [
 ] as const satisfies readonly { name: Field; value: Field }[]
 type OptionFields = (typeof optionFields)[number]
 
-type Named = { readonly fields: OptionFields; readonly name: string }
+type NamedOption = { readonly fields: OptionFields; readonly name: string }
 
-/** Turns the rows of one handle, in file order, into a product, or into everything that is wrong with them. */
+/** Builds a product from the rows of one handle, in file order, or returns its errors. */
 export function buildProduct(group: ProductRows, columns: Columns, currency: Currency): CsvItem {
   return new ProductBuilder(columns, currency).build(group)
 }
 
-/** Refuses a product, with its first errors in the order of rows. */
-export function rejected(errors: readonly RowNote[], rows: number, handle?: string): CsvItem {
+/** Rejects a product with its first errors in row order. */
+export function rejectProduct(errors: readonly RowNote[], rows: number, handle?: string): CsvItem {
   const listed = [...errors]
     .sort((a, b) => a.row - b.row)
     .slice(0, errorsMax)
-    .map(({ row, ...said }) => ({ row, ...defined({ handle }), ...said }))
+    .map(({ row, ...note }) => ({ row, ...defined({ handle }), ...note }))
   return { kind: 'rejected', errors: listed, rows, ...defined({ handle }) }
 }
 
@@ -86,27 +86,27 @@ class ProductBuilder {
 
   build({ handle, rows }: ProductRows): CsvItem {
     const [first] = rows
-    if (!first) return rejected([], 0)
+    if (!first) return rejectProduct([], 0)
     if (handle.value instanceof Fault) this.report(first, handle.field, handle.value.message)
     const valid = handle.value instanceof Fault ? undefined : handle.value
     this.checkTitles(rows)
     const product = this.product(first, valid ?? '', rows)
-    if (this.errors.length > 0) return rejected(this.errors, rows.length, valid)
+    if (this.errors.length > 0) return rejectProduct(this.errors, rows.length, valid)
     const notices = this.notices.map((one) => ({ ...one, handle: product.handle }))
     return { kind: 'product', product: notices.length > 0 ? { ...product, notices } : product, rows: rows.length }
   }
 
   private product(first: Row, handle: string, rows: readonly Row[]): ImportedProduct {
     const variantRows = rows.filter((row) => row === first || isVariant(row))
-    const named = this.optionNames(first, variantRows)
-    const variants = variantRows.map((row) => this.variant(row, this.optionValues(row, named, variantRows)))
+    const namedOptions = this.optionNames(first, variantRows)
+    const variants = variantRows.map((row) => this.variant(row, this.optionValues(row, namedOptions, variantRows)))
     this.checkVariants(variants)
     return {
       row: first.number,
       handle,
       ...this.details(first),
       ...(rows.some((row) => this.read(row, 'giftCard', parseBoolean) === true) ? { isGiftCard: true as const } : {}),
-      options: named.map(({ name }, index) => ({
+      options: namedOptions.map(({ name }, index) => ({
         name,
         values: [...new Set(variants.flatMap(({ optionValues }) => optionValues[index] ?? []))],
       })),
@@ -116,11 +116,11 @@ class ProductBuilder {
     }
   }
 
-  /** What the product's first row says about it; later rows may repeat it or leave it blank, as in Shopify. */
+  /** Reads the product's fields from its first row. Later rows may repeat them or be blank, as in Shopify. */
   private details(first: Row) {
     return defined({
       title: this.read(first, 'title', shortText),
-      // Untrimmed: white space may be part of the text between tags.
+      // Not trimmed, because white space may be part of the text between tags.
       descriptionHtml: this.read(first, 'descriptionHtml', textUpTo(htmlLengthMax)),
       vendor: this.read(first, 'vendor', comparedText),
       type: this.read(first, 'type', comparedText),
@@ -132,7 +132,7 @@ class ProductBuilder {
     })
   }
 
-  /** Shopify's fourth status shows a product to those who have its link, which souk does not. */
+  /** Imports Shopify's UNLISTED (visible by link only) as DRAFT, because souk has no such status. */
   private status(first: Row): ImportedProduct['status'] {
     if (first.cells.get('status')?.trim().toLowerCase() !== 'unlisted') return this.read(first, 'status', parseStatus)
     this.notices.push({ row: first.number, ...this.columnOf('status'), message: 'Unlisted products are imported as drafts.' })
@@ -153,7 +153,7 @@ class ProductBuilder {
         requiresShipping: this.read(row, 'requiresShipping', parseBoolean),
         taxable: this.read(row, 'taxable', parseBoolean),
         taxClass: this.read(row, 'taxClass', parseTaxClass),
-        // A blank tracker is not a missing answer: it is how both dialects say that nobody counts the stock.
+        // In both dialects a blank tracker means that stock is not tracked.
         trackInventory: this.columns.indexes.has('inventoryTracker') ? row.cells.has('inventoryTracker') : undefined,
         allowBackorder: this.read(row, 'allowBackorder', parseBackorder),
         onHand: this.read(row, 'onHand', parseQuantity),
@@ -163,31 +163,31 @@ class ProductBuilder {
     }
   }
 
-  /** The options that the first row names; none when its only one is the placeholder `Title`/`Default Title`. */
-  private optionNames(first: Row, variantRows: readonly Row[]): Named[] {
+  /** Returns the options that the first row names; none if the only one is the placeholder `Title`/`Default Title`. */
+  private optionNames(first: Row, variantRows: readonly Row[]): NamedOption[] {
     if (hasNoOptions(first, variantRows)) return []
-    const named = optionFields.flatMap((fields) => {
+    const namedOptions = optionFields.flatMap((fields) => {
       const name = this.read(first, fields.name, shortText)
       return typeof name === 'string' ? [{ fields, name }] : []
     })
-    for (const [index, { fields, name }] of named.entries())
-      if (named.slice(0, index).some((earlier) => sameText(earlier.name, name)))
+    for (const [index, { fields, name }] of namedOptions.entries())
+      if (namedOptions.slice(0, index).some((earlier) => sameText(earlier.name, name)))
         this.report(first, fields.name, 'Must differ from the names of the other options.')
-    return named
+    return namedOptions
   }
 
-  private optionValues(row: Row, named: readonly Named[], variantRows: readonly Row[]): string[] {
+  private optionValues(row: Row, namedOptions: readonly NamedOption[], variantRows: readonly Row[]): string[] {
     const first = variantRows[0] ?? row
-    if (named.length === 0 && hasNoOptions(first, variantRows)) return []
+    if (namedOptions.length === 0 && hasNoOptions(first, variantRows)) return []
     for (const fields of optionFields) {
-      const option = named.find((candidate) => candidate.fields === fields)
+      const option = namedOptions.find((candidate) => candidate.fields === fields)
       if (!option && row.cells.has(fields.value))
         this.report(row, fields.value, "Has a value, but the product's first row gives this option no name.")
       const name = row.cells.get(fields.name)
       if (option && name !== undefined && !sameText(name, option.name))
         this.report(row, fields.name, "Must be blank or the same as in the product's first row.")
     }
-    return named.map(({ fields }) => {
+    return namedOptions.map(({ fields }) => {
       const value = this.read(row, fields.value, shortText)
       if (!row.cells.has(fields.value)) this.report(row, fields.value, 'Must have a value: every variant needs one for each option.')
       return value ?? ''
@@ -199,16 +199,16 @@ class ProductBuilder {
     if (tooMany) this.errors.push({ row: tooMany.row, message: `A product can have at most ${variantsMax} variants.` })
     const rowByValues = new Map<string, number>()
     for (const { row, optionValues } of variants) {
-      // An incomplete combination is already reported, and says nothing about others.
+      // Incomplete combinations are reported already and cannot be compared.
       if (optionValues.includes('')) continue
       const key = JSON.stringify(optionValues)
       const earlier = rowByValues.get(key)
       if (earlier === undefined) rowByValues.set(key, row)
-      else this.errors.push({ row, ...this.columnOf('option1Value'), message: repeated(optionValues, earlier) })
+      else this.errors.push({ row, ...this.columnOf('option1Value'), message: repeatedCombinationMessage(optionValues, earlier) })
     }
   }
 
-  /** Undefined without an image column: then the product's images stay, and `imageUrl` of its variants is extra. */
+  /** Returns undefined without an image column: the product's images then stay, and variants' images are added. */
   private images(rows: readonly Row[], variants: readonly ImportedVariant[]): ImportedImage[] | undefined {
     if (!this.columns.indexes.has('imageUrl')) return undefined
     const byUrl = new Map<string, ImportedImage>()
@@ -236,25 +236,27 @@ class ProductBuilder {
   }
 
   /**
-   * Rows without a handle belong together by the handle that their titles give. Shopify makes the same handle from the
-   * title, and asks for a handle column as soon as a product takes more than one row. Two different titles may give one
-   * handle (`Tee (blue)`, `Tee: blue`); Shopify then numbers the later product. A number depends on the order of rows,
-   * and a second import of an edited file would overwrite the wrong product. So rows are one product only if their
-   * titles are the same, and otherwise the merchant is asked for handles.
+   * Rejects rows without a handle that share a handle but have different titles (`Tee (blue)`, `Tee: blue`). Shopify
+   * numbers such products, but a number depends on the row order: importing an edited file would overwrite the wrong
+   * product.
    */
   private checkTitles(rows: readonly Row[]): void {
-    const titled = rows.find((row) => row.cells.has('title'))
-    const title = titled?.cells.get('title')
-    if (!titled || title === undefined) return
+    const titleRow = rows.find((row) => row.cells.has('title'))
+    const title = titleRow?.cells.get('title')
+    if (!titleRow || title === undefined) return
     for (const row of rows) {
-      if (!row.isHandleDerived && !titled.isHandleDerived) continue
-      const own = row.cells.get('title')
-      if (own !== undefined && !sameText(own, title))
-        this.report(row, 'title', `Gives the same handle as the different title in row ${titled.number}: give each product its own handle.`)
+      if (!row.isHandleDerived && !titleRow.isHandleDerived) continue
+      const rowTitle = row.cells.get('title')
+      if (rowTitle !== undefined && !sameText(rowTitle, title))
+        this.report(
+          row,
+          'title',
+          `Gives the same handle as the different title in row ${titleRow.number}: give each product its own handle.`,
+        )
     }
   }
 
-  /** Undefined without the column, null for a blank or refused cell. */
+  /** Returns undefined without the column, and null for a blank or refused cell. */
   private read<T>(row: Row, field: Field, parse: CellParser<T>): T | null | undefined {
     if (!this.columns.indexes.has(field)) return undefined
     const text = row.cells.get(field)
@@ -292,7 +294,7 @@ function hasNoOptions(first: Row, variantRows: readonly Row[]): boolean {
   )
 }
 
-const repeated = (optionValues: readonly string[], earlier: number) =>
+const repeatedCombinationMessage = (optionValues: readonly string[], earlier: number) =>
   optionValues.length > 0
     ? `Has the same option values as row ${earlier}: each variant needs its own.`
     : `A product without options has one variant, which is in row ${earlier}: give the rows option values, or remove this one.`

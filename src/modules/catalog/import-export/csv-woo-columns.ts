@@ -1,6 +1,6 @@
 /** The columns of WooCommerce's product CSV. */
 
-import { invalid } from './csv-batches.ts'
+import { invalidFile } from './csv-batches.ts'
 import type { Field } from './csv-columns.ts'
 import { attributeColumnOf, type WooName, weightUnitOf, wooNameOf } from './csv-woo-names.ts'
 
@@ -9,20 +9,20 @@ export type WooField = WooName | 'weight' | `attribute${number}Name` | `attribut
 export type WooColumns = {
   readonly count: number
   readonly indexes: ReadonlyMap<WooField, number>
-  /** What the columns are called in the file. */
+  /** The names of the columns in the file. */
   readonly labels: ReadonlyMap<WooField, string>
-  /** Grams in the unit that weights have in this file. */
+  /** Grams per weight unit of this file. */
   readonly gramsPerUnit: number
-  /** Numbers of the attributes that it has columns for. */
+  /** Numbers of the attributes that have columns. */
   readonly attributes: readonly number[]
   /** Names of columns that are not imported. */
   readonly unused: readonly string[]
 }
 
-/** An avoirdupois pound is 0.45359237 kg exactly, and an ounce a sixteenth of it. */
+/** A pound is exactly 453.59237 g, an ounce a sixteenth of it. */
 const gramsPer: Readonly<Record<string, number>> = { kg: 1_000, g: 1, lbs: 453.59237, lb: 453.59237, oz: 28.349523125 }
 
-/** Whether a header is WooCommerce's: it says what kind each row is of, and calls titles names. */
+/** Recognises a WooCommerce header: it has `Type` and `Name`, and no Shopify column. */
 export function isWooHeader(header: readonly string[]): boolean {
   const fields = new Set(header.map(wooNameOf))
   const isShopify = header.some((name) => /^(title|handle|url handle)$/i.test(name.trim()))
@@ -35,7 +35,7 @@ const fieldOf = (name: string): WooField | undefined => {
   return weightUnitOf(name) === undefined ? wooNameOf(name) : 'weight'
 }
 
-/** Finds the known columns in a header. @throws AppError INVALID where it has one twice */
+/** Maps a header to fields. @throws AppError INVALID for a repeated column */
 export function mapWooHeader(header: readonly string[]): WooColumns {
   const indexes = new Map<WooField, number>()
   const labels = new Map<WooField, string>()
@@ -48,7 +48,7 @@ export function mapWooHeader(header: readonly string[]): WooColumns {
       unused.push(cell)
       continue
     }
-    if (indexes.has(field)) throw invalid(`The header has "${cell.trim().slice(0, 64)}" twice: remove one of the two columns.`)
+    if (indexes.has(field)) throw invalidFile(`The header has "${cell.trim().slice(0, 64)}" twice: remove one of the two columns.`)
     if (field === 'weight') gramsPerUnit = gramsPer[weightUnitOf(cell) ?? ''] ?? 1
     const attribute = attributeColumnOf(cell)
     if (attribute?.part === 'Name') attributes.push(attribute.nth)
@@ -58,8 +58,8 @@ export function mapWooHeader(header: readonly string[]): WooColumns {
   return { count: header.length, indexes, labels, gramsPerUnit, attributes, unused }
 }
 
-/** The columns of Shopify's that those of a file fill, and what they are called there. */
-export function filled({ indexes, labels, attributes }: WooColumns): { indexes: Map<Field, number>; labels: Map<Field, string> } {
+/** Returns the Shopify columns that the file's columns fill, with their names in the file. */
+export function shopifyColumnsOf({ indexes, labels, attributes }: WooColumns): { indexes: Map<Field, number>; labels: Map<Field, string> } {
   const sources: readonly (readonly [Field, readonly WooField[]])[] = [
     ['title', ['name']],
     ['descriptionHtml', ['description', 'shortDescription']],
@@ -91,10 +91,10 @@ export function filled({ indexes, labels, attributes }: WooColumns): { indexes: 
   const filledIndexes = new Map<Field, number>()
   const filledLabels = new Map<Field, string>()
   for (const [field, from] of sources) {
-    const there = from.filter((one) => indexes.has(one))
-    if (there.length === 0) continue
+    const present = from.filter((one) => indexes.has(one))
+    if (present.length === 0) continue
     filledIndexes.set(field, 0)
-    filledLabels.set(field, there.map((one) => labels.get(one)).join(', '))
+    filledLabels.set(field, present.map((one) => labels.get(one)).join(', '))
   }
   return { indexes: filledIndexes, labels: filledLabels }
 }

@@ -1,10 +1,10 @@
-/** Names of the columns of WooCommerce's product CSV, in the languages that it is used in. */
+/** Names of WooCommerce's product CSV columns in the languages that use it most. */
 import { folded } from '../../../lib/search-terms.ts'
 
 /**
- * English names first, as WooCommerce's exporter writes them; then German, French, Spanish, Italian, Portuguese, Dutch,
- * Polish, Russian, Japanese, Turkish, Chinese, Arabic, Swedish, Czech and Ukrainian. Translations changed over the
- * years, so a column may have several names in one language.
+ * In this order: English as WooCommerce exports it, German, French, Spanish, Italian, Portuguese, Dutch, Polish,
+ * Russian, Japanese, Turkish, Chinese, Arabic, Swedish, Czech, Ukrainian. Translations changed over the years, so a
+ * language may have several names.
  */
 const names = {
   id: 'ID|Identyfikator|Kimlik|المعرف',
@@ -53,12 +53,12 @@ const names = {
 
 export type WooName = keyof typeof names
 
-/** A name without diacritics, case, punctuation and spaces, which differ between versions. */
+/** Removes diacritics, case, punctuation and spaces, which differ between versions. */
 const keyOf = (name: string): string =>
   folded(name)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
-/** The same with a mark for a question: Spanish calls one column "Existencias" and another "¿Existencias?". */
+/** Also keeps a final question mark: Spanish has the columns "Existencias" and "¿Existencias?". */
 const questionKeyOf = (name: string): string => keyOf(name) + (/[?؟]\s*$/.test(name.normalize('NFKC')) ? ' ?' : '')
 
 const fieldByKey = new Map<string, WooName>()
@@ -68,12 +68,12 @@ const allNames = (Object.entries(names) as [WooName, string][]).flatMap(([field,
 for (const [name, field] of allNames) fieldByKey.set(questionKeyOf(name), field)
 for (const [name, field] of allNames) if (!fieldByKey.has(keyOf(name))) fieldByKey.set(keyOf(name), field)
 
-/** The field that a column holds by its name in any of the languages. */
+/** Returns the field of a column name in any of the languages. */
 export const wooNameOf = (name: string): WooName | undefined => fieldByKey.get(questionKeyOf(name)) ?? fieldByKey.get(keyOf(name))
 
 const weight = /^(?:weight|gewicht|poids|peso|waga|вес|重量|重さ|agirlik|الوزن|vikt|hmotnost|вага) ?(kg|g|lbs?|oz|кг|г)$/
 
-/** The unit in which a column says weights; undefined for another column. */
+/** Returns the weight unit in a column name; undefined for other columns. */
 export const weightUnitOf = (name: string): string | undefined => weight.exec(keyOf(name))?.[1]?.replace('кг', 'kg').replace('г', 'g')
 
 const attribute = /attribut|atribut|attribuut|atrybut|атрибут|属性|屬性|nitelik|ozellik|السمة|سمة|خاصية|egenskap|vlastnost/
@@ -82,10 +82,7 @@ const isDefault =
 const isValues = /value|wert|valeur|valor|waarde|wartosc|значени|値|deger|值|قيم|varde|hodnot/
 const isName = /name|nom\b|nombre|nome\b|naam|nazw|назван|имя|наименован|名|\badi?\b|isim|ismi|اسم|namn|nazev|назва/
 
-/**
- * Which attribute's name or values a column holds, in whatever order a language puts the words; undefined for another
- * column.
- */
+/** Returns the attribute number and part that a column holds, for any word order; undefined for other columns. */
 export function attributeColumnOf(name: string): { readonly nth: number; readonly part: 'Name' | 'Values' } | undefined {
   const key = keyOf(name)
   const [, digits] = /(?:^|\D)([1-9]\d?)(?!\d)/.exec(key) ?? []

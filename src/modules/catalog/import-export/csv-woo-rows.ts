@@ -1,4 +1,4 @@
-/** A product of WooCommerce's, with its variations, as rows of Shopify's. */
+/** Converts a WooCommerce product and its variations to Shopify rows. */
 
 import { withParagraphs } from '../../../lib/paragraphs.ts'
 import type { Field } from './csv-columns.ts'
@@ -10,16 +10,14 @@ export type WooRow = { readonly number: number; readonly cells: ReadonlyMap<WooF
 type NoteOf = (row: number, field: WooField, message: string) => RowNote
 
 const optionsMax = 3
-const kindOf = ({ cells }: WooRow): string[] =>
+const productKindsOf = ({ cells }: WooRow): string[] =>
   (cells.get('type') ?? 'simple')
     .toLowerCase()
     .split(',')
     .map((word) => word.trim())
 
-/**
- * @returns the rows, or what is wrong with those of the file; and what was not taken of them
- */
-export function asShopifyRows(
+/** Converts a product to Shopify rows, or returns errors. Notices name values that were not imported. */
+export function toShopifyRows(
   product: WooRow,
   variations: readonly WooRow[],
   columns: WooColumns,
@@ -29,7 +27,7 @@ export function asShopifyRows(
   const notices: RowNote[] = []
   const report = (row: WooRow, field: WooField, message: string) => void errors.push(noteOf(row.number, field, message))
   const notice = (row: WooRow, field: WooField, message: string) => void notices.push(noteOf(row.number, field, message))
-  const kinds = kindOf(product)
+  const kinds = productKindsOf(product)
   if (kinds.includes('grouped')) report(product, 'type', 'Groups of products are not imported: make a collection of them.')
   else if (kinds.includes('external'))
     report(product, 'type', 'Products that another shop sells are not imported: there is nothing to put into a cart.')
@@ -41,23 +39,23 @@ export function asShopifyRows(
   if (errors.length > 0) return { rows: [], errors, notices }
 
   const options = isVariable ? optionsOf(product, variations, columns, report) : []
-  const sold = isVariable ? variations : [product]
-  const variants = sold.map((row) => variantCells(row, product, columns, { report, notice }))
-  const optionCells = sold.map((row) => (isVariable ? valuesOf(row, options, columns, report) : new Map<Field, string>()))
+  const soldRows = isVariable ? variations : [product]
+  const variants = soldRows.map((row) => variantCells(row, product, columns, { report, notice }))
+  const optionCells = soldRows.map((row) => (isVariable ? valuesOf(row, options, columns, report) : new Map<Field, string>()))
   const pictures = picturesOf(product)
   const rows: Row[] = []
-  for (let nth = 0; nth < Math.max(sold.length, pictures.length, 1); nth++) {
-    const own = sold[nth]
+  for (let nth = 0; nth < Math.max(soldRows.length, pictures.length, 1); nth++) {
+    const variantRow = soldRows[nth]
     const ofVariant = [...(variants[nth] ?? []), ...(optionCells[nth] ?? [])]
-    const picture = pictures[nth]
+    const imageUrl = pictures[nth]
     const cells = new Map<Field, string>([
       ...(nth === 0 ? productCells(product, options) : []),
       ...ofVariant,
-      ...(picture === undefined ? [] : [['imageUrl', picture] as const]),
+      ...(imageUrl === undefined ? [] : [['imageUrl', imageUrl] as const]),
     ])
-    const numbers = own && own !== product ? new Map(ofVariant.map(([field]) => [field, own.number])) : undefined
+    const numbers = variantRow && variantRow !== product ? new Map(ofVariant.map(([field]) => [field, variantRow.number])) : undefined
     rows.push({
-      number: nth === 0 ? product.number : (own?.number ?? product.number),
+      number: nth === 0 ? product.number : (variantRow?.number ?? product.number),
       cells,
       isHandleDerived: true,
       ...(numbers ? { numbers } : {}),
@@ -67,62 +65,68 @@ export function asShopifyRows(
 }
 
 type Report = (row: WooRow, field: WooField, message: string) => void
-type Tell = { readonly report: Report; readonly notice: Report }
+type Reporters = { readonly report: Report; readonly notice: Report }
 type Cells = (readonly [Field, string])[]
 
 const isHidden = ({ cells }: Pick<WooRow, 'cells'>): boolean => cells.get('visibility')?.toLowerCase() === 'hidden'
 
 function productCells({ cells }: WooRow, options: readonly string[]): Cells {
-  const told: Cells = []
+  const result: Cells = []
   const put = (field: Field, text: string | undefined) => {
-    if (text !== undefined && text !== '') told.push([field, text])
+    if (text !== undefined && text !== '') result.push([field, text])
   }
   put('title', cells.get('name'))
   put('descriptionHtml', descriptionOf(cells.get('shortDescription'), cells.get('description')))
-  const categories = listed(cells.get('categories')).map((path) => path.split('>').at(-1)?.trim() ?? '')
+  const categories = splitList(cells.get('categories')).map((path) => path.split('>').at(-1)?.trim() ?? '')
   put('type', categories[0])
-  put('tags', [...listed(cells.get('tags')), ...categories].map((tag) => tag.replaceAll(',', ' ')).join(','))
-  put('vendor', listed(cells.get('brands'))[0])
-  // -1 is a draft, and 0 is for the shop's people alone. What is hidden from the catalogue has an address there, and none here.
+  put('tags', [...splitList(cells.get('tags')), ...categories].map((tag) => tag.replaceAll(',', ' ')).join(','))
+  put('vendor', splitList(cells.get('brands'))[0])
+  // -1 is a draft and 0 is private. Products hidden from the catalogue have a public URL in WooCommerce but not in
+  // souk.
   put('published', cells.get('published') === '1' && !isHidden({ cells }) ? 'TRUE' : 'FALSE')
   for (const [nth, name] of options.entries()) put(`option${nth + 1}Name` as Field, name)
-  return told
+  return result
 }
 
-/** Of a variation, what it does not say is what its product says. */
-function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: WooColumns, tell: Tell): Cells {
+/** Builds a variant's cells. A variation inherits blank values from its product. */
+function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: WooColumns, tell: Reporters): Cells {
   const { report } = tell
-  const own = (field: WooField) => row.cells.get(field)
+  const variantRow = (field: WooField) => row.cells.get(field)
   const inherited = (field: WooField) => {
-    const text = own(field)
+    const text = variantRow(field)
     return text === undefined || text.toLowerCase() === 'parent' ? product.cells.get(field) : text
   }
-  const told: Cells = []
+  const result: Cells = []
   const put = (field: Field, text: string | undefined) => {
-    if (text !== undefined) told.push([field, text])
+    if (text !== undefined) result.push([field, text])
   }
-  put('sku', own('sku'))
-  put('barcode', own('barcode'))
+  put('sku', variantRow('sku'))
+  put('barcode', variantRow('barcode'))
   putPrices(row, indexes.has('regularPrice'), put, tell)
   put(
     'weightGrams',
     gramsOf(inherited('weight'), gramsPerUnit, () => report(row, 'weight', 'Must be a plain number of zero or more.')),
   )
-  put('requiresShipping', kindOf(row).includes('virtual') ? 'FALSE' : 'TRUE')
+  put('requiresShipping', productKindsOf(row).includes('virtual') ? 'FALSE' : 'TRUE')
   const taxClass = inherited('taxClass')?.toLowerCase()
-  // A class that no rate of a shop has would be taxed by the standard ones.
+  // A zero-rate class counts as untaxed: an unknown class would be taxed by the standard rates.
   put('taxable', inherited('taxStatus')?.toLowerCase() === 'none' || taxClass === 'zero-rate' ? 'FALSE' : 'TRUE')
   put('taxClass', taxClass === undefined || taxClass === 'standard' ? undefined : taxClass)
   putStock(row, put, report)
   if (row !== product) {
-    const [picture] = picturesOf(row)
-    put('variantImage', picture)
+    const [imageUrl] = picturesOf(row)
+    put('variantImage', imageUrl)
   }
-  return told
+  return result
 }
 
-/** Refuses a blank price: WooCommerce does not sell such a product, and here it would sell for 0. */
-function putPrices(row: WooRow, hasColumn: boolean, put: (field: Field, text: string | undefined) => void, { report, notice }: Tell): void {
+/** Refuses a blank price: WooCommerce does not sell such a product, and souk would sell it for 0. */
+function putPrices(
+  row: WooRow,
+  hasColumn: boolean,
+  put: (field: Field, text: string | undefined) => void,
+  { report, notice }: Reporters,
+): void {
   const { cells } = row
   const regular = decimal(cells.get('regularPrice'))
   if (hasColumn && regular === undefined)
@@ -137,20 +141,20 @@ function putPrices(row: WooRow, hasColumn: boolean, put: (field: Field, text: st
   put('compareAtPrice', isOnSale ? regular : undefined)
 }
 
-/** With a comma, as many countries write it. */
+/** Accepts a decimal comma, which many countries use. */
 const decimal = (text: string | undefined) => (text !== undefined && /^\d+,\d+$/.test(text) ? text.replace(',', '.') : text)
 
 function putStock(row: WooRow, put: (field: Field, text: string | undefined) => void, report: Report): void {
   const { cells } = row
   const stock = cells.get('stock')
   const isThere = cells.get('inStock')?.toLowerCase()
-  const isSold = !kindOf(row).includes('variation') || cells.get('published') === undefined || cells.get('published') === '1'
+  const isSold = !productKindsOf(row).includes('variation') || cells.get('published') === undefined || cells.get('published') === '1'
   if (stock?.toLowerCase() === 'parent') {
     report(row, 'stock', 'Counted with its product there: give each variation a count of its own, or none.')
     return
   }
   const isOut = isThere === '0' || isThere === 'outofstock'
-  // A variation that is switched off, or out of stock without being counted, is counted here: there is none.
+  // Disabled variations, and untracked ones that are out of stock, are imported with tracked stock of 0.
   if (stock !== undefined || isOut || !isSold) put('inventoryTracker', 'woocommerce')
   put('onHand', isSold ? (stock?.replace(/\.0+$/, '') ?? (isOut ? '0' : undefined)) : '0')
   const backorders = cells.get('backorders')?.toLowerCase()
@@ -170,14 +174,17 @@ function gramsOf(text: string | undefined, gramsPerUnit: number, refuse: () => v
   return String(Math.round(Number(plain) * gramsPerUnit))
 }
 
-/** Attributes of which variations have values, in the order of the product's; others only tell something of it, and are no options. */
+/**
+ * Returns the attributes that variations have values for, in the product's order. Other attributes are only
+ * descriptive.
+ */
 function optionsOf(product: WooRow, variations: readonly WooRow[], columns: WooColumns, report: Report): string[] {
   const used = new Map<string, string>()
   for (const row of [product, ...variations])
     for (const nth of columns.attributes) {
       const name = row.cells.get(`attribute${nth}Name`)
-      if (name === undefined || used.has(same(name))) continue
-      if (variations.some((variation) => attributeOf(variation, name, columns) !== undefined)) used.set(same(name), name)
+      if (name === undefined || used.has(normalName(name))) continue
+      if (variations.some((variation) => attributeOf(variation, name, columns) !== undefined)) used.set(normalName(name), name)
     }
   const options = [...used.values()]
   if (options.length === 0) report(product, 'type', 'Its variations have no values of attributes: nothing tells them apart.')
@@ -197,28 +204,31 @@ function valuesOf(row: WooRow, options: readonly string[], columns: WooColumns, 
 }
 
 function attributeOf({ cells }: WooRow, name: string, { attributes }: WooColumns): string | undefined {
-  const nth = attributes.find((one) => same(cells.get(`attribute${one}Name`) ?? '') === same(name))
+  const nth = attributes.find((one) => normalName(cells.get(`attribute${one}Name`) ?? '') === normalName(name))
   const value = nth === undefined ? undefined : cells.get(`attribute${nth}Values`)
   return value?.replaceAll('\\,', ',')
 }
 
-const same = (name: string) => name.trim().toLowerCase()
+const normalName = (name: string) => name.trim().toLowerCase()
 
-/** What stands between commas; one that is part of a name has a backslash before it. */
-const listed = (text = ''): string[] =>
+/** Splits a list at commas. A comma in a name is escaped with a backslash. */
+const splitList = (text = ''): string[] =>
   text
     .split(/(?<!\\),/)
     .map((part) => part.replaceAll('\\,', ',').trim())
     .filter((part) => part !== '')
 
-/** Addresses may hold commas. */
+/** Splits only before `http`, because URLs may contain commas. */
 const picturesOf = ({ cells }: WooRow): string[] =>
   (cells.get('images') ?? '')
     .split(/,\s*(?=https?:\/\/)/i)
     .map((url) => url.trim())
     .filter((url) => url !== '')
 
-/** Both, the short one first. The exporter writes line ends as `\\n`. */
+/**
+ * Joins both descriptions, the short one first. The exporter writes line ends as `\
+ * `.
+ */
 function descriptionOf(...texts: (string | undefined)[]): string | undefined {
   const parts = texts.flatMap((text) => (text === undefined ? [] : [withParagraphs(text.replaceAll('\\n', '\n'))]))
   return parts.length === 0 ? undefined : parts.join('\n')

@@ -2,24 +2,24 @@ import { and, asc, count, eq, gt, like } from 'drizzle-orm'
 import type { Reader } from '../../../../db/engine.ts'
 import { products } from '../../../../db/schema/catalog.ts'
 
-/** Of the JSON that is kept of images: one of them is on somebody else's server. */
-const hasOutside = like(products.images, '%"url":"http%')
+/** Matches the stored JSON of images that are on other servers. */
+const hasExternalImage = like(products.images, '%"url":"http%')
 
-/** Products that show pictures of other people's servers. */
-export const fetchingStore = {
+/** Products with images on other servers. */
+export const externalImageStore = {
   async count(read: Pick<Reader, 'select'>, shopId: string): Promise<number> {
     const [row] = await read
       .select({ n: count() })
       .from(products)
-      .where(and(eq(products.shopId, shopId), hasOutside))
+      .where(and(eq(products.shopId, shopId), hasExternalImage))
     return Number(row?.n ?? 0)
   },
-  /** The next ones by their id. */
+  /** Returns the next product ids after `after`. */
   async page(read: Pick<Reader, 'select'>, shopId: string, after: string, limit: number): Promise<string[]> {
     const rows = await read
       .select({ id: products.id })
       .from(products)
-      .where(and(eq(products.shopId, shopId), gt(products.id, after), hasOutside))
+      .where(and(eq(products.shopId, shopId), gt(products.id, after), hasExternalImage))
       .orderBy(asc(products.id))
       .limit(limit)
     return rows.map(({ id }) => id)

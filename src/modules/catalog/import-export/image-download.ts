@@ -1,23 +1,23 @@
 import { AppError } from '../../../core/errors.ts'
 import { etagOfVersion } from '../../../core/versions.ts'
 import { inParallel } from '../../../lib/parallel.ts'
-import { fetchPicture, isOutside, NotFetched } from '../media/index.ts'
+import { fetchPicture, isExternal, PictureFetchError } from '../media/index.ts'
 import type { Product } from '../products/domain.ts'
 import type { CatalogDeps } from '../products/providers.ts'
 import { changeProduct, type ProductChange } from '../products/service.ts'
-import { fetchingStore } from './image-download-store.ts'
+import { externalImageStore } from './image-download-store.ts'
 
 const pageProducts = 50
 const picturesAtOnce = 4
-/** Of a product that somebody else changes meanwhile. */
+/** Attempts for a product that is changed at the same time. */
 const triesMax = 3
 const failuresMax = 1_000
 
-/** `complete` is false when it was stopped: what was fetched by then stays. */
+/** `complete` is false if the run was stopped. Images stored until then stay. */
 export type FetchReport = {
   complete: boolean
   products: number
-  /** Fetched now, and those that had been fetched from the same address before. */
+  /** `fetched` counts new downloads, `known` images that were downloaded from the same URL before. */
   fetched: number
   known: number
   failed: number
@@ -27,8 +27,8 @@ export type FetchReport = {
 export type FetchOptions = { readonly onProgress?: (products: number, of: number) => void; readonly signal?: AbortSignal }
 
 /**
- * Takes the pictures that products of a shop show from other people's servers into its own, by the guarded fetch. A product keeps its address
- * where that fails. Done again it goes on: what has been taken is not asked for any more.
+ * Downloads images that a shop's products show from other servers. On failure the product keeps the URL.
+ * Running it again continues, because downloaded images are not external any more.
  */
 export async function fetchImages(
   deps: CatalogDeps,
@@ -37,10 +37,10 @@ export async function fetchImages(
 ): Promise<FetchReport> {
   const report: FetchReport = { complete: true, products: 0, fetched: 0, known: 0, failed: 0, failures: [] }
   const { read } = deps.db
-  const total = await fetchingStore.count(read, by.shop.id)
+  const total = await externalImageStore.count(read, by.shop.id)
   onProgress(0, total)
   for (let page: string[] = []; ; ) {
-    page = await fetchingStore.page(read, by.shop.id, page.at(-1) ?? '', pageProducts)
+    page = await externalImageStore.page(read, by.shop.id, page.at(-1) ?? '', pageProducts)
     for (const id of page) {
       if (signal?.aborted) return { ...report, complete: false }
       await fetchImagesOf(deps, by, id, report)
@@ -52,18 +52,18 @@ export async function fetchImages(
 }
 
 async function fetchImagesOf(deps: CatalogDeps, by: ProductChange, id: string, report: FetchReport): Promise<void> {
-  const taken = new Map<string, string | undefined>()
+  const fetchedUrls = new Map<string, string | undefined>()
   for (let tries = 1; ; tries++) {
-    const whole = await deps.catalogStore.findWhole(by.shop.id, id)
-    if (!whole) return
-    const { handle, images, version } = whole.product
-    const urls = [...new Set(images.filter(isOutside).map(({ url }) => url))].filter((url) => !taken.has(url))
-    await inParallel(urls, picturesAtOnce, async (url) => void taken.set(url, await takenFrom(deps, by, { handle, url }, report)))
-    const changed = images.map((image): Product['images'][number] => ({ ...image, url: taken.get(image.url) ?? image.url }))
-    if (changed.every(({ url }, at) => url === images[at]?.url)) return
+    const record = await deps.catalogStore.findProduct(by.shop.id, id)
+    if (!record) return
+    const { handle, images, version } = record.product
+    const urls = [...new Set(images.filter(isExternal).map(({ url }) => url))].filter((url) => !fetchedUrls.has(url))
+    await inParallel(urls, picturesAtOnce, async (url) => void fetchedUrls.set(url, await fetchOne(deps, by, { handle, url }, report)))
+    const newImages = images.map((image): Product['images'][number] => ({ ...image, url: fetchedUrls.get(image.url) ?? image.url }))
+    if (newImages.every(({ url }, at) => url === images[at]?.url)) return
     try {
       await changeProduct(deps, { ...by, expected: [etagOfVersion(version)] }, id, {
-        images: changed.map(({ position: _, ...image }) => image),
+        images: newImages.map(({ position: _, ...image }) => image),
       })
       return
     } catch (error) {
@@ -73,8 +73,8 @@ async function fetchImagesOf(deps: CatalogDeps, by: ProductChange, id: string, r
   }
 }
 
-/** @returns what the product refers to from now on; undefined where it keeps its address */
-async function takenFrom(
+/** Returns the new URL; undefined if the download fails. */
+async function fetchOne(
   deps: CatalogDeps,
   by: ProductChange,
   { handle, url }: { handle: string; url: string },
@@ -85,7 +85,7 @@ async function takenFrom(
     report[picture.isNew ? 'fetched' : 'known']++
     return picture.url
   } catch (error) {
-    if (!(error instanceof NotFetched)) throw error
+    if (!(error instanceof PictureFetchError)) throw error
     report.failed++
     if (report.failures.length < failuresMax) report.failures.push({ handle, url, why: error.message })
     return undefined

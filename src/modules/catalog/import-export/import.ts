@@ -4,39 +4,39 @@ import type { ShopContext } from '../../../core/principal.ts'
 import type { Money } from '../../../lib/money.ts'
 import { pick } from '../../../lib/objects.ts'
 import {
-  changedProduct,
-  createdProduct,
+  applyProductChange,
+  buildProduct,
   type ImageInput,
   type Product,
   type ProductInput,
+  type ProductWithVariants,
   type Variant,
   type VariantInput,
-  type Whole,
 } from '../products/domain.ts'
 import type { CatalogDeps } from '../products/providers.ts'
-import { changeAndCount, clean, createProduct, fittingRecord } from '../products/service.ts'
+import { changeProductAndStock, createProduct, renderFittingRecord, sanitizeInput } from '../products/service.ts'
 import { type CsvLimits, type CsvSource, readProducts } from './csv.ts'
 import type { CsvItem, ImportedProduct, ImportedVariant, RowNote } from './csv-import-items.ts'
 
 export type ImportOptions = {
   dryRun: boolean
   overwrite: boolean
-  /** With `overwrite`: counts and tracking of known variants become the file's. Otherwise they stay. */
+  /** With `overwrite`: also sets the stock and tracking of existing variants from the file. */
   stock?: boolean
   currency: string
-  /** Told how many bytes of the second pass were read, and how many rows were stored or refused, and how many products were refused. */
+  /** Receives bytes read in the second pass, rows stored or refused, and products refused. */
   onProgress?: (bytesRead: number, rows: number, failed: number) => void
-  /** Ends the import after the batch that is at work. */
+  /** Ends the import after the current batch. */
   signal?: AbortSignal
   limits?: CsvLimits
-  /** Between two pieces: lets others have the thread, and tells whether they wanted it. */
+  /** Yields to other work between batches. Returns whether other work was waiting. */
   rest?: () => Promise<boolean>
 }
-const nothingYet = { rows: 0, products: 0, created: 0, updated: 0, skipped: 0, failed: 0, variants: 0, images: 0, variantsKept: 0 }
-const noStockYet = { counts: 0, tracking: 0, leftAlone: 0 }
-/** `complete` is false when it was stopped: what was stored by then stays. */
-export type ImportReport = { dryRun: boolean; complete: boolean } & typeof nothingYet & {
-    stock: { set: boolean } & typeof noStockYet
+const zeroCounts = { rows: 0, products: 0, created: 0, updated: 0, skipped: 0, failed: 0, variants: 0, images: 0, variantsKept: 0 }
+const zeroStockCounts = { counts: 0, tracking: 0, leftAlone: 0 }
+/** `complete` is false if the import was stopped. Products stored until then stay. */
+export type ImportReport = { dryRun: boolean; complete: boolean } & typeof zeroCounts & {
+    stock: { set: boolean } & typeof zeroStockCounts
     errors: RowNote[]
     errorsTruncated: boolean
     /** Columns and values that were ignored or changed. */
@@ -44,13 +44,13 @@ export type ImportReport = { dryRun: boolean; complete: boolean } & typeof nothi
     noticesTruncated: boolean
   }
 
-/** So many products share commits; more would hold up other writers. */
-const productsAtOnce = 32
-/** The same while others want the thread: a request waits for a batch. */
-const productsAtOnceAmongOthers = 8
+/** Products whose writes share commits. A larger batch would delay other writers. */
+const batchSize = 32
+/** The batch size while requests are waiting. */
+const busyBatchSize = 8
 
-/** A turn of the loop, in which requests of others come in between. */
-async function turn(): Promise<boolean> {
+/** Yields one turn of the event loop to requests. */
+async function yieldToRequests(): Promise<boolean> {
   await new Promise((resume) => setImmediate(resume))
   return false
 }
@@ -58,10 +58,10 @@ const notesMax = 1_000
 const columnNameMax = 100
 
 /**
- * Stores the products of a Shopify export. Products are known again by their handle, so that a file can be imported any
- * number of times, and again after a crash. One with a bad row is left out and named in the report; the others are stored.
- * Variants that the file does not name stay.
- * @throws AppError INVALID for a file that is none, or another currency than the shop's; TOO_LARGE past `limits`
+ * Imports the products of a Shopify or WooCommerce export. Products are matched by handle, so an import can be
+ * repeated, also after a crash. Products with a bad row are skipped and reported. Variants that are not in the file
+ * stay.
+ * @throws AppError INVALID for an unusable file or another currency than the shop's; TOO_LARGE past `limits`
  */
 export async function importProducts(
   deps: CatalogDeps,
@@ -69,12 +69,12 @@ export async function importProducts(
   source: CsvSource,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const { dryRun, currency, onProgress, signal, limits, rest = turn } = options
+  const { dryRun, currency, onProgress, signal, limits, rest = yieldToRequests } = options
   if (currency !== shop.currency) throw new AppError('INVALID', "currency (query): not the shop's currency")
   if (options.stock && !options.overwrite) throw new AppError('INVALID', 'stock (query): only with overwrite')
-  const stock = { set: options.stock === true, ...noStockYet }
+  const stock = { set: options.stock === true, ...zeroStockCounts }
   const report: ImportReport = {
-    ...{ dryRun, complete: true, ...nothingYet, stock },
+    ...{ dryRun, complete: true, ...zeroCounts, stock },
     ...{ errors: [], errorsTruncated: false, notices: [], noticesTruncated: false },
   }
   const reader = readProducts(source, {
@@ -84,16 +84,16 @@ export async function importProducts(
     rest,
     onUnusedColumns: (names) => {
       const listed = names.map((name) => name.trim().slice(0, columnNameMax)).join(', ')
-      note(report, [{ row: 1, message: `These columns are not imported: ${listed}.` }])
+      addNotices(report, [{ row: 1, message: `These columns are not imported: ${listed}.` }])
     },
     ...(onProgress ? { onProgress: (bytes: number) => onProgress(bytes, report.rows, report.failed) } : {}),
   })
   let batch: CsvItem[] = []
-  let atOnce = productsAtOnce
+  let atOnce = batchSize
   const store = async () => {
     await Promise.all(batch.map((item) => importItem(deps, { shop, actor }, item, options, report)))
     batch = []
-    atOnce = (await rest()) ? productsAtOnceAmongOthers : productsAtOnce
+    atOnce = (await rest()) ? busyBatchSize : batchSize
     signal?.throwIfAborted()
   }
   try {
@@ -106,8 +106,8 @@ export async function importProducts(
     if (!signal?.aborted || error !== signal.reason) throw error
     report.complete = false
   }
-  if (!dryRun) await deps.folds.foldAll(shop.id)
-  // Products are stored at the same time.
+  if (!dryRun) await deps.listingCounts.foldAll(shop.id)
+  // Products of a batch finish in any order.
   for (const notes of [report.errors, report.notices]) notes.sort((a, b) => a.row - b.row)
   return report
 }
@@ -121,41 +121,43 @@ async function importItem(
 ): Promise<void> {
   report.rows += item.rows
   report.products++
-  if (item.kind === 'rejected') return fail(report, item.errors)
+  if (item.kind === 'rejected') return addErrors(report, item.errors)
   const { product } = item
   const { row, handle } = product
   if (product.isGiftCard) {
     report.skipped++
-    return note(report, [{ row, handle, message: 'Gift cards are not imported: issue them with POST /giftcard.' }])
+    return addNotices(report, [{ row, handle, message: 'Gift cards are not imported: issue them with POST /giftcard.' }])
   }
   try {
-    const known = await deps.catalogStore.findByHandle(shop.id, product.handle)
-    if (known && !options.overwrite) {
+    const existing = await deps.catalogStore.findByHandle(shop.id, product.handle)
+    if (existing && !options.overwrite) {
       report.skipped++
       return
     }
-    // A new product needs a title; a known one may be without the column.
-    if (known ? product.title === null : !product.title)
-      return fail(report, [{ row, handle, column: 'Title', message: 'Must not be blank.' }])
-    const unpriced = unpricedVariant(product, known)
-    if (unpriced) return fail(report, [unpriced])
+    // Only a new product needs a title.
+    if (existing ? product.title === null : !product.title)
+      return addErrors(report, [{ row, handle, column: 'Title', message: 'Must not be blank.' }])
+    const unpriced = unpricedVariant(product, existing)
+    if (unpriced) return addErrors(report, [unpriced])
     const write = { shop: { id: shop.id, currency: options.currency }, actor }
-    const stored = known ? await update(deps, write, known, product, options) : await create(deps, write, product, options)
-    report[known ? 'updated' : 'created']++
+    const stored = existing
+      ? await updateImported(deps, write, existing, product, options)
+      : await createImported(deps, write, product, options)
+    report[existing ? 'updated' : 'created']++
     report.variants += stored.variants
     report.images += stored.images
-    note(report, product.notices ?? [])
-    if (staysDraft(product, known)) note(report, [{ row, handle, message: 'Left a draft: the file has no prices for it.' }])
-    if (known) tellOfKnown(report, known, product)
+    addNotices(report, product.notices ?? [])
+    if (mustStayDraft(product, existing)) addNotices(report, [{ row, handle, message: 'Left a draft: the file has no prices for it.' }])
+    if (existing) reportStockChanges(report, existing, product)
   } catch (error) {
-    // What is wrong with one product must not keep the others out; what is wrong with us must.
+    // An invalid product does not stop the import; any other error does.
     if (!(error instanceof AppError) || (error.code !== 'INVALID' && error.code !== 'CONFLICT')) throw error
-    fail(report, [{ row, handle, message: error.message.replaceAll(' (body)', '') }])
+    addErrors(report, [{ row, handle, message: error.message.replaceAll(' (body)', '') }])
   }
 }
 
-/** What is said of an import over HTTP that was stopped before the end of its file. */
-export function importStopped({
+/** The error of an import by HTTP that was stopped before the end of its file. */
+export function importStoppedError({
   dryRun,
   created,
   updated,
@@ -167,33 +169,33 @@ export function importStopped({
   return new AppError('UNAVAILABLE', `The import took too long and was stopped. ${done}`, { retryAfterSeconds: 1 })
 }
 
-function fail(report: ImportReport, errors: readonly RowNote[]): void {
+function addErrors(report: ImportReport, errors: readonly RowNote[]): void {
   report.failed++
   const room = notesMax - report.errors.length
   report.errors.push(...errors.slice(0, room))
   if (errors.length > room) report.errorsTruncated = true
 }
 
-function note(report: ImportReport, notices: readonly RowNote[]): void {
+function addNotices(report: ImportReport, notices: readonly RowNote[]): void {
   const room = notesMax - report.notices.length
   report.notices.push(...notices.slice(0, room))
   if (notices.length > room) report.noticesTruncated = true
 }
 
 /**
- * Finds a variant without a price: its cell is blank, or the variant is new to a known product and the file has no
- * price column. The whole product is refused, at the row in which it starts.
+ * Finds a variant without a price: a blank cell, or a new variant of an existing product in a file without a price
+ * column. The whole product is then rejected.
  */
-function unpricedVariant(product: ImportedProduct, known: Whole | undefined): RowNote | undefined {
+function unpricedVariant(product: ImportedProduct, existing: ProductWithVariants | undefined): RowNote | undefined {
   const { row, handle, variants } = product
-  if (known && !saysVariants(known, product)) return undefined
-  const at = variants.findIndex((one) => {
-    const old = known && knownVariant(known, one)
-    return one.price === null ? old?.hasPrice !== false : one.price === undefined && known && !old
+  if (existing && !describesVariants(existing, product)) return undefined
+  const index = variants.findIndex((variant) => {
+    const existingVariant = existing && matchVariant(existing, variant)
+    return variant.price === null ? existingVariant?.hasPrice !== false : variant.price === undefined && existing && !existingVariant
   })
-  const variant = variants[at]
+  const variant = variants[index]
   if (!variant) return undefined
-  const which = variants.length === 1 ? '' : ` of variant ${at + 1} (row ${variant.row})`
+  const which = variants.length === 1 ? '' : ` of variant ${index + 1} (row ${variant.row})`
   return {
     row,
     handle,
@@ -202,164 +204,172 @@ function unpricedVariant(product: ImportedProduct, known: Whole | undefined): Ro
   }
 }
 
-/** Whether the file has an active product without all its prices: the product is a draft until it has them. */
-const staysDraft = (product: ImportedProduct, known?: Whole): boolean =>
-  publicationOf(product).status === 'ACTIVE' &&
-  (known?.variants.some(({ hasPrice }) => !hasPrice) ?? true) &&
+/** Returns whether the file's active product lacks prices, so that it must stay a draft. */
+const mustStayDraft = (product: ImportedProduct, existing?: ProductWithVariants): boolean =>
+  publicationFieldsOf(product).status === 'ACTIVE' &&
+  (existing?.variants.some(({ hasPrice }) => !hasPrice) ?? true) &&
   product.variants.some(({ price }) => price === undefined || price === null)
 
-const asDraft = { status: 'DRAFT', publishedAt: null } as const
+const draftFields = { status: 'DRAFT', publishedAt: null } as const
 
-type Write = { shop: { id: string; currency: string }; actor: Actor }
-type Stored = { variants: number; images: number }
+type ImportWrite = { shop: { id: string; currency: string }; actor: Actor }
+type StoredCounts = { variants: number; images: number }
 
-async function create(deps: CatalogDeps, by: Write, product: ImportedProduct, { dryRun, currency }: ImportOptions): Promise<Stored> {
+async function createImported(
+  deps: CatalogDeps,
+  by: ImportWrite,
+  product: ImportedProduct,
+  { dryRun, currency }: ImportOptions,
+): Promise<StoredCounts> {
   const input = {
-    ...inputOf(product),
-    ...(staysDraft(product) ? asDraft : {}),
+    ...productInputOf(product),
+    ...(mustStayDraft(product) ? draftFields : {}),
     title: product.title ?? '',
-    images: imagesOf(product, []),
+    images: mergeImages(product, []),
     options: product.options,
-    variants: product.variants.map((variant) => ({ ...variantInput(variant, currency, undefined), ...stockOf(variant) })),
+    variants: product.variants.map((variant) => ({ ...variantInput(variant, currency, undefined), ...stockFieldsOf(variant) })),
   }
   return dryRun
-    ? counts(createdProduct(clean(input), by.shop.id, preview(deps, currency)))
-    : viewCounts(await createProduct(deps, by, input))
+    ? checkAndCount(buildProduct(sanitizeInput(input), by.shop.id, dryRunContext(deps, currency)))
+    : countsOfView(await createProduct(deps, by, input))
 }
 
-async function update(
+async function updateImported(
   deps: CatalogDeps,
-  by: Write,
-  known: Whole,
+  by: ImportWrite,
+  existing: ProductWithVariants,
   product: ImportedProduct,
   { dryRun, currency, stock }: ImportOptions,
-): Promise<Stored> {
-  const input: ProductInput = { ...inputOf(product), ...(staysDraft(product, known) ? asDraft : {}) }
-  if (product.images || product.variants.some(({ imageUrl }) => imageUrl)) input.images = imagesOf(product, known.product.images)
-  // Seen on the storefront again, if it was taken off without becoming a draft.
-  if (product.published && known.product.publishedAt === null && !staysDraft(product, known)) input.publishedAt = deps.clock.now()
-  if (saysVariants(known, product)) {
-    input.options = optionsOf(known, product)
+): Promise<StoredCounts> {
+  const input: ProductInput = { ...productInputOf(product), ...(mustStayDraft(product, existing) ? draftFields : {}) }
+  if (product.images || product.variants.some(({ imageUrl }) => imageUrl)) input.images = mergeImages(product, existing.product.images)
+  // Publishes the product again if it was unpublished without becoming a draft.
+  if (product.published && existing.product.publishedAt === null && !mustStayDraft(product, existing)) input.publishedAt = deps.clock.now()
+  if (describesVariants(existing, product)) {
+    input.options = mergeOptions(existing, product)
     input.variants = product.variants.map((variant) => {
-      const old = knownVariant(known, variant)
-      return { ...variantInput(variant, currency, old), ...(old && !stock ? {} : stockOf(variant)) }
+      const existingVariant = matchVariant(existing, variant)
+      return { ...variantInput(variant, currency, existingVariant), ...(existingVariant && !stock ? {} : stockFieldsOf(variant)) }
     })
   }
   return dryRun
-    ? counts(changedProduct(known, clean(input), preview(deps, currency)), known)
-    : viewCounts(await changeAndCount(deps, by, known.product.id, input))
+    ? checkAndCount(applyProductChange(existing, sanitizeInput(input), dryRunContext(deps, currency)), existing)
+    : countsOfView(await changeProductAndStock(deps, by, existing.product.id, input))
 }
 
-/** A file without option columns says nothing of a product that has options. */
-const saysVariants = (known: Whole, { optionsAbsent }: ImportedProduct): boolean => !optionsAbsent || known.product.options.length === 0
+/** A file without option columns does not describe the variants of a product that has options. */
+const describesVariants = (existing: ProductWithVariants, { optionsAbsent }: ImportedProduct): boolean =>
+  !optionsAbsent || existing.product.options.length === 0
 
-/** Variants that the file does not name keep their values, and those stay among the product's. */
-function optionsOf(known: Whole, product: ImportedProduct): Product['options'] {
-  const before = known.product.options
-  if (unnamed(known, product) === 0 || before.length !== product.options.length) return product.options
+/** Keeps the option values of variants that the file does not name. */
+function mergeOptions(existing: ProductWithVariants, product: ImportedProduct): Product['options'] {
+  const before = existing.product.options
+  if (countUnnamedVariants(existing, product) === 0 || before.length !== product.options.length) return product.options
   return product.options.map(({ name, values }, nth) => ({ name, values: [...new Set([...(before[nth]?.values ?? []), ...values])] }))
 }
 
-/** How many variants of a known product the file does not name. */
-function unnamed(known: Whole, product: ImportedProduct): number {
-  const named = new Set(product.variants.map((variant) => knownVariant(known, variant)?.id))
-  return known.variants.filter(({ id }) => !named.has(id)).length
+/** Counts the existing variants that the file does not name. */
+function countUnnamedVariants(existing: ProductWithVariants, product: ImportedProduct): number {
+  const named = new Set(product.variants.map((variant) => matchVariant(existing, variant)?.id))
+  return existing.variants.filter(({ id }) => !named.has(id)).length
 }
 
-/** Says in the report what became of the stock of a known product, and of variants that the file does not name. */
-function tellOfKnown(report: ImportReport, known: Whole, product: ImportedProduct): void {
-  if (!saysVariants(known, product)) return
+/** Adds stock changes and unnamed variants of an existing product to the report. */
+function reportStockChanges(report: ImportReport, existing: ProductWithVariants, product: ImportedProduct): void {
+  if (!describesVariants(existing, product)) return
   const { stock } = report
-  report.variantsKept += unnamed(known, product)
+  report.variantsKept += countUnnamedVariants(existing, product)
   for (const variant of product.variants) {
-    const old = knownVariant(known, variant)
-    const { onHand, trackInventory } = stockOf(variant)
-    const counts = old !== undefined && onHand !== undefined && onHand !== old.onHand
-    const tracking = old !== undefined && trackInventory !== undefined && trackInventory !== old.trackInventory
+    const existingVariant = matchVariant(existing, variant)
+    const { onHand, trackInventory } = stockFieldsOf(variant)
+    const counts = existingVariant !== undefined && onHand !== undefined && onHand !== existingVariant.onHand
+    const tracking = existingVariant !== undefined && trackInventory !== undefined && trackInventory !== existingVariant.trackInventory
     if (!stock.set && (counts || tracking)) stock.leftAlone++
     if (stock.set && counts) stock.counts++
     if (stock.set && tracking) stock.tracking++
   }
 }
 
-/** Nothing is stored: ids do not matter. */
-const preview = ({ clock }: CatalogDeps, currency: string) => ({
+/** For a dry run: nothing is stored, so ids are blank. */
+const dryRunContext = ({ clock }: CatalogDeps, currency: string) => ({
   productId: '',
   variantIds: [],
   imageIds: [],
   currency,
   now: clock.now(),
 })
-function counts(whole: Whole, before?: Whole): Stored {
-  fittingRecord(whole, before)
-  return { variants: whole.variants.length, images: whole.product.images.length }
+function checkAndCount(record: ProductWithVariants, before?: ProductWithVariants): StoredCounts {
+  renderFittingRecord(record, before)
+  return { variants: record.variants.length, images: record.product.images.length }
 }
-const viewCounts = ({ variants, images }: { variants: unknown[]; images: unknown[] }): Stored => ({
+const countsOfView = ({ variants, images }: { variants: unknown[]; images: unknown[] }): StoredCounts => ({
   variants: variants.length,
   images: images.length,
 })
 
-/** Variants are known again by their option values, in either Unicode form. */
-function knownVariant(known: Whole, { optionValues }: ImportedVariant): Variant | undefined {
-  const combination = combinationOf(optionValues)
-  return known.variants.find((variant) => combinationOf(variant.optionValues) === combination)
+/** Matches variants by their option values, in either Unicode form. */
+function matchVariant(existing: ProductWithVariants, { optionValues }: ImportedVariant): Variant | undefined {
+  const combination = combinationKey(optionValues)
+  return existing.variants.find((variant) => combinationKey(variant.optionValues) === combination)
 }
 
-const combinationOf = (optionValues: readonly string[]): string => JSON.stringify(optionValues).normalize('NFC')
+const combinationKey = (optionValues: readonly string[]): string => JSON.stringify(optionValues).normalize('NFC')
 
-/** Columns that are absent say nothing (undefined); blank cells clear. */
-const cleared = <T>(value: T | null | undefined, blank: T): T | undefined => (value === null ? blank : value)
+/** Blank cells (null) clear the value; absent columns (undefined) keep it. */
+const valueOrBlank = <T>(value: T | null | undefined, blank: T): T | undefined => (value === null ? blank : value)
 
-const inputOf = (product: ImportedProduct): ProductInput => ({
+const productInputOf = (product: ImportedProduct): ProductInput => ({
   handle: product.handle,
   title: product.title ?? undefined,
-  descriptionHtml: cleared(product.descriptionHtml, ''),
-  vendor: cleared(product.vendor, ''),
-  type: cleared(product.type, ''),
-  tags: cleared(product.tags, []),
+  descriptionHtml: valueOrBlank(product.descriptionHtml, ''),
+  vendor: valueOrBlank(product.vendor, ''),
+  type: valueOrBlank(product.type, ''),
+  tags: valueOrBlank(product.tags, []),
   seo: { title: product.seoTitle, description: product.seoDescription },
-  ...publicationOf(product),
+  ...publicationFieldsOf(product),
 })
 
-/** `Published` true without a `Status` column means ACTIVE, published now; false keeps an active product off the storefront. */
-function publicationOf({ status, published }: ImportedProduct): Pick<ProductInput, 'status' | 'publishedAt'> {
+/** Without a `Status` column, `Published` true means ACTIVE. False unpublishes an active product. */
+function publicationFieldsOf({ status, published }: ImportedProduct): Pick<ProductInput, 'status' | 'publishedAt'> {
   if (status === undefined && published === undefined) return {}
   if (status === undefined) return published ? { status: 'ACTIVE' } : { status: 'DRAFT', publishedAt: null }
   return { status: status ?? 'DRAFT', ...(published === false ? { publishedAt: null } : {}) }
 }
 
-/** The file's images, else those there are; and every variant's picture among them. Known ones keep what the file does not say of them. */
-function imagesOf(product: ImportedProduct, known: Whole['product']['images']): ImageInput[] {
-  const knownByUrl = new Map(known.map((image) => [image.url, image]))
+/**
+ * Returns the file's images, or the existing ones without an image column, plus each variant's image. Existing images
+ * keep fields that the file does not have.
+ */
+function mergeImages(product: ImportedProduct, existing: ProductWithVariants['product']['images']): ImageInput[] {
+  const knownByUrl = new Map(existing.map((image) => [image.url, image]))
   const images: ImageInput[] = product.images
-    ? product.images.map(({ position: _, ...said }) => ({ ...knownByUrl.get(said.url), ...said }))
-    : [...known]
+    ? product.images.map(({ position: _, ...file }) => ({ ...knownByUrl.get(file.url), ...file }))
+    : [...existing]
   for (const { imageUrl } of product.variants) {
     if (imageUrl && !images.some(({ url }) => url === imageUrl)) images.push({ url: imageUrl })
   }
   return images
 }
 
-function variantInput(variant: ImportedVariant, currency: string, known: Variant | undefined): VariantInput {
+function variantInput(variant: ImportedVariant, currency: string, existing: Variant | undefined): VariantInput {
   const amount = (value: number | null | undefined): Money | null | undefined =>
     value === null || value === undefined ? value : { amount: value, currency }
   return {
     ...pick(variant, 'optionValues', 'imageUrl', 'sku', 'barcode', 'lowStockAt'),
-    id: known?.id,
-    // Without a price column a known variant keeps its price, and a new product is a draft without prices.
+    id: existing?.id,
+    // Without a price column, existing variants keep their price, and new products become drafts.
     price: amount(variant.price) ?? undefined,
     compareAtPrice: amount(variant.compareAtPrice),
     cost: amount(variant.cost),
-    weightGrams: cleared(variant.weightGrams, 0),
-    requiresShipping: cleared(variant.requiresShipping, true),
-    taxable: cleared(variant.taxable, true),
+    weightGrams: valueOrBlank(variant.weightGrams, 0),
+    requiresShipping: valueOrBlank(variant.requiresShipping, true),
+    taxable: valueOrBlank(variant.taxable, true),
     taxClass: variant.taxClass,
-    allowBackorder: cleared(variant.allowBackorder, false),
+    allowBackorder: valueOrBlank(variant.allowBackorder, false),
   }
 }
 
-/** How many there are, and whether they are counted at all. */
-const stockOf = ({ trackInventory, onHand }: ImportedVariant) => ({
-  trackInventory: cleared(trackInventory, false),
-  onHand: cleared(onHand, 0),
+const stockFieldsOf = ({ trackInventory, onHand }: ImportedVariant) => ({
+  trackInventory: valueOrBlank(trackInventory, false),
+  onHand: valueOrBlank(onHand, 0),
 })

@@ -1,20 +1,20 @@
-export { fetchPicture, isOutside, NotFetched } from './image-download.ts'
-export { noteShown, type ShownPictures, showPictures, withImageAddresses, withPictureAddresses } from './picture-uses.ts'
+export { fetchPicture, isExternal, PictureFetchError } from './image-download.ts'
+export { type ResolvedImages, recordPictureUses, resolvePictures, withImageUrls, withPictureUrls } from './picture-uses.ts'
 export { checkingProviders, type MediaDeps, mediaProviders } from './providers.ts'
 export {
   addPicture,
   baseOf,
   listPictures,
+  type PictureResponse,
   publicPicture,
   removePicture,
-  type SentPicture,
-  takePicture,
+  storePicture,
 } from './service.ts'
 export {
   countPictureFiles,
+  describePictureDifferences,
+  findPictureFaults,
+  findPictureOfFile,
   type PictureFault,
-  pictureDifferences,
-  pictureFaults,
-  pictureWithFile,
-  tidyBench,
+  removeLeftoverFiles,
 } from './stored-pictures.ts'

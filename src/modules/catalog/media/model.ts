@@ -28,5 +28,4 @@ export const AddedMedia = t.Object(
 export const MediaList = pageOf(Media)
 export const PictureName = t.Object({ name: text(64) })
 
-/** The file itself. */
 export const PictureFile = t.String({ 'x-media-types': pictureTypes, description: 'The picture' })

@@ -6,9 +6,9 @@ import { pictureBounds } from '../../../lib/pictures/picture.ts'
 import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
 import type { LendingDocumentDeps } from '../../lending/lending-document/index.ts'
 import { createMediaStore } from './store.ts'
-import { createUploadPlaces } from './upload-slots.ts'
+import { createUploadSlots } from './upload-slots.ts'
 
-/** Whoever waits is answered in time, with what it takes to look at one picture on top. */
+/** Fits into a request's time limit, with the time to decode one picture. */
 const waitMaxMs = 15_000
 const usualMs = 500
 const waitingMax = 64
@@ -16,11 +16,11 @@ const waitingMax = 64
 export const mediaProviders = ({ db, config, clock }: Pick<Deps, 'db' | 'config' | 'clock'>) => ({
   mediaStore: createMediaStore(db),
   pictureBench: createPictureBench(`${config.dataDir}/media-bench`, pictureBounds.pixelsMax),
-  uploadPlaces: createUploadPlaces(),
-  /** Of which pictures was told that they are not at hand, and when last: everybody who looks at a shop asks for them. */
-  picturesTold: new Map<string, number>(),
-  /** One picture at a time is in memory, and its pixels decoded. */
-  pictureTurns: createTurns({
+  uploadSlots: createUploadSlots(),
+  /** Pictures whose missing file was logged, with the time. Every visitor of a shop requests them. */
+  loggedPictures: new Map<string, number>(),
+  /** Decodes one picture at a time, because it and its pixels are in memory. */
+  decodeQueue: createTurns({
     atOnce: 1,
     waitMaxMs,
     waitingMax,
@@ -32,6 +32,6 @@ export const mediaProviders = ({ db, config, clock }: Pick<Deps, 'db' | 'config'
       }),
   }),
 })
-/** For `souk check`, which has no instance. */
+/** For `souk check`, which runs without an instance. */
 export const checkingProviders = (db: Parameters<typeof createMediaStore>[0]) => ({ mediaStore: createMediaStore(db) })
 export type MediaDeps = InstanceKeyDeps & LendingDocumentDeps & ReturnType<typeof mediaProviders>

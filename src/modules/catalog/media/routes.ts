@@ -8,12 +8,12 @@ import { errorResponses, notModified, pageQuery } from '../../../http/schema.ts'
 import { uploads } from '../../../http/upload.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import { type PictureType, pictureTypes } from '../../../lib/pictures/index.ts'
-import { endings, sizeWidths, uploadBytesMax } from './domain.ts'
+import { fileExtensions, sizeWidths, uploadBytesMax } from './domain.ts'
 import { addPicture, listPictures, type MediaDeps, publicPicture, removePicture } from './index.ts'
 import { AddedMedia, MediaList, PictureFile, PictureName } from './model.ts'
 
-/** Whatever it is declared as: its own bytes tell. */
-const picture: UploadRule = { types: pictureTypes, bytesMax: uploadBytesMax, anyType: true }
+/** Any declared content type: the type is detected from the bytes. */
+const uploadRule: UploadRule = { types: pictureTypes, bytesMax: uploadBytesMax, anyType: true }
 
 export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
   routes(deps, 'Media')
@@ -27,7 +27,7 @@ export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
       },
       {
         access: 'management',
-        upload: picture,
+        upload: uploadRule,
         response: { 201: AddedMedia, ...errorResponses(400, 401, 403, 404, 408, 409, 413, 415, 429) },
         detail: {
           summary: 'Hand in a picture',
@@ -61,8 +61,8 @@ export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
       },
     )
 
-/** What shows a picture may run nothing, whatever a browser takes it for. */
-const safe = {
+/** Prevents scripts, whatever type a browser detects. */
+const safeHeaders = {
   'cache-control': 'public, max-age=31536000, immutable',
   'content-security-policy': "default-src 'none'; sandbox",
   'cross-origin-resource-policy': 'cross-origin',
@@ -74,16 +74,16 @@ export const publicMediaRoutes = (deps: HttpDeps & MediaDeps) =>
     '/media/:name',
     async ({ params, request }) => {
       const { etag, file, open } = await publicPicture(deps, params.name)
-      const headers = { ...safe, etag }
+      const headers = { ...safeHeaders, etag }
       if (isHeld(request.headers, etag)) return new Response(null, { status: 304, headers }) as never
       const kept = await open()
-      const body = request.method === 'HEAD' ? null : sent(kept.chunks())
+      const body = request.method === 'HEAD' ? null : streamOf(kept.chunks())
       return new Response(body, {
         headers: {
           ...headers,
           'content-type': file.type,
           'content-length': String(file.bytes),
-          'content-disposition': `inline; filename="${params.name}.${endings[file.type as PictureType]}"`,
+          'content-disposition': `inline; filename="${params.name}.${fileExtensions[file.type as PictureType]}"`,
         },
       }) as never
     },
@@ -99,18 +99,18 @@ export const publicMediaRoutes = (deps: HttpDeps & MediaDeps) =>
     },
   )
 
-/** Read as it is sent: whoever leaves ends the reading. */
-function sent(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+/** Streams chunks on demand. Cancelling ends the reading. */
+function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await chunks.next()
           if (done) controller.close()
-          // The next one is read into the same place.
+          // Copied, because the next chunk is read into the same buffer.
           else controller.enqueue(new Uint8Array(value))
         } catch {
-          // An answer that has begun can only break off; Bun would print any error with the source around it.
+          // A response that has begun can only be cut off. Bun would print an error with source code.
           controller.error(undefined)
         }
       },

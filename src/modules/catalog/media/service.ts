@@ -15,34 +15,34 @@ import {
   hashOf,
   type MediaView,
   mediaView,
-  type OwnPicture,
   type Picture,
   type PictureFile,
   pictureIn,
   picturesMax,
+  type ShopPicture,
   sizeWidths,
   uploadBytesMax,
   widthsFor,
 } from './domain.ts'
 import type { MediaDeps } from './providers.ts'
 
-/** A record never changes. */
+/** Records never change. */
 const onlyVersion = 1
 
 type By = Change<Pick<ShopContext, 'id'>>
 
 const mb = 1024 * 1024
 const retryAfterSeconds = 5
-/** So many watermarks of the disk stay free, as for documents: the other half is what all shops go on with. */
-const watermarksKept = 2
+/** Free space to keep, in multiples of the disk watermark, as for documents. The rest is for all shops. */
+const watermarksFree = 2
 
-/** Where the instance is reached: what addresses of pictures begin with. */
+/** Returns the URL of the instance, with which picture URLs begin. */
 export const baseOf = ({ config, life }: Pick<MediaDeps, 'config' | 'life'>): string =>
   (config.publicUrl ?? life.url ?? '').replace(/\/+$/, '')
 
 const statuses = { UNKNOWN: 'UNSUPPORTED_MEDIA', BROKEN: 'INVALID', TOO_LARGE: 'TOO_LARGE' } as const
 
-function asTold(error: unknown): unknown {
+function toAppError(error: unknown): unknown {
   if (error instanceof PictureRefused) return new AppError(statuses[error.kind], error.rule)
   if (error instanceof RenderFailed && error.kind === 'DAMAGED')
     return new AppError('INVALID', 'The picture is damaged or cut short: its pixels do not decode')
@@ -50,44 +50,43 @@ function asTold(error: unknown): unknown {
 }
 
 /**
- * Takes a picture of a shop. It is known by what it shows: the same one again is the record that is there, and of two shops each has its own.
- * Whoever else has it is told to nobody: nothing of the work is left out.
- * @param body its bytes as they come, and how many will, where that was said
- * @returns the record
- * @throws AppError UNSUPPORTED_MEDIA for what is no picture, INVALID for one that is damaged, TOO_LARGE, CONFLICT beyond the quota,
- *   RATE_LIMITED, UNAVAILABLE; what the chunks throw
+ * Stores a picture of a shop. The same picture again returns the existing record; two shops have separate records.
+ * Does the same work if another shop has the picture, so that the duration reveals nothing.
+ * @param body the bytes, and their declared length if known
+ * @throws AppError UNSUPPORTED_MEDIA, INVALID if damaged, TOO_LARGE, CONFLICT beyond the quota, RATE_LIMITED,
+ * UNAVAILABLE; errors of the chunks
  */
 export async function addPicture(
   deps: MediaDeps,
   by: By,
   body: { readonly length: number | undefined; chunks(bytesMax: number): AsyncIterable<Uint8Array> },
 ): Promise<MediaView & { known: boolean }> {
-  const { own, known } = await takePicture(deps, by, body)
-  return { ...mediaView(own, baseOf(deps)), known }
+  const { own: record, known: existing } = await storePicture(deps, by, body)
+  return { ...mediaView(record, baseOf(deps)), known: existing }
 }
 
-/** `known`: the shop had it before, and this is the record that was there. */
-export type Taken = { readonly own: OwnPicture; readonly known: boolean }
+/** `known`: the shop had the picture before. */
+export type StoredPicture = { readonly own: ShopPicture; readonly known: boolean }
 
-/** The same, of what was fetched too. @throws AppError as `addPicture` does */
-export async function takePicture(deps: MediaDeps, by: By, body: Parameters<typeof addPicture>[2]): Promise<Taken> {
+/** Stores an uploaded or downloaded picture. @throws AppError as `addPicture` */
+export async function storePicture(deps: MediaDeps, by: By, body: Parameters<typeof addPicture>[2]): Promise<StoredPicture> {
   if ((body.length ?? 0) > uploadBytesMax) throw new AppError('TOO_LARGE', `The body is larger than ${uploadBytesMax / mb} MB`)
   await assertQuota(deps, by.shop.id, body.length ?? 1)
   await watchPictureStore(deps)
   assertStoreIsOwn(deps, deps.documentStores.pictures.kind)
-  const leave = deps.uploadPlaces.take(by.shop.id)
+  const freeSlot = deps.uploadSlots.take(by.shop.id)
   try {
-    await assertRoom(deps)
-    return await deps.pictureBench.receive(begun(body.chunks(uploadBytesMax)), (picture) => looked(deps, by, picture))
+    await assertDiskSpace(deps)
+    return await deps.pictureBench.receive(checkHead(body.chunks(uploadBytesMax)), (picture) => inspectAndStore(deps, by, picture))
   } catch (error) {
-    throw asTold(error)
+    throw toAppError(error)
   } finally {
-    leave()
+    freeSlot()
   }
 }
 
-/** What comes, as long as it begins as a picture does. @throws PictureRefused, AppError INVALID when there is no byte */
-async function* begun(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Passes chunks through if they begin like a picture. @throws PictureRefused; AppError INVALID if there is no byte */
+async function* checkHead(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head: Buffer | undefined = Buffer.alloc(0)
   for await (const chunk of chunks) {
     if (head) {
@@ -103,65 +102,71 @@ async function* begun(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   if (head && !beginsAsPicture(head)) throw notAPicture()
 }
 
-async function assertRoom({ diskFree, documentStores, config, uploadPlaces }: MediaDeps): Promise<void> {
+async function assertDiskSpace({ diskFree, documentStores, config, uploadSlots: uploadPlaces }: MediaDeps): Promise<void> {
   const free = diskFree() ?? (await documentStores.pictures.free())
-  const underWay = uploadPlaces.taken() * 3 * uploadBytesMax
-  if (free !== undefined && free - underWay < watermarksKept * config.diskFreeMinBytes)
+  const inFlightBytes = uploadPlaces.inUse() * 3 * uploadBytesMax
+  if (free !== undefined && free - inFlightBytes < watermarksFree * config.diskFreeMinBytes)
     throw new AppError('UNAVAILABLE', 'There is no room for pictures: nothing was changed, try again later', { retryAfterSeconds })
 }
 
 const quotaOf = ({ config }: Pick<MediaDeps, 'config'>) => ({ bytes: config.mediaQuotaMb * mb, pictures: picturesMax })
-const overQuota = ({ config }: Pick<MediaDeps, 'config'>) =>
+const quotaExceeded = ({ config }: Pick<MediaDeps, 'config'>) =>
   new AppError(
     'CONFLICT',
     `The pictures of the shop may take ${config.mediaQuotaMb.toLocaleString('en-US')} MB and be ${picturesMax.toLocaleString('en-US')}: delete some that no product shows`,
   )
 
-/** @throws AppError CONFLICT where so many more bytes are too many, before they are read */
+/** Checks the quota before the body is read. @throws AppError CONFLICT */
 async function assertQuota(deps: MediaDeps, shopId: string, bytes: number): Promise<void> {
   const [usage, quota] = [await deps.mediaStore.usage(shopId), quotaOf(deps)]
-  if (usage.bytes + bytes > quota.bytes || usage.pictures >= quota.pictures) throw overQuota(deps)
+  if (usage.bytes + bytes > quota.bytes || usage.pictures >= quota.pictures) throw quotaExceeded(deps)
 }
 
-/** Bun decodes no AVIF on Linux, and no WebP that moves: such pictures are looked through, and sent as they are. */
+/** On Linux, Bun decodes neither AVIF nor animated WebP. They are parsed and served unchanged. */
 const isDecoded = ({ type, frames }: Omit<CleanPicture, 'parts'>) => type !== 'image/avif' && !(type === 'image/webp' && frames > 1)
 
-/** Looks at a picture in its turn, and keeps it. */
-async function looked(deps: MediaDeps, by: By, picture: OnBench): Promise<Taken> {
-  const endTurn = await deps.pictureTurns.take([by.shop.id])
+/** Waits in the queue, parses and renders the picture, and stores it. */
+async function inspectAndStore(deps: MediaDeps, by: By, picture: OnBench): Promise<StoredPicture> {
+  const endTurn = await deps.decodeQueue.take([by.shop.id])
   let clean: Omit<CleanPicture, 'parts'>
   let rendered: Rendered
   try {
-    const { parts, ...said } = cleanPicture(await picture.bytes())
-    clean = said
-    rendered = await picture.render(parts, { decodes: isDecoded(said), widths: widthsFor(said) })
+    const { parts, ...properties } = cleanPicture(await picture.bytes())
+    clean = properties
+    rendered = await picture.render(parts, { decodes: isDecoded(properties), widths: widthsFor(properties) })
   } catch (error) {
     if (error instanceof RenderFailed && error.kind === 'FAILED') deps.log.error('pictures.not_looked_at', { error })
     throw error
   } finally {
     endTurn()
   }
-  return keep(deps, by, clean, rendered)
+  return storeFiles(deps, by, clean, rendered)
 }
 
-/** Files first, then rows: what a crash leaves between them belongs to nobody, and is swept. */
-async function keep(deps: MediaDeps, by: By, clean: Omit<CleanPicture, 'parts'>, { original, sizes }: Rendered): Promise<Taken> {
+/** Stores files before rows. Files that a crash leaves without a row are swept. */
+async function storeFiles(
+  deps: MediaDeps,
+  by: By,
+  clean: Omit<CleanPicture, 'parts'>,
+  { original, sizes }: Rendered,
+): Promise<StoredPicture> {
   const now = deps.clock.now()
   const { type, width, height, frames } = clean
   const hash = hashOf(await deps.instanceKeys.of('MEDIA'), original.digest)
-  const [own] = await deps.mediaStore.ownByHashes(by.shop.id, [hash])
-  if (own) return { own, known: true }
+  const [record] = await deps.mediaStore.ownByHashes(by.shop.id, [hash])
+  if (record) return { own: record, known: true }
   const picture: Picture = { hash, type, width, height, frames, bytes: original.bytes, createdAt: now }
-  const put: PictureFile[] = []
+  const storedFiles: PictureFile[] = []
   try {
-    put.push(await putFile(deps, original, { hash, width: 0, height, type }))
-    for (const size of sizes) put.push(await putFile(deps, size, { hash, width: size.width, height: size.height, type: 'image/webp' }))
-    const { isPut, ...taken } = await record(deps, by, picture, put)
-    if (!isPut) await removeFiles(deps, put)
-    return taken
+    storedFiles.push(await putFile(deps, original, { hash, width: 0, height, type }))
+    for (const size of sizes)
+      storedFiles.push(await putFile(deps, size, { hash, width: size.width, height: size.height, type: 'image/webp' }))
+    const { isPut, ...added } = await storeRecord(deps, by, picture, storedFiles)
+    if (!isPut) await removeFiles(deps, storedFiles)
+    return added
   } catch (error) {
-    // Whether they have rows is known by the sweep.
-    if (!(error instanceof DatabaseOutcomeUnknown)) await removeFiles(deps, put)
+    // If the outcome is unknown, the sweep decides whether the files have rows.
+    if (!(error instanceof DatabaseOutcomeUnknown)) await removeFiles(deps, storedFiles)
     throw error
   }
 }
@@ -169,32 +174,37 @@ async function keep(deps: MediaDeps, by: By, clean: Omit<CleanPicture, 'parts'>,
 async function putFile(
   { documentStores: { pictures: store }, randomBytes }: MediaDeps,
   { bytes, digest, chunks }: BenchFile,
-  said: Pick<PictureFile, 'hash' | 'width' | 'height' | 'type'>,
+  properties: Pick<PictureFile, 'hash' | 'width' | 'height' | 'type'>,
 ): Promise<PictureFile> {
   const storageName = documentName(randomBytes)
   await store.put(storageName, chunks())
-  return { ...said, bytes, digest, store: store.kind as PictureFile['store'], storageName }
+  return { ...properties, bytes, digest, store: store.kind as PictureFile['store'], storageName }
 }
 
-/** @returns `isPut`: whether the files that were put are the picture's now */
-async function record(deps: MediaDeps, by: By, picture: Picture, files: readonly PictureFile[]): Promise<Taken & { isPut: boolean }> {
-  const { hash: _, createdAt: __, ...said } = picture
+/** @returns `isPut`: whether the picture uses the files that were just stored */
+async function storeRecord(
+  deps: MediaDeps,
+  by: By,
+  picture: Picture,
+  files: readonly PictureFile[],
+): Promise<StoredPicture & { isPut: boolean }> {
+  const { hash: _, createdAt: __, ...properties } = picture
   const row = { id: deps.newId('media'), shopId: by.shop.id, hash: picture.hash, createdAt: picture.createdAt }
   return audited(deps, by, { action: 'media.added', subject: row.id }, async (tx, tell) => {
     const isPut = await deps.mediaStore.putPicture(tx, picture, files)
-    const [known] = await deps.mediaStore.ownByHashes(by.shop.id, [picture.hash], tx)
-    if (known) {
-      tell({ before: null, after: { id: known.id, known: true } })
-      return { own: known, known: true, isPut }
+    const [existing] = await deps.mediaStore.ownByHashes(by.shop.id, [picture.hash], tx)
+    if (existing) {
+      tell({ before: null, after: { id: existing.id, known: true } })
+      return { own: existing, known: true, isPut }
     }
-    if (!(await deps.mediaStore.use(tx, by.shop.id, picture.bytes, quotaOf(deps)))) throw overQuota(deps)
+    if (!(await deps.mediaStore.addUsage(tx, by.shop.id, picture.bytes, quotaOf(deps)))) throw quotaExceeded(deps)
     await deps.mediaStore.putMedia(tx, row)
-    tell({ before: null, after: { type: said.type, width: said.width, height: said.height, bytes: said.bytes } })
-    return { own: { ...row, ...said }, known: false, isPut }
+    tell({ before: null, after: { type: properties.type, width: properties.width, height: properties.height, bytes: properties.bytes } })
+    return { own: { ...row, ...properties }, known: false, isPut }
   })
 }
 
-/** What is not removed is swept. */
+/** Deletes files. Those that fail are swept later. */
 async function removeFiles(
   { documentStores, log }: MediaDeps,
   files: readonly Pick<PictureFile, 'store' | 'storageName'>[],
@@ -206,7 +216,7 @@ async function removeFiles(
       .catch((error: unknown) => log.warn('pictures.file_left', { store, error }))
 }
 
-/** The shop's pictures, newest first. */
+/** Lists the shop's pictures, newest first. */
 export async function listPictures(deps: MediaDeps, shop: Pick<ShopContext, 'id'>, slice: Slice): Promise<Page<MediaView>> {
   const { rows, total } = await deps.mediaStore.list(shop.id, slice)
   const base = baseOf(deps)
@@ -218,62 +228,62 @@ export async function listPictures(deps: MediaDeps, shop: Pick<ShopContext, 'id'
 }
 
 /**
- * Takes a picture from a shop. Its files go with the last one that has it.
+ * Removes a picture from a shop. Its files are deleted if no other shop has it.
  * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT while a product shows it
  */
 export async function removePicture(deps: MediaDeps, by: By, id: string): Promise<void> {
   const files = await audited(deps, by, { action: 'media.removed', subject: id }, async (tx, tell) => {
-    const own = await deps.mediaStore.find(tx, by.shop.id, id)
-    if (!own) throw new AppError('NOT_FOUND', 'No such picture')
+    const record = await deps.mediaStore.find(tx, by.shop.id, id)
+    if (!record) throw new AppError('NOT_FOUND', 'No such picture')
     assertExpected(by.expected, onlyVersion)
     const product = await deps.mediaStore.shownBy(tx, id)
     if (product !== undefined) throw new AppError('CONFLICT', `A product shows this picture, ${product}: take it out of there first`)
-    const gone = await deps.mediaStore.remove(tx, own)
+    const removedFiles = await deps.mediaStore.remove(tx, record)
     tell({ before: { id }, after: null })
-    return gone
+    return removedFiles
   })
   await removeFiles(deps, files)
 }
 
-const toldAgainMs = hourMs
-const toldMax = 1_000
+const logAgainAfterMs = hourMs
+const loggedMax = 1_000
 
-/** Tells of a picture once an hour, and not with every look at it. */
-function tellOnce(
-  { picturesTold: told, clock, log }: Pick<MediaDeps, 'picturesTold' | 'clock' | 'log'>,
+/** Logs an event of a picture once an hour instead of at every request. */
+function logOnce(
+  { loggedPictures, clock, log }: Pick<MediaDeps, 'loggedPictures' | 'clock' | 'log'>,
   event: string,
   picture: Pick<PictureFile, 'hash' | 'store'>,
 ): void {
   const now = clock.now()
-  const before = told.get(picture.hash)
-  if (before !== undefined && before <= now && now < before + toldAgainMs) return
-  if (told.size >= toldMax) told.clear()
-  told.set(picture.hash, now)
+  const before = loggedPictures.get(picture.hash)
+  if (before !== undefined && before <= now && now < before + logAgainAfterMs) return
+  if (loggedPictures.size >= loggedMax) loggedPictures.clear()
+  loggedPictures.set(picture.hash, now)
   log.error(event, picture)
 }
 
-/** A file of a picture, as it is sent. Nothing is read before its chunks are asked for. */
-export type SentPicture = { readonly etag: string; readonly file: PictureFile; open(): Promise<KeptDocument> }
+/** A file of a picture. Nothing is read before `open`. */
+export type PictureResponse = { readonly etag: string; readonly file: PictureFile; open(): Promise<KeptDocument> }
 
 /**
- * What a name of a picture stands for: itself, or in one of the widths that there are.
- * @param name the last part of its address
+ * Finds the file for the name of a picture, with or without a width.
+ * @param name the last part of its URL
  * @throws AppError NOT_FOUND
  */
-export async function publicPicture(deps: MediaDeps, name: string): Promise<SentPicture> {
-  const said = pictureIn(name)
-  const isKnownWidth = said?.width === undefined || (sizeWidths as readonly number[]).includes(said.width)
-  const file = said && isKnownWidth ? fileFor(await deps.mediaStore.files(said.hash), said.width) : undefined
-  if (!said || !file) throw new AppError('NOT_FOUND', 'No such picture')
+export async function publicPicture(deps: MediaDeps, name: string): Promise<PictureResponse> {
+  const properties = pictureIn(name)
+  const isKnownWidth = properties?.width === undefined || (sizeWidths as readonly number[]).includes(properties.width)
+  const file = properties && isKnownWidth ? fileFor(await deps.mediaStore.files(properties.hash), properties.width) : undefined
+  if (!properties || !file) throw new AppError('NOT_FOUND', 'No such picture')
   return {
-    etag: `"${said.hash}-${file.width}"`,
+    etag: `"${properties.hash}-${file.width}"`,
     file,
     async open() {
       const found = await deps.documentStores.of(file.store)?.get(file.storageName)
       if (found?.bytes === file.bytes) return found
-      // It may have gone since its row was read.
+      // The picture may have been removed since its row was read.
       if (!(await deps.mediaStore.fileNamed(file.storageName))) throw new AppError('NOT_FOUND', 'No such picture')
-      tellOnce(deps, found ? 'pictures.damaged' : 'pictures.missing', { store: file.store, hash: said.hash })
+      logOnce(deps, found ? 'pictures.damaged' : 'pictures.missing', { store: file.store, hash: properties.hash })
       throw new AppError('UNAVAILABLE', 'The file of this picture is not in the store at hand: try again later', { retryAfterSeconds })
     },
   }

@@ -3,7 +3,7 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { prepare, rowsOf } from '../../../../db/prepared.ts'
 import { media, mediaSources, mediaUsage, mediaUses, pictureFiles, pictures } from '../../../../db/schema/media.ts'
 import type { Slice } from '../../../lib/page.ts'
-import type { Media, OwnPicture, Picture, PictureFile } from './domain.ts'
+import type { Media, Picture, PictureFile, ShopPicture } from './domain.ts'
 
 const filesOfPicture = prepare((queries) =>
   queries
@@ -27,7 +27,7 @@ const own = {
   bytes: pictures.bytes,
 }
 
-/** What a shop may have. */
+/** The limits of a shop. */
 export type Quota = { readonly bytes: number; readonly pictures: number }
 
 export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
@@ -35,14 +35,14 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
   async fileNamed(storageName: string): Promise<PictureFile | undefined> {
     return read.first(byStorageName, { storageName })
   },
-  async ownByHashes(shopId: string, hashes: readonly string[], from: Pick<Reader, 'select'> = read): Promise<OwnPicture[]> {
+  async ownByHashes(shopId: string, hashes: readonly string[], from: Pick<Reader, 'select'> = read): Promise<ShopPicture[]> {
     return from
       .select(own)
       .from(media)
       .innerJoin(pictures, eq(pictures.hash, media.hash))
       .where(and(eq(media.shopId, shopId), inArray(media.hash, [...hashes])))
   },
-  async list(shopId: string, { offset, limit, after }: Slice): Promise<{ rows: OwnPicture[]; total: number }> {
+  async list(shopId: string, { offset, limit, after }: Slice): Promise<{ rows: ShopPicture[]; total: number }> {
     const where = and(eq(media.shopId, shopId), typeof after === 'string' ? lt(media.id, after) : undefined)
     const [totals] = after === undefined ? await read.select({ n: count() }).from(media).where(where) : []
     const rows = await read
@@ -58,30 +58,34 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(tx: Writer, shopId: string, id: string): Promise<Media | undefined> {
     return tx.first(byId, { id, shopId })
   },
-  /** How much a shop has. */
+  /** Returns how much a shop stores. */
   async usage(shopId: string, from: Pick<Reader, 'select'> = read): Promise<{ pictures: number; bytes: number }> {
     const [row] = await from.select().from(mediaUsage).where(eq(mediaUsage.shopId, shopId)).limit(1)
     return { pictures: row?.pictures ?? 0, bytes: row?.bytes ?? 0 }
   },
   /**
-   * Puts a picture there, and has its row until the end of the write: who takes it away meanwhile is run again.
-   * @returns whether it is the one that was put now
+   * Inserts a picture and locks its row for the write, so that a removal at the same time is repeated.
+   * @returns whether `files` are used; false if the picture had files
    */
   async putPicture(tx: Writer, picture: Picture, files: readonly PictureFile[]): Promise<boolean> {
     await tx
       .insert(pictures)
       .values(picture)
       .onConflictDoUpdate({ target: pictures.hash, set: { type: sql`excluded.type` } })
-    const there = await tx.select({ name: pictureFiles.storageName }).from(pictureFiles).where(eq(pictureFiles.hash, picture.hash)).limit(1)
-    if (there.length > 0) return false
+    const existing = await tx
+      .select({ name: pictureFiles.storageName })
+      .from(pictureFiles)
+      .where(eq(pictureFiles.hash, picture.hash))
+      .limit(1)
+    if (existing.length > 0) return false
     await tx.insert(pictureFiles).values([...files])
     return true
   },
   async putMedia(tx: Writer, row: Media): Promise<void> {
     await tx.insert(media).values(row)
   },
-  /** Counts one more; false where that is more than the quota. */
-  async use(tx: Writer, shopId: string, bytes: number, quota: Quota): Promise<boolean> {
+  /** Adds one picture to the usage. Returns false beyond the quota. */
+  async addUsage(tx: Writer, shopId: string, bytes: number, quota: Quota): Promise<boolean> {
     await tx.insert(mediaUsage).values({ shopId, pictures: 0, bytes: 0 }).onConflictDoNothing()
     const rows = await tx
       .update(mediaUsage)
@@ -90,12 +94,12 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
       .returning({ shopId: mediaUsage.shopId })
     return rows.length === 1
   },
-  /** A product that shows it. */
+  /** Returns a product that shows the picture. */
   async shownBy(tx: Writer, mediaId: string): Promise<string | undefined> {
     const [row] = await tx.select({ id: mediaUses.productId }).from(mediaUses).where(eq(mediaUses.mediaId, mediaId)).limit(1)
     return row?.id
   },
-  /** Takes it from a shop. @returns the files of the picture where it was the last that had it, which are then nobody's */
+  /** Removes it from a shop. @returns the files to delete if no other shop has the picture */
   async remove(tx: Writer, { id, shopId, hash }: Media): Promise<PictureFile[]> {
     const [picture] = await tx.select({ bytes: pictures.bytes }).from(pictures).where(eq(pictures.hash, hash)).limit(1)
     await tx.delete(media).where(eq(media.id, id))
@@ -113,7 +117,7 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
     await tx.delete(mediaUses).where(eq(mediaUses.productId, productId))
     if (mediaIds.length > 0) await tx.insert(mediaUses).values(mediaIds.map((mediaId) => ({ mediaId, productId })))
   },
-  async noteSource(tx: Writer, row: typeof mediaSources.$inferSelect): Promise<void> {
+  async recordSource(tx: Writer, row: typeof mediaSources.$inferSelect): Promise<void> {
     const target = [mediaSources.shopId, mediaSources.address]
     await tx
       .insert(mediaSources)
@@ -133,11 +137,11 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
     const [row] = await read.select({ n: count() }).from(pictureFiles)
     return Number(row?.n ?? 0)
   },
-  /** The next ones by their name. */
+  /** Returns the next files by storage name. */
   async filePage(after: string, limit: number): Promise<PictureFile[]> {
     return read.select().from(pictureFiles).where(gt(pictureFiles.storageName, after)).orderBy(asc(pictureFiles.storageName)).limit(limit)
   },
-  /** What is counted of each shop against what it has, where they differ; and pictures that nobody has. */
+  /** Finds shops whose usage differs from their pictures, pictures without an owner, and products with wrong uses. */
   async differences(): Promise<{ shops: { shop: string; counted: string; there: string }[]; unowned: string[]; uses: string[] }> {
     const shops = await read.rows<{ shop: string; counted: string; there: string }>(sql`
       with there as (select m.shop_id as shop, count(*) as n, sum(p.bytes) as b from media m join pictures p on p.hash = m.hash group by m.shop_id),

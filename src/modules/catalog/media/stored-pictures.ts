@@ -1,4 +1,4 @@
-/** Whether pictures are as they were handed in. */
+/** Verifies stored pictures. */
 import { isOfPictures } from '../../../core/documents.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { digestOfAll } from '../../../lib/digest.ts'
@@ -8,36 +8,38 @@ import type { MediaDeps } from './providers.ts'
 
 const pageRows = 200
 
-type KeepingDeps = Pick<MediaDeps, 'mediaStore' | 'documentStores'>
+type PictureFileDeps = Pick<MediaDeps, 'mediaStore' | 'documentStores'>
 
-/** The picture that has a file of this name now. */
-export const pictureWithFile = ({ mediaStore }: Pick<MediaDeps, 'mediaStore'>, storageName: string): Promise<PictureDigest | undefined> =>
+/** Finds the picture that has a file of this name. */
+export const findPictureOfFile = ({ mediaStore }: Pick<MediaDeps, 'mediaStore'>, storageName: string): Promise<PictureDigest | undefined> =>
   mediaStore.fileNamed(storageName)
 
-/** How many files of pictures there are. */
 export const countPictureFiles = ({ mediaStore }: Pick<MediaDeps, 'mediaStore'>): Promise<number> => mediaStore.countFiles()
 
-/** A file of a picture that is not as it was put. */
+/** A file that is missing, altered or unreachable. */
 export type PictureFault = { readonly file: PictureFile; readonly fault: 'MISSING' | 'ALTERED' | 'UNREACHABLE' }
 
 /**
- * Reads every file to its end.
- * @param onSeen told how many were looked at
+ * Reads every file completely and yields the faulty ones.
+ * @param onSeen receives the number of files read
  */
-export async function* pictureFaults(deps: KeepingDeps, onSeen: (files: number) => void = () => undefined): AsyncGenerator<PictureFault> {
+export async function* findPictureFaults(
+  deps: PictureFileDeps,
+  onSeen: (files: number) => void = () => undefined,
+): AsyncGenerator<PictureFault> {
   let [seen, page]: [number, PictureFile[]] = [0, []]
   do {
     page = await deps.mediaStore.filePage(page.at(-1)?.storageName ?? '', pageRows)
     for (const file of page) {
       const fault = await faultOf(deps, file)
-      // One that was removed meanwhile has gone with its row.
+      // A file that was removed meanwhile has no row.
       if (fault && (await deps.mediaStore.fileNamed(file.storageName))) yield { file, fault }
       onSeen(++seen)
     }
   } while (page.length === pageRows)
 }
 
-async function faultOf({ documentStores }: KeepingDeps, file: PictureFile): Promise<PictureFault['fault'] | undefined> {
+async function faultOf({ documentStores }: PictureFileDeps, file: PictureFile): Promise<PictureFault['fault'] | undefined> {
   const store = isOfPictures(file.store) ? documentStores.of(file.store) : undefined
   try {
     const found = store && (await store.get(file.storageName))
@@ -48,8 +50,8 @@ async function faultOf({ documentStores }: KeepingDeps, file: PictureFile): Prom
   }
 }
 
-/** What is kept of pictures in two places and does not agree, in words. */
-export async function pictureDifferences({ mediaStore }: Pick<MediaDeps, 'mediaStore'>): Promise<string[]> {
+/** Describes differences between stored counts and records. */
+export async function describePictureDifferences({ mediaStore }: Pick<MediaDeps, 'mediaStore'>): Promise<string[]> {
   const { shops, unowned, uses } = await mediaStore.differences()
   return [
     ...shops.map(({ shop, counted, there }) => `Shop ${shop}: ${counted} are counted, and ${there} are there`),
@@ -58,6 +60,6 @@ export async function pictureDifferences({ mediaStore }: Pick<MediaDeps, 'mediaS
   ]
 }
 
-/** Clears what a crash left where pictures are looked at, once it is a day old. */
-export const tidyBench = ({ pictureBench, clock }: Pick<MediaDeps, 'pictureBench' | 'clock'>): Promise<void> =>
+/** Removes files that a crash left in the decoding folder, after one day. */
+export const removeLeftoverFiles = ({ pictureBench, clock }: Pick<MediaDeps, 'pictureBench' | 'clock'>): Promise<void> =>
   pictureBench.tidy(clock.now() - dayMs)

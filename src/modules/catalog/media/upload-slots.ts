@@ -1,27 +1,27 @@
 import { AppError } from '../../../core/errors.ts'
 
-/** Who hands in pictures at the moment, in this process. */
-export type UploadPlaces = {
+/** Limits concurrent uploads of pictures in this process. */
+export type UploadSlots = {
   /**
-   * Takes a place for one picture, before a byte of it is read.
-   * @returns what gives it back
-   * @throws AppError RATE_LIMITED while the shop sends as many as it may, or all together do
+   * Takes a slot for one upload, before its body is read.
+   * @returns the function that frees it
+   * @throws AppError RATE_LIMITED if all slots of the shop or of the process are in use
    */
   take(shopId: string): () => void
-  /** How many are taken. */
-  taken(): number
+  /** Returns the number of slots in use. */
+  inUse(): number
 }
 
-const most = { ofShop: 8, ofAll: 32 }
+const limits = { perShop: 8, perProcess: 32 }
 const retryAfterSeconds = 5
 
-export function createUploadPlaces(): UploadPlaces {
+export function createUploadSlots(): UploadSlots {
   const ofShops = new Map<string, number>()
   let all = 0
   return {
     take(shopId) {
       const own = ofShops.get(shopId) ?? 0
-      if (own >= most.ofShop || all >= most.ofAll)
+      if (own >= limits.perShop || all >= limits.perProcess)
         throw new AppError('RATE_LIMITED', 'Too many pictures are on their way: try again later', { retryAfterSeconds })
       ofShops.set(shopId, own + 1)
       all++
@@ -32,6 +32,6 @@ export function createUploadPlaces(): UploadPlaces {
         all--
       }
     },
-    taken: () => all,
+    inUse: () => all,
   }
 }

@@ -7,59 +7,67 @@ import { products, variants } from '../../../../db/schema/catalog.ts'
 import { managedSearch, productIndexed } from '../../../../db/search.ts'
 import { fillsOf } from '../../../../db/search-backfill.ts'
 import type { Slice } from '../../../lib/page.ts'
-import type { Whole } from './domain.ts'
-import { isFoundBy, type ManagedFilter, managedWording } from './listing.ts'
+import type { ProductWithVariants } from './domain.ts'
+import { type AdminProductFilter, adminSearchTerms, matchesFilter } from './listing.ts'
 
-/** With a filter, totals are exact up to this, and nothing lies past it. */
-export const foundMax = 1_000
+/** With a filter, totals are exact up to this number, and pages end there. */
+export const filteredTotalMax = 1_000
 
-/** Of a piece of a filtered list: each is read with all of its variants, and its words are made anew, at a stretch. */
-const lookedAtMax = 50
-/** Products that no index knows yet, of which the newest so many are looked at for what their columns say. */
-const unfilledMax = 10_000
+/** Products per chunk of a filtered list: each is read with all variants, and its search terms are computed. */
+const filteredChunkMax = 50
+/** Products that are not indexed yet: only the newest of them are filtered by their columns. */
+const unindexedMax = 10_000
 
-/** `isLong`: it is to be shortened, so that its late pages cost no more than its first. */
-type Found = { readonly wholes: Whole[]; readonly total: number; readonly isCapped: boolean; readonly isLong?: boolean }
+/** `isLong`: the list should be folded, so that late pages cost no more than the first. */
+type ProductPage = {
+  readonly records: ProductWithVariants[]
+  readonly total: number
+  readonly isCapped: boolean
+  readonly isLong?: boolean
+}
 
 const fills = fillsOf('PRODUCTS')
-/** How far the job has come that makes summaries of products. */
+/** Progress of the job that renders missing summaries. */
 export const summaryFills = fillsOf('SUMMARIES')
 
-/** A shop's products as its own people list them. */
-export const managedStore = {
-  /** Makes a product findable by its shop's people, or by what it says now. */
-  async put(tx: Writer, whole: Whole): Promise<void> {
-    const { words, plain, values } = managedWording(whole)
+/** Products as the shop's staff list and search them. */
+export const adminProductStore = {
+  /** Indexes a product for the staff's search. */
+  async put(tx: Writer, record: ProductWithVariants): Promise<void> {
+    const { words, plain, values } = adminSearchTerms(record)
     const ofFilters = values.map(([kind, value]) => wordFor(kind, value))
-    await managedSearch.put(tx, whole.product, { words, whole: [...plain, ...ofFilters] })
+    await managedSearch.put(tx, record.product, { words, whole: [...plain, ...ofFilters] })
   },
 
-  /** A page of a shop's products, newest first. */
-  async list(read: Reader, filter: ManagedFilter, slice: Slice): Promise<Found> {
+  /** Returns a page of a shop's products, newest first. */
+  async list(read: Reader, filter: AdminProductFilter, slice: Slice): Promise<ProductPage> {
     const { shopId, words, values } = filter
-    if (words?.length === 0) return { wholes: [], total: 0, isCapped: false }
-    if (words === undefined && values.length === 0) return unfiltered(read, shopId, slice)
-    const whole = values.map(([kind, value]) => wordFor(kind, value))
-    // Before what is indexed: what the job comes to in between is in both, and not in neither.
+    if (words?.length === 0) return { records: [], total: 0, isCapped: false }
+    if (words === undefined && values.length === 0) return listUnfiltered(read, shopId, slice)
+    const exactValues = values.map(([kind, value]) => wordFor(kind, value))
+    // Reads the progress before the index: a product that the job indexes in between is then found twice, not missed.
     const fill = await fills.fillOf(read)
-    const indexed = await managedSearch.find(read, { shopId, words: words ?? [], whole, limit: foundMax + 1 })
-    const rest = fill ? await unfilled(read, filter, fill.below) : { ids: [], isWhole: true }
-    // Those that changed meanwhile are in both. Ids are of ASCII.
-    const found = fill ? [...new Set([...indexed, ...rest.ids])].sort().reverse() : indexed
-    const ids = found.slice(0, foundMax)
+    const indexed = await managedSearch.find(read, { shopId, words: words ?? [], whole: exactValues, limit: filteredTotalMax + 1 })
+    const unindexed = fill ? await findUnindexed(read, filter, fill.below) : { ids: [], isWhole: true }
+    // Removes duplicates. Ids are ASCII, so sorting them is by age.
+    const found = fill ? [...new Set([...indexed, ...unindexed.ids])].sort().reverse() : indexed
+    const ids = found.slice(0, filteredTotalMax)
     return {
-      wholes: await wholesOf(read, ids.slice(slice.offset, slice.offset + slice.limit)),
+      records: await loadProducts(read, ids.slice(slice.offset, slice.offset + slice.limit)),
       total: ids.length,
-      isCapped: found.length > foundMax || !rest.isWhole,
+      isCapped: found.length > filteredTotalMax || !unindexed.isWhole,
     }
   },
 
   /**
-   * A piece of a list that is read whole, oldest first, as whoever reads it in makes them: every product is looked at, some at a time, and no limit keeps
-   * any of them out.
-   * @returns `lookedTo`: the last that was looked at; undefined at the end
+   * Reads the next products of an export, oldest first. Every product is examined, so no limit hides any.
+   * @returns `lookedTo`: the last id that was examined; undefined at the end
    */
-  async piece(read: Reader, filter: ManagedFilter, { limit, after }: Slice): Promise<{ wholes: Whole[]; lookedTo: string | undefined }> {
+  async piece(
+    read: Reader,
+    filter: AdminProductFilter,
+    { limit, after }: Slice,
+  ): Promise<{ wholes: ProductWithVariants[]; lookedTo: string | undefined }> {
     const { shopId, words, values } = filter
     if (words?.length === 0) return { wholes: [], lookedTo: undefined }
     const isFiltered = words !== undefined || values.length > 0
@@ -68,17 +76,20 @@ export const managedStore = {
       .from(products)
       .where(and(eq(products.shopId, shopId), typeof after === 'string' ? gt(products.id, after) : undefined))
       .orderBy(asc(products.id))
-      .limit(isFiltered ? Math.min(limit, lookedAtMax) : limit)
+      .limit(isFiltered ? Math.min(limit, filteredChunkMax) : limit)
     const ids = rows.map(({ id }) => id)
-    const wholes = (await wholesOf(read, ids)).reverse()
-    return { wholes: isFiltered ? wholes.filter((whole) => isFoundBy(whole, filter)) : wholes, lookedTo: ids.at(-1) }
+    const wholes = (await loadProducts(read, ids)).reverse()
+    return { wholes: isFiltered ? wholes.filter((record) => matchesFilter(record, filter)) : wholes, lookedTo: ids.at(-1) }
   },
 
-  /** Has late pages of all of a shop's products cost no more than the first, from now on. @param before an id, see db/list-pages.ts */
+  /** Folds the list, so that late pages cost no more than the first. @param before an id, see db/list-pages.ts */
   shorten: (db: Database, shopId: string, before: string): Promise<number> => foldBlocks(db, { list: 'PRODUCTS', shopId }, before),
 
   ...fills,
-  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  /**
+   * Returns the ids after `after` that are not indexed. Always empty on SQLite, where no older version runs beside this
+   * one.
+   */
   async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
     if (engine === 'sqlite') return []
     const rows = await read.rows<{ id: string }>(
@@ -86,7 +97,7 @@ export const managedStore = {
     )
     return rows.map(({ id }) => id)
   },
-  /** The newest ids below one. */
+  /** Returns the newest ids below `below`. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: products.id }).from(products).where(lt(products.id, below)).orderBy(desc(products.id)).limit(limit)
     return rows.map(({ id }) => id)
@@ -94,12 +105,12 @@ export const managedStore = {
 }
 
 /**
- * What the index is still to be given, by columns alone: status, vendor and type.
- * @returns ids, newest first; `isWhole` false where there may be more
+ * Filters products that are not indexed yet by their columns alone: status, vendor and type.
+ * @returns ids, newest first; `isWhole` is false if there may be more
  */
-async function unfilled(
+async function findUnindexed(
   read: Reader,
-  { shopId, words, values }: ManagedFilter,
+  { shopId, words, values }: AdminProductFilter,
   below: string,
 ): Promise<{ ids: string[]; isWhole: boolean }> {
   const columns = values.flatMap(([kind, value]) => (kind === 'tag' || kind === 'sku' ? [] : sql`and ${sql.raw(kind)} = ${value}`))
@@ -108,33 +119,33 @@ async function unfilled(
     return { ids: [], isWhole: any === undefined }
   }
   const rows = await read.rows<{ id: string }>(
-    sql`select id from (select id, status, vendor, type from products where shop_id = ${shopId} and id < ${below} order by id desc limit ${unfilledMax}) as rest
-        where true ${sql.join(columns, sql` `)} order by id desc limit ${foundMax + 1}`,
+    sql`select id from (select id, status, vendor, type from products where shop_id = ${shopId} and id < ${below} order by id desc limit ${unindexedMax}) as rest
+        where true ${sql.join(columns, sql` `)} order by id desc limit ${filteredTotalMax + 1}`,
   )
-  const left = await read.rows<{ id: string }>(
-    sql`select id from products where shop_id = ${shopId} and id < ${below} order by id desc limit 1 offset ${unfilledMax}`,
+  const next = await read.rows<{ id: string }>(
+    sql`select id from products where shop_id = ${shopId} and id < ${below} order by id desc limit 1 offset ${unindexedMax}`,
   )
-  return { ids: rows.map(({ id }) => id), isWhole: left.length === 0 }
+  return { ids: rows.map(({ id }) => id), isWhole: next.length === 0 }
 }
 
-async function unfiltered(read: Reader, shopId: string, slice: Slice): Promise<Found> {
+async function listUnfiltered(read: Reader, shopId: string, slice: Slice): Promise<ProductPage> {
   const { ids, total, isLong } = await pageOfBlocks(read, { list: 'PRODUCTS', shopId }, slice)
-  return { wholes: await wholesOf(read, ids), total, isCapped: false, isLong }
+  return { records: await loadProducts(read, ids), total, isCapped: false, isLong }
 }
 
 /** Newest first. */
-async function wholesOf(read: Reader, ids: readonly string[]): Promise<Whole[]> {
+async function loadProducts(read: Reader, ids: readonly string[]): Promise<ProductWithVariants[]> {
   if (ids.length === 0) return []
   const rows = await read
     .select()
     .from(products)
     .where(inArray(products.id, [...ids]))
     .orderBy(desc(products.id))
-  const parts = await read
+  const variantRows = await read
     .select()
     .from(variants)
     .where(inArray(variants.productId, [...ids]))
     .orderBy(asc(variants.productId), asc(variants.position))
-  const byProduct = Map.groupBy(parts, ({ productId }) => productId)
+  const byProduct = Map.groupBy(variantRows, ({ productId }) => productId)
   return rows.map((product) => ({ product, variants: byProduct.get(product.id) ?? [] }))
 }

@@ -6,86 +6,90 @@ import type { Optional } from '../../../lib/objects.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { wordsOf } from '../../../lib/search-terms.ts'
 import { stockStore } from '../stock/stock-store.ts'
-import { managedStore as store, summaryFills } from './admin-products-store.ts'
+import { adminProductStore as store, summaryFills } from './admin-products-store.ts'
 import { searchWords } from './domain.ts'
-import { type ManagedFilter, type ManagedValue, valuesOf } from './listing.ts'
+import { type AdminProductFilter, type FilterValue, filterValuesOf } from './listing.ts'
 import type { CatalogDeps } from './providers.ts'
-import { type ManagementProduct, viewOf } from './service.ts'
-import { addedTo } from './summary.ts'
+import { type ManagementProduct, managementViewWithUrls } from './service.ts'
+import { summaryAndTagBitsOf } from './summary.ts'
 
-/** Of `q`, the last word may be how a word begins; the others are values as the products have them. */
-export type ManagedQuery = Optional<Record<ManagedValue[0], string> & { q: string }>
+/** The last word of `q` matches as a prefix. The other values match exactly. */
+export type AdminProductQuery = Optional<Record<FilterValue[0], string> & { q: string }>
 
-/** More words of a `q` are not looked at. */
+/** Further words of `q` are ignored. */
 const queryWordsMax = 10
 
-const filterOf = ({ id: shopId }: Pick<ShopContext, 'id'>, { q, ...asked }: ManagedQuery): ManagedFilter => ({
+const filterOf = ({ id: shopId }: Pick<ShopContext, 'id'>, { q, ...values }: AdminProductQuery): AdminProductFilter => ({
   shopId,
   words: q === undefined || q.trim() === '' ? undefined : wordsOf(q, queryWordsMax),
-  values: valuesOf(asked),
+  values: filterValuesOf(values),
 })
 
-/** The shop's products in every status, newest first. */
+/** Lists the shop's products of every status, newest first. */
 export async function listProducts(
   deps: CatalogDeps,
   shop: Pick<ShopContext, 'id'>,
-  query: ManagedQuery,
+  query: AdminProductQuery,
   slice: Slice,
 ): Promise<Page<ManagementProduct> & { totalCapped?: true }> {
-  const { wholes, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice)
+  const { records: wholes, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice)
   if (isLong) shortenList(deps, store.shorten, shop.id, 'product')
   const page = pageOf(
-    wholes.map((whole) => viewOf(deps, whole)),
+    wholes.map((record) => managementViewWithUrls(deps, record)),
     total,
     slice,
   )
   return isCapped ? { ...page, totalCapped: true } : page
 }
 
-/** A piece of the same list, where it is told whole: oldest first. */
-export async function pieceOfProducts(
+/** Reads the next products of an export, oldest first. */
+export async function readProductChunk(
   deps: CatalogDeps,
   shop: Pick<ShopContext, 'id'>,
-  query: ManagedQuery,
+  query: AdminProductQuery,
   slice: Slice,
 ): Promise<Piece<ManagementProduct>> {
   const { wholes, lookedTo } = await store.piece(deps.db.read, filterOf(shop, query), slice)
-  return { data: wholes.map((whole) => viewOf(deps, whole)), lookedTo }
+  return { data: wholes.map((record) => managementViewWithUrls(deps, record)), lookedTo }
 }
 
-type FillDeps = Pick<CatalogDeps, 'db' | 'clock' | 'log' | 'catalogStore'>
+type BackfillDeps = Pick<CatalogDeps, 'db' | 'clock' | 'log' | 'catalogStore'>
 
-const filling = (deps: FillDeps): Filling => ({
+const searchBackfill = (deps: BackfillDeps): Filling => ({
   ...store,
   subject: 'products',
   kind: 'product',
   async index(tx, id) {
-    const whole = await deps.catalogStore.wholeOf(tx, id)
-    if (!whole) return
-    await store.put(tx, whole)
-    await deps.catalogStore.renewSearch(tx, whole, searchWords(whole))
+    const record = await deps.catalogStore.findProductById(tx, id)
+    if (!record) return
+    await store.put(tx, record)
+    await deps.catalogStore.replaceSearchWords(tx, record, searchWords(record))
   },
 })
 
-/** Makes products findable that are older than the search, by their shop's people and by the public. @returns how many, and whether those were all */
-export const fillProductSearch = (deps: FillDeps): Promise<{ filled: number; isDone: boolean }> => fillSearch(deps, filling(deps))
+/**
+ * Indexes products of versions without the search, for staff and for the public. @returns the count, and whether all
+ * are done
+ */
+export const backfillProductSearch = (deps: BackfillDeps): Promise<{ filled: number; isDone: boolean }> =>
+  fillSearch(deps, searchBackfill(deps))
 
-/** The same of those that a process of an older version has made lately. @returns how many */
-export const fillUnknownProducts = (deps: FillDeps): Promise<number> => fillUnknown(deps, filling(deps))
+/** Indexes products that a process of an older version has just created. @returns the count */
+export const indexUnindexedProducts = (deps: BackfillDeps): Promise<number> => fillUnknown(deps, searchBackfill(deps))
 
 /**
- * Makes the summaries of products that were stored by a version without them.
- * @returns how many, and whether those were all
+ * Renders missing summaries of products from older versions.
+ * @returns the count, and whether all are done
  */
-export const fillProductSummaries = (deps: FillDeps): Promise<{ filled: number; isDone: boolean }> =>
+export const backfillProductSummaries = (deps: BackfillDeps): Promise<{ filled: number; isDone: boolean }> =>
   fillSearch(deps, {
-    ...filling(deps),
+    ...searchBackfill(deps),
     ...summaryFills,
     subject: 'summaries',
     async index(tx, id) {
-      // A change that commits between the read and the write must not lose its summary.
+      // Locks the product, so that a change at the same time does not lose its summary.
       await stockStore.lockProduct(tx, id)
       const found = await deps.catalogStore.documentOf(tx, id)
-      if (found) await deps.catalogStore.addToDocument(tx, id, addedTo(found.document))
+      if (found) await deps.catalogStore.addToDocument(tx, id, summaryAndTagBitsOf(found.document))
     },
   })

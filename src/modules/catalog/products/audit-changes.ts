@@ -1,8 +1,8 @@
 import { type Difference, differenceOf, limitLength } from '../../operations/audit/domain.ts'
-import type { Product, Variant, Whole } from './domain.ts'
+import type { Product, ProductWithVariants, Variant } from './domain.ts'
 
-const openOfProduct = ['handle', 'title', 'vendor', 'type', 'tags', 'status', 'currency', 'options', 'publishedAt'] as const
-const openOfVariant: readonly (keyof Variant)[] = [
+const auditedProductFields = ['handle', 'title', 'vendor', 'type', 'tags', 'status', 'currency', 'options', 'publishedAt'] as const
+const auditedVariantFields: readonly (keyof Variant)[] = [
   'productId',
   'sku',
   'barcode',
@@ -24,22 +24,25 @@ const openOfVariant: readonly (keyof Variant)[] = [
   'lowStockAt',
   'position',
 ]
-/** Of one row. */
-const variantsMax = 10
+/** Per audit row. */
+const variantsPerRowMax = 10
 
-/** What of a product is on record when it changes: with it the variants that did, by their ids; long texts and pictures by their names alone. */
-export function productDifference(before: Whole | undefined, after: Whole): Difference {
-  const product = differenceOf<Product>(before?.product, after.product, openOfProduct)
+/**
+ * Returns the audited difference: product fields, and changed variants by id. Long texts and images are named without
+ * values.
+ */
+export function productDifference(before: ProductWithVariants | undefined, after: ProductWithVariants): Difference {
+  const product = differenceOf<Product>(before?.product, after.product, auditedProductFields)
   if (!before) return { before: null, after: { ...product.after, variants: after.variants.length } }
-  const was = new Map(before.variants.map((variant) => [variant.id, variant]))
-  const is = new Map(after.variants.map((variant) => [variant.id, variant]))
-  const changed = [...new Map([...was, ...is]).keys()]
-    .map((id) => ({ id, ...differenceOf<Variant>(was.get(id), is.get(id), openOfVariant) }))
+  const variantsBefore = new Map(before.variants.map((variant) => [variant.id, variant]))
+  const variantsAfter = new Map(after.variants.map((variant) => [variant.id, variant]))
+  const changed = [...new Map([...variantsBefore, ...variantsAfter]).keys()]
+    .map((id) => ({ id, ...differenceOf<Variant>(variantsBefore.get(id), variantsAfter.get(id), auditedVariantFields) }))
     .filter((variant) => variant.before !== null || variant.after !== null)
   if (changed.length === 0) return product
-  const told = (side: 'before' | 'after') => ({
+  const changedVariantsOf = (side: 'before' | 'after') => ({
     variantsChanged: changed.length,
-    variants: limitLength(Object.fromEntries(changed.slice(0, variantsMax).map((variant) => [variant.id, variant[side]]))),
+    variants: limitLength(Object.fromEntries(changed.slice(0, variantsPerRowMax).map((variant) => [variant.id, variant[side]]))),
   })
-  return { before: { ...product.before, ...told('before') }, after: { ...product.after, ...told('after') } }
+  return { before: { ...product.before, ...changedVariantsOf('before') }, after: { ...product.after, ...changedVariantsOf('after') } }
 }

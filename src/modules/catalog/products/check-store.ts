@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { productIndexed } from '../../../../db/search.ts'
 import { type Checked, type Finding, findingsOf } from '../../../core/integrity-check.ts'
 
-/** Finds public documents that lists would filter by something else than their products are, and products that no search finds. */
-export const filterFindings = (db: Checked): AsyncGenerator<Finding> =>
+/** Finds list filters that differ from their products, and products that are not indexed. */
+export const findCatalogInconsistencies = (db: Checked): AsyncGenerator<Finding> =>
   findingsOf(db, [
     {
       subject: 'filters of listings',

@@ -1,100 +1,104 @@
 import { createCache } from '../../../core/cache.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { digestOf } from '../../../lib/digest.ts'
-import { baseOf, withPictureAddresses } from '../media/index.ts'
+import { baseOf, withPictureUrls } from '../media/index.ts'
 import type { CatalogStore, StoredDocument } from './store.ts'
-import { boundedDocument } from './summary.ts'
+import { shortenDocument } from './summary.ts'
 
-/** A public document as it was read. The text is kept while there is room. */
-export type KeptDocument = Omit<StoredDocument, 'document'> & { document: string | undefined }
+/** A public document as it was read. The text is dropped when the cache is full. */
+export type CachedDocument = Omit<StoredDocument, 'document'> & { document: string | undefined }
 
-/** The public documents that were asked for lately. Where the engine cannot tell of others' commits, nothing is kept. */
-export type Documents = {
+/** Caches public documents. Disabled if the engine cannot detect commits of other processes. */
+export type DocumentCache = {
   find(id: string): StoredDocument | undefined | Promise<StoredDocument | undefined>
-  /** What is kept of a document, read if need be; undefined if that cannot be said at once. */
-  keptNow(id: string): KeptDocument | undefined
-  /** Its text; undefined when it changed since. */
-  textOf(id: string, kept: KeptDocument): string | undefined
-  /** The product changed: called after the commit, before anybody is told of it. */
-  forget(id: string): void
-  /** The same for all products of a shop. */
-  forgetOf(shopId: string): void
+  /** Returns the entry, reading it if necessary. Undefined if it cannot be read synchronously. */
+  keptNow(id: string): CachedDocument | undefined
+  /** Returns the text; undefined if it changed since the entry was read. */
+  textOf(id: string, kept: CachedDocument): string | undefined
+  /** Invalidates a product. Call it after the commit, before others learn of the change. */
+  invalidate(id: string): void
+  /** Invalidates all products of a shop. */
+  invalidateShop(shopId: string): void
 }
 
 const documentsMax = 20_000
 const charactersMax = 13_000_000
-/** Once the room is taken, one text in so many makes room for itself: asked for in turn, all would push each other out in vain. */
+/**
+ * When the cache is full, only one text in so many replaces others. Sequential reads would otherwise evict everything.
+ */
 const admitOneIn = 64
 
-/** The documents of one process: bounded by number and by characters of text. Those that show pictures have their addresses, and an ETag of these. */
-export function createDocuments(deps: Pick<Deps, 'db' | 'config' | 'life'> & { catalogStore: CatalogStore }): Documents {
+/**
+ * Creates the cache of a process, bounded by entries and characters. Adds picture URLs to documents and to their ETags.
+ */
+export function createDocumentCache(deps: Pick<Deps, 'db' | 'config' | 'life'> & { catalogStore: CatalogStore }): DocumentCache {
   const { db, catalogStore } = deps
 
   const bounds = { version: db.foreignVersion, entriesMax: documentsMax }
-  /** Those of `kept` whose text is there. */
-  const withText = createCache<KeptDocument>({
+  /** The entries that have their text. */
+  const withText = createCache<CachedDocument>({
     ...bounds,
     charactersMax,
     charactersOf: ({ document }) => document?.length ?? 0,
-    dropped: (held) => {
-      held.document = undefined
+    dropped: (cached) => {
+      cached.document = undefined
     },
   })
-  const kept = createCache<KeptDocument>({ ...bounds, dropped: (_, id) => withText.forget(id) })
+  const entries = createCache<CachedDocument>({ ...bounds, dropped: (_, id) => withText.forget(id) })
 
-  function withAddresses(found: StoredDocument): StoredDocument {
-    const bounded = boundedDocument(found.document)
-    const document = withPictureAddresses(deps, bounded)
+  function withCurrentUrls(found: StoredDocument): StoredDocument {
+    const bounded = shortenDocument(found.document)
+    const document = withPictureUrls(deps, bounded)
     if (document === bounded) return { ...found, document }
     return { ...found, document, etag: `${found.etag.slice(0, -1)}-${digestOf(baseOf(deps)).slice(0, 8)}"` }
   }
 
-  // SQLite answers at once, so that no commit comes between the read and the keeping of it.
+  // SQLite reads synchronously, so no commit comes between the read and the caching.
   function read(id: string): StoredDocument | undefined {
     const found = catalogStore.findDocument(id)
-    return found instanceof Promise || !found ? undefined : withAddresses(found)
+    return found instanceof Promise || !found ? undefined : withCurrentUrls(found)
   }
 
   let misses = 0
-  function keepText(id: string, held: KeptDocument, text: string): void {
+  function cacheText(id: string, cached: CachedDocument, text: string): void {
     if (!withText.hasRoom(text.length) && ++misses % admitOneIn !== 0) return
-    held.document = text
-    if (!withText.keep(id, held)) held.document = undefined
+    cached.document = text
+    if (!withText.keep(id, cached)) cached.document = undefined
   }
 
-  function keptNow(id: string): KeptDocument | undefined {
-    const known = kept.get(id)
-    if (known || !kept.isOn()) return known
+  function keptNow(id: string): CachedDocument | undefined {
+    const cached = entries.get(id)
+    if (cached || !entries.isOn()) return cached
     const found = read(id)
-    // With quantities it is another after every order.
+    // With quantities the document changes with every order.
     if (!found || found.showQuantity) return undefined
     const { etag, visibleFrom, shopId, document } = found
-    const held: KeptDocument = { etag, visibleFrom, shopId, showQuantity: false, document: undefined }
-    kept.keep(id, held)
-    keepText(id, held, document)
-    return held
+    const entry: CachedDocument = { etag, visibleFrom, shopId, showQuantity: false, document: undefined }
+    entries.keep(id, entry)
+    cacheText(id, entry, document)
+    return entry
   }
 
-  function textOf(id: string, held: KeptDocument): string | undefined {
-    if (held.document !== undefined) return held.document
+  function textOf(id: string, cached: CachedDocument): string | undefined {
+    if (cached.document !== undefined) return cached.document
     const found = read(id)
-    // Another process may have committed since `held` was read: its mark must not go out with a newer text.
-    if (found?.etag !== held.etag) return undefined
-    keepText(id, held, found.document)
+    // Another process may have committed since `cached` was read. Its ETag must not be sent with a newer text.
+    if (found?.etag !== cached.etag) return undefined
+    cacheText(id, cached, found.document)
     return found.document
   }
 
   return {
     keptNow,
     textOf,
-    forget: (id) => kept.forget(id),
-    forgetOf: (shopId) => kept.forgetWhere((held) => held.shopId === shopId),
+    invalidate: (id) => entries.forget(id),
+    invalidateShop: (shopId) => entries.forgetWhere((cached) => cached.shopId === shopId),
     find(id) {
-      const held = keptNow(id)
-      const document = held && textOf(id, held)
-      if (held && document !== undefined) return { ...held, document }
+      const cached = keptNow(id)
+      const document = cached && textOf(id, cached)
+      if (cached && document !== undefined) return { ...cached, document }
       const found = catalogStore.findDocument(id)
-      return found instanceof Promise ? found.then((one) => one && withAddresses(one)) : found && withAddresses(found)
+      return found instanceof Promise ? found.then((one) => one && withCurrentUrls(one)) : found && withCurrentUrls(found)
     },
   }
 }

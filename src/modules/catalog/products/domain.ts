@@ -8,11 +8,11 @@ import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../../lib/search
 export type Product = typeof products.$inferSelect
 export type Variant = typeof variants.$inferSelect
 export type ProductDocument = typeof productDocuments.$inferSelect
-/** A product with its variants in order: what every rule here looks at. */
-export type Whole = { product: Product; variants: Variant[] }
-/** What of a product counts when it is sold: without the long texts. */
+/** A product with its variants in order. */
+export type ProductWithVariants = { product: Product; variants: Variant[] }
+/** The fields of a product that matter for a sale, without the long texts. */
 export type SellableProduct = Pick<Product, 'id' | 'shopId' | 'handle' | 'title' | 'status' | 'currency' | 'images' | 'publishedAt'>
-/** A variant with its product, whatever their status. */
+/** A variant with its product, of any status. */
 export type Sellable = { variant: Variant; product: SellableProduct }
 export type Stock = Pick<Variant, 'trackInventory' | 'allowBackorder' | 'onHand' | 'reserved'> & Optional<Pick<Variant, 'hasPrice'>>
 
@@ -21,13 +21,13 @@ export const optionsMax = 3
 export const variantsMax = 250
 export const imagesMax = 250
 export const productsPerCollectionMax = 5_000
-/** Products of a collection in the public list of collections. */
+/** Products shown with each collection in the public list of collections. */
 export const firstProductsMax = 12
-/** Collections on a page of that list. */
+/** Collections per page of that list. */
 export const collectionsPerPageMax = 20
 export const defaultVariantTitle = 'Default Title'
-/** What a variant is called beside its product: nothing where it is the only one. */
-export const variantNamed = (title: string): string => (title === defaultVariantTitle ? '' : title)
+/** Returns the variant title to show beside the product; blank for the only variant. */
+export const visibleVariantTitle = (title: string): string => (title === defaultVariantTitle ? '' : title)
 const wordsMax = 400
 const titleKeyLengthMax = 80
 
@@ -35,18 +35,17 @@ type Image = Product['images'][number]
 export type ImageInput = Pick<Image, 'url'> & Optional<Omit<Image, 'url' | 'position'>>
 export type VariantInput = Optional<
   Omit<Variant, 'productId' | 'position' | 'reserved' | 'price' | 'hasPrice' | 'compareAtPrice' | 'cost'> & {
-    /**
-     * Left out of a known variant: as it is. Left out of a new product: not given yet, so that the product cannot be
-     * ACTIVE.
-     */
+    /** Undefined keeps an existing variant's price. A new variant without a price cannot be sold. */
     price: Money
     compareAtPrice: Money | null
     cost: Money | null
-    /** Instead of `imageId`: the picture is the product's image with this URL. */
+    /** Instead of `imageId`: selects the product's image with this URL. */
     imageUrl: string | null
   }
 >
-/** What a create or a change says; what is undefined stays as it is, or takes its default. `publishedAt` in milliseconds. */
+/**
+ * Fields of a create or a change. Undefined keeps the value, or takes the default. `publishedAt` is in milliseconds.
+ */
 export type ProductInput = Optional<
   Pick<Product, 'handle' | 'title' | 'descriptionHtml' | 'vendor' | 'type' | 'tags' | 'status' | 'options' | 'publishedAt'> & {
     images: ImageInput[]
@@ -55,24 +54,30 @@ export type ProductInput = Optional<
   }
 >
 
-/** Everything a write needs that must be fixed before it: ids enough for all that is new, the shop's currency, and the time. */
-export type Given = { productId: string; variantIds: readonly string[]; imageIds: readonly string[]; currency: string; now: number }
+/** Values that are fixed before a write: enough ids for all new records, the shop's currency, and the time. */
+export type ProductWriteContext = {
+  productId: string
+  variantIds: readonly string[]
+  imageIds: readonly string[]
+  currency: string
+  now: number
+}
 
 export const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
 
-/** @throws AppError NOT_FOUND, also where the product is not there */
-export function variantOf(whole: Whole | undefined, id: string): Variant {
-  if (!whole) throw noSuchProduct()
-  const variant = whole.variants.find((one) => one.id === id)
+/** @throws AppError NOT_FOUND, also if the product is missing */
+export function findVariant(record: ProductWithVariants | undefined, id: string): Variant {
+  if (!record) throw noSuchProduct()
+  const variant = record.variants.find((one) => one.id === id)
   if (!variant) throw new AppError('NOT_FOUND', 'The product has no such variant')
   return variant
 }
 
 const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
 
-/** A product that `input` makes. Throws AppError INVALID, naming the field. */
-export function createdProduct(input: ProductInput & { title: string }, shopId: string, given: Given): Whole {
-  const { productId: id, currency, now } = given
+/** Builds a new product. @throws AppError INVALID, naming the field */
+export function buildProduct(input: ProductInput & { title: string }, shopId: string, context: ProductWriteContext): ProductWithVariants {
+  const { productId: id, currency, now } = context
   const blank: Product = {
     id,
     shopId,
@@ -95,17 +100,16 @@ export function createdProduct(input: ProductInput & { title: string }, shopId: 
     createdAs: input.status ?? 'DRAFT',
   }
   const variantsInput = input.variants?.length ? input.variants : [{}]
-  return changedProduct({ product: blank, variants: [] }, { ...input, variants: variantsInput }, given)
+  return applyProductChange({ product: blank, variants: [] }, { ...input, variants: variantsInput }, context)
 }
 
 /**
- * The product after a change. Variants are merged by their ids; other lists are replaced whole, and images that carry a known id
- * keep it.
- * @throws AppError INVALID, naming the field; CONFLICT when less would be left of a variant than orders were promised
+ * Applies a change to a product. Variants merge by id; other lists are replaced, and images with a known id keep it.
+ * @throws AppError INVALID, naming the field; CONFLICT if fewer units would be left than orders have reserved
  */
-export function changedProduct(before: Whole, input: ProductInput, given: Given): Whole {
+export function applyProductChange(before: ProductWithVariants, input: ProductInput, context: ProductWriteContext): ProductWithVariants {
   const status = input.status ?? before.product.status
-  const images = input.images ? changedImages(before.product.images, input.images, given.imageIds) : before.product.images
+  const images = input.images ? applyImageChanges(before.product.images, input.images, context.imageIds) : before.product.images
   const options = input.options ?? before.product.options
   assertOptions(options)
   const product: Product = {
@@ -117,31 +121,31 @@ export function changedProduct(before: Whole, input: ProductInput, given: Given)
     images,
     seoTitle: input.seo?.title === undefined ? before.product.seoTitle : input.seo.title,
     seoDescription: input.seo?.description === undefined ? before.product.seoDescription : input.seo.description,
-    publishedAt: publicationOf(before.product, input.publishedAt, status, given.now),
-    updatedAt: given.now,
+    publishedAt: resolvePublishedAt(before.product, input.publishedAt, status, context.now),
+    updatedAt: context.now,
     version: before.product.version + 1,
   }
   const { currency, merged } = input.variants
-    ? mergedVariants(before.variants, input.variants, product, given)
-    : { currency: product.currency, merged: before.variants.map((variant): Merged => ({ variant })) }
+    ? mergeVariants(before.variants, input.variants, product, context)
+    : { currency: product.currency, merged: before.variants.map((variant): MergedVariant => ({ variant })) }
   assertVariantsFit(merged, options)
   assertStockFits(before.variants, merged)
-  // An image that is gone is nobody's picture any more.
-  const kept = merged.map(({ variant }) => ({
+  // Variants do not refer to removed images.
+  const linked = merged.map(({ variant }) => ({
     ...variant,
     imageId: images.some(({ id }) => id === variant.imageId) ? variant.imageId : null,
   }))
-  return { product: { ...product, currency }, variants: numbered(kept) }
+  return { product: { ...product, currency }, variants: numberPositions(linked) }
 }
 
-/** A product that becomes ACTIVE and never had a publication date is published now, unless the input says otherwise. */
-function publicationOf(before: Product, asked: number | null | undefined, status: Product['status'], now: number): number | null {
-  assertPublicationDate(asked)
-  if (asked !== undefined) return asked
+/** Publishes a product now when it first becomes ACTIVE, unless the input has a date. */
+function resolvePublishedAt(before: Product, requested: number | null | undefined, status: Product['status'], now: number): number | null {
+  assertPublicationDate(requested)
+  if (requested !== undefined) return requested
   return status === 'ACTIVE' && before.status !== 'ACTIVE' ? (before.publishedAt ?? now) : before.publishedAt
 }
 
-function changedImages(before: Product['images'], input: readonly ImageInput[], newIds: readonly string[]): Product['images'] {
+function applyImageChanges(before: Product['images'], input: readonly ImageInput[], newIds: readonly string[]): Product['images'] {
   const known = new Set(before.map(({ id }) => id))
   const used = new Set<string>()
   return input.map(({ id, url, alt, width, height }, at) => {
@@ -161,46 +165,46 @@ function assertOptions(options: Product['options']): void {
   })
 }
 
-/** A variant after a change, and where the change names it; one that it does not name stays as it was. */
-type Merged = { variant: Variant; at?: number }
+/** A variant after a change, with its index in the input; undefined if the input does not name it. */
+type MergedVariant = { variant: Variant; at?: number }
 
 /**
- * Those with an id are changed, those without are added, and all others stay. Where the input names all there are, its order is that
- * of the product; else what is new comes last.
+ * Variants with an id are changed, those without are added, the others stay. If the input names all existing ones, it
+ * sets their order; else new ones come last.
  */
-function mergedVariants(
+function mergeVariants(
   before: readonly Variant[],
   input: readonly VariantInput[],
   product: Product,
-  { currency, variantIds: newIds }: Given,
-): { currency: string; merged: Merged[] } {
+  { currency, variantIds: newIds }: ProductWriteContext,
+): { currency: string; merged: MergedVariant[] } {
   if (input.length === 0) throw invalid('variants', 'at least one; those that are not named stay')
   const hasPrices = assertCurrency(input, currency)
   const converts = hasPrices && currency !== product.currency
-  // An amount that is kept would mean another sum in another currency.
+  // Amounts of another currency must not be kept.
   const known = new Map(before.map((one) => [one.id, converts ? { ...one, compareAtPrice: null, cost: null } : one]))
-  const left = new Set(known.keys())
-  const changed = input.map((one, at): Merged => {
+  const unnamed = new Set(known.keys())
+  const changed = input.map((one, at): MergedVariant => {
     const old = one.id === undefined ? undefined : known.get(one.id)
     if (one.id !== undefined && !old) throw invalid(`variants.${at}.id`, 'no variant of this product; leave it out for a new one')
-    if (old && !left.delete(old.id)) throw invalid(`variants.${at}.id`, 'stands twice')
+    if (old && !unnamed.delete(old.id)) throw invalid(`variants.${at}.id`, 'stands twice')
     const price = one.price ?? (old && !converts ? { amount: old.price, currency } : undefined)
     if (!price && before.length > 0)
       throw invalid(`variants.${at}.price`, old ? 'needed, because the product was in another currency' : 'needed for a new variant')
     if (one.imageId && !product.images.some(({ id }) => id === one.imageId))
       throw invalid(`variants.${at}.imageId`, 'no image of this product')
     const imageId = one.imageUrl ? product.images.find(({ url }) => url === one.imageUrl)?.id : one.imageUrl === null ? null : one.imageId
-    return { at, variant: changedVariant(old, { ...one, imageId }, product.id, newIds[at] ?? '') }
+    return { at, variant: applyVariantChange(old, { ...one, imageId }, product.id, newIds[at] ?? '') }
   })
-  if (converts && left.size > 0) throw invalid('variants', 'the product was in another currency: give each of its variants a price')
+  if (converts && unnamed.size > 0) throw invalid('variants', 'the product was in another currency: give each of its variants a price')
   const named = new Map(changed.map((one, at) => [input[at]?.id, one]))
   const added = changed.filter((_, at) => input[at]?.id === undefined)
-  const merged = left.size === 0 ? changed : [...before.map((one) => named.get(one.id) ?? { variant: one }), ...added]
+  const merged = unnamed.size === 0 ? changed : [...before.map((one) => named.get(one.id) ?? { variant: one }), ...added]
   if (merged.length > variantsMax) throw invalid('variants', `at most ${variantsMax}`)
   return { currency: hasPrices ? currency : product.currency, merged }
 }
 
-/** Whether there are prices at all; each must be in the shop's currency. */
+/** Returns whether any price is given; each must be in the shop's currency. */
 function assertCurrency(input: readonly VariantInput[], currency: string): boolean {
   let found = false
   input.forEach(({ price, compareAtPrice, cost }, at) => {
@@ -227,12 +231,12 @@ const blankVariant = {
   lowStockAt: null,
 }
 
-function changedVariant(old: Variant | undefined, input: VariantInput, productId: string, newId: string): Variant {
+function applyVariantChange(old: Variant | undefined, input: VariantInput, productId: string, newId: string): Variant {
   const optionValues = input.optionValues ?? old?.optionValues ?? []
   const keepsValues = old !== undefined && JSON.stringify(old.optionValues) === JSON.stringify(optionValues)
   return {
     ...blankVariant,
-    // A variant that is given a count is counted.
+    // A variant with a count is tracked.
     trackInventory: input.onHand !== undefined,
     ...old,
     ...defined(pick(input, 'sku', 'barcode', 'weightGrams', 'requiresShipping', 'taxable', 'taxClass')),
@@ -249,17 +253,17 @@ function changedVariant(old: Variant | undefined, input: VariantInput, productId
   }
 }
 
-function assertVariantsFit(merged: readonly Merged[], options: Product['options']): void {
+function assertVariantsFit(merged: readonly MergedVariant[], options: Product['options']): void {
   const seen = new Set<string>()
-  // Those that stay come first: where a change makes two alike, it is the one that it names.
+  // Unnamed variants come first, so that a duplicate is reported for the named one.
   for (const { variant, at } of [...merged].sort((a, b) => Number(a.at !== undefined) - Number(b.at !== undefined))) {
     const { optionValues } = variant
-    const lacking = optionValues.length !== options.length
-    const unknown = lacking ? -1 : optionValues.findIndex((value, nth) => !options[nth]?.values.includes(value))
-    if (at === undefined && (lacking || unknown >= 0))
+    const isIncomplete = optionValues.length !== options.length
+    const unknownAt = isIncomplete ? -1 : optionValues.findIndex((value, nth) => !options[nth]?.values.includes(value))
+    if (at === undefined && (isIncomplete || unknownAt >= 0))
       throw invalid('options', 'variants that are not named do not fit: name them with their new optionValues, or remove them first')
-    if (lacking) throw invalid(`variants.${at}.optionValues`, 'one value for each option of the product')
-    if (unknown >= 0) throw invalid(`variants.${at}.optionValues.${unknown}`, "not among the option's values")
+    if (isIncomplete) throw invalid(`variants.${at}.optionValues`, 'one value for each option of the product')
+    if (unknownAt >= 0) throw invalid(`variants.${at}.optionValues.${unknownAt}`, "not among the option's values")
     const combination = JSON.stringify(optionValues)
     if (seen.has(combination)) throw invalid(`variants.${at}.optionValues`, 'each combination may stand once')
     seen.add(combination)
@@ -267,27 +271,27 @@ function assertVariantsFit(merged: readonly Merged[], options: Product['options'
 }
 
 /**
- * Refuses a count that takes away units which orders have reserved. A variant may have less than is reserved for
- * another reason: it stopped taking backorders, or began to be counted. Then nothing more of it is sold.
+ * Refuses a count that takes units which orders have reserved. Less may be in stock for another reason: the variant
+ * stopped taking backorders or became tracked. Then no more is sold.
  * @throws AppError CONFLICT
  */
-function assertStockFits(before: readonly Variant[], merged: readonly Merged[]): void {
+function assertStockFits(before: readonly Variant[], merged: readonly MergedVariant[]): void {
   const onHandBefore = new Map(before.map(({ id, onHand }) => [id, onHand]))
   for (const { at, variant } of merged) {
     if (at === undefined || variant.allowBackorder || !variant.trackInventory) continue
     const isLess = variant.onHand < (onHandBefore.get(variant.id) ?? variant.onHand)
     if (isLess && variant.reserved > 0 && variant.onHand < variant.reserved)
-      throw new AppError('CONFLICT', `variants.${at} (body): ${promisedText(variant)}`)
+      throw new AppError('CONFLICT', `variants.${at} (body): ${reservedText(variant)}`)
   }
 }
 
-const promisedText = ({ reserved }: Stock) => `${reserved} are promised to orders that are not complete`
+const reservedText = ({ reserved }: Stock) => `${reserved} are promised to orders that are not complete`
 
 /**
- * Refuses counts of known variants: there is a route for them, by which no sale in between is lost.
+ * Refuses counts of existing variants: the stock route changes them without losing a sale in between.
  * @throws AppError INVALID
  */
-export function assertNoCounts(input: ProductInput): void {
+export function assertNoStockCounts(input: ProductInput): void {
   const at = input.variants?.findIndex(({ id, onHand }) => id !== undefined && onHand !== undefined) ?? -1
   if (at >= 0)
     throw invalid(
@@ -297,17 +301,17 @@ export function assertNoCounts(input: ProductInput): void {
 }
 
 /**
- * The product without one of its variants.
- * @throws AppError CONFLICT for the last one, and for one that orders were promised
+ * Removes a variant.
+ * @throws AppError CONFLICT for the last one, and while orders have reserved some
  */
-export function withoutVariant({ product, variants }: Whole, variant: Variant, now: number): Whole {
+export function removeVariantFrom({ product, variants }: ProductWithVariants, variant: Variant, now: number): ProductWithVariants {
   if (variants.length === 1) throw new AppError('CONFLICT', 'A product has at least one variant: archive the product instead')
-  if (variant.reserved > 0) throw new AppError('CONFLICT', `The variant cannot go: ${promisedText(variant)}`)
+  if (variant.reserved > 0) throw new AppError('CONFLICT', `The variant cannot go: ${reservedText(variant)}`)
   const rest = variants.filter(({ id }) => id !== variant.id)
-  return { product: { ...product, updatedAt: now, version: product.version + 1 }, variants: numbered(rest) }
+  return { product: { ...product, updatedAt: now, version: product.version + 1 }, variants: numberPositions(rest) }
 }
 
-const numbered = (variants: readonly Variant[]): Variant[] => variants.map((variant, at) => ({ ...variant, position: at + 1 }))
+const numberPositions = (variants: readonly Variant[]): Variant[] => variants.map((variant, at) => ({ ...variant, position: at + 1 }))
 
 export const onHandMin = -1_000_000
 export const onHandMax = 1_000_000_000
@@ -317,13 +321,13 @@ export const onHandMax = 1_000_000_000
  * @throws AppError CONFLICT if a decrease leaves a negative count or fewer than `reserved`, unless the variant takes
  *   backorders; or if the count leaves the bounds
  */
-export function restockedVariant<One extends Stock>(variant: One, delta: number): One {
+export function applyStockChange<One extends Stock>(variant: One, delta: number): One {
   const { trackInventory, allowBackorder, reserved } = variant
   const onHand = variant.onHand + delta
   if (onHand > onHandMax || onHand < onHandMin) throw new AppError('CONFLICT', `The stock must be from ${onHandMin} to ${onHandMax}`)
   if (allowBackorder || delta >= 0) return { ...variant, onHand }
   if (onHand < 0) throw new AppError('CONFLICT', 'The stock falls below zero only where backorder is allowed')
-  if (trackInventory && onHand < reserved) throw new AppError('CONFLICT', `There would not be enough: ${promisedText(variant)}`)
+  if (trackInventory && onHand < reserved) throw new AppError('CONFLICT', `There would not be enough: ${reservedText(variant)}`)
   return { ...variant, onHand }
 }
 
@@ -336,22 +340,21 @@ export function availableCount({ hasPrice, trackInventory, allowBackorder, onHan
   return !trackInventory || allowBackorder ? Number.POSITIVE_INFINITY : Math.max(0, onHand - reserved)
 }
 
-/** Whether a variant can be bought. */
 export const isAvailable = (stock: Stock): boolean => availableCount(stock) > 0
 
-/** What a variant is called where its product is not named beside it. */
+/** Returns the name of a variant including its product's. */
 export const labelOf = ({ product, variant }: { product: Pick<Product, 'title'>; variant: Pick<Variant, 'title'> }): string =>
   variant.title === defaultVariantTitle ? product.title : `${product.title} (${variant.title})`
 
-/** That there is less than somebody wants, and how much. */
-export function shortageOf(sellable: { product: Pick<Product, 'title'>; variant: Pick<Variant, 'title'> & Stock }): string {
+/** Returns the message that too few units are left, with their number. */
+export function shortageMessage(sellable: { product: Pick<Product, 'title'>; variant: Pick<Variant, 'title'> & Stock }): string {
   if (sellable.variant.hasPrice === false) return `${labelOf(sellable)} has no price yet`
   const left = availableCount(sellable.variant)
   if (left === 0) return `${labelOf(sellable)} is sold out`
   return left === 1 ? `Only 1 of ${labelOf(sellable)} is left` : `Only ${left} of ${labelOf(sellable)} are left`
 }
 
-/** A variant of which there are few, with what it is of. */
+/** A variant whose stock is at or below its threshold. */
 export type LowStock = {
   productId: string
   variantId: string
@@ -363,12 +366,15 @@ export type LowStock = {
   lowStockAt: number
 }
 
-/** Whether of a variant that is counted so few are on hand that its shop wants to know. Promises to orders count as on hand: they may come to nothing. */
-export const isLow = ({ trackInventory, onHand, lowStockAt }: Pick<Variant, 'trackInventory' | 'onHand' | 'lowStockAt'>): boolean =>
+/**
+ * Returns whether a tracked variant is at or below its threshold. Reserved units count as on hand, because orders may
+ * fail.
+ */
+export const isLowStock = ({ trackInventory, onHand, lowStockAt }: Pick<Variant, 'trackInventory' | 'onHand' | 'lowStockAt'>): boolean =>
   trackInventory && lowStockAt !== null && onHand <= lowStockAt
 
 export type SortOrder = 'newest' | 'title' | 'price'
-/** How a list is sorted: by which key, and from which end. */
+/** The sort key and direction of each public sort order. */
 export const sorts: Readonly<Record<'newest' | 'title' | 'price' | '-price', { order: SortOrder; descending: boolean }>> = {
   newest: { order: 'newest', descending: true },
   title: { order: 'title', descending: false },
@@ -376,13 +382,13 @@ export const sorts: Readonly<Record<'newest' | 'title' | 'price' | '-price', { o
   '-price': { order: 'price', descending: true },
 }
 export type Sort = keyof typeof sorts
-export const sortWords = ['newest', 'title', 'price', '-price'] as const
+export const sortNames = ['newest', 'title', 'price', '-price'] as const
 
-/** The start of every `newestKey` of that moment. */
+/** Returns the prefix of all `newestKey`s of a moment. */
 export const newestKeyAt = (ms: number): string => Math.max(0, ms).toString(36).padStart(9, '0')
 
-/** Keys whose order by bytes is the sort order; each ends in the product's id, so that no two are equal. */
-export function sortKeys({ product, variants }: Whole): Record<`${SortOrder}Key`, string> {
+/** Returns keys whose byte order is the sort order. Each ends in the product's id, so no two are equal. */
+export function sortKeys({ product, variants }: ProductWithVariants): Record<`${SortOrder}Key`, string> {
   const id = product.id.slice(product.id.indexOf('_') + 1)
   const title = product.title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().slice(0, titleKeyLengthMax).toWellFormed()
   return {
@@ -392,22 +398,22 @@ export function sortKeys({ product, variants }: Whole): Record<`${SortOrder}Key`
   }
 }
 
-/** Whether the public sees the product now or will at its publication date. */
+/** Returns whether the public sees the product now or will at its publication date. */
 export const isListed = ({ status, publishedAt }: Pick<Product, 'status' | 'publishedAt'>): boolean =>
   status === 'ACTIVE' && publishedAt !== null
 
-/** Whether shoppers see the product now, and may buy it. */
+/** Returns whether shoppers see the product now and may buy it. */
 export const isSellable = ({ status, publishedAt }: Pick<Product, 'status' | 'publishedAt'>, now: number): boolean =>
   status === 'ACTIVE' && publishedAt !== null && publishedAt <= now
 
-/** What of a product its words are taken from. */
-export type Worded = {
+/** The fields that search words are taken from. */
+export type SearchableProduct = {
   product: Pick<Product, 'title' | 'vendor' | 'type' | 'tags' | 'options' | 'descriptionHtml'>
-  variants: readonly Pick<Whole['variants'][number], 'sku'>[]
+  variants: readonly Pick<ProductWithVariants['variants'][number], 'sku'>[]
 }
 
-/** The distinct words by which a product is found. */
-export function searchWords({ product, variants }: Worded): string[] {
+/** Returns the distinct words that find a product. */
+export function searchWords({ product, variants }: SearchableProduct): string[] {
   const skus = variants.map(({ sku }) => sku ?? '')
   return wordsOf(
     [

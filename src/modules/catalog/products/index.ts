@@ -1,19 +1,19 @@
-export { firstUnknown } from '../collections/collection-membership.ts'
+export { findUnknownReference } from '../collections/collection-membership.ts'
 export {
   type CollectionView,
   changeCollection,
   createCollection,
+  findPublishedCollection,
   listCollections,
-  publishedCollection,
-  publishedCollectionPage,
-  publishedCollections,
+  listPublishedCollections,
   readCollection,
+  readPublishedCollection,
   removeCollection,
   setCollectionProducts,
 } from '../collections/collections.ts'
 export { type FetchReport, fetchImages } from '../import-export/image-download.ts'
-export { type ImportReport, importProducts, importStopped } from '../import-export/import.ts'
-export { countLowStock, lowStock, stockHistoryOf } from '../stock/low-stock.ts'
+export { type ImportReport, importProducts, importStoppedError } from '../import-export/import.ts'
+export { countLowStock, listLowStock, listStockHistory } from '../stock/low-stock.ts'
 export { changeStock } from '../stock/manual-stock.ts'
 export {
   commitPromisedStock,
@@ -25,19 +25,25 @@ export {
   sellables,
   sellablesInCart,
 } from '../stock/stock.ts'
-export { fillProductSearch, fillProductSummaries, fillUnknownProducts, listProducts, pieceOfProducts } from './admin-products.ts'
-export { filterFindings } from './check-store.ts'
+export {
+  backfillProductSearch,
+  backfillProductSummaries,
+  indexUnindexedProducts,
+  listProducts,
+  readProductChunk,
+} from './admin-products.ts'
+export { findCatalogInconsistencies } from './check-store.ts'
 export type { CatalogDeps } from './providers.ts'
-export { publicProducts } from './public-reads.ts'
+export { listPublicProducts } from './public-reads.ts'
 export {
   archiveProduct,
   changeProduct,
   createProduct,
+  findProductByHandle,
   foldListings,
-  forgetDocumentsOf,
-  productWithHandle,
+  invalidateShopDocuments,
   readProduct,
   readPublicProduct,
-  readPublicProductNamed,
+  readPublicProductByHandle,
   removeVariant,
 } from './service.ts'

@@ -1,42 +1,42 @@
 import { holdsWords, textOfHtml, wordsOf } from '../../../lib/search-terms.ts'
-import type { Whole } from './domain.ts'
+import type { ProductWithVariants } from './domain.ts'
 /**
- * A counted list: how many documents lie between anchors of a sorted list, so that page 40,000 of a shop is found without
- * walking the 39,999 before it. Writes append changes; a fold adds them to the anchors (see db/schema/catalog.ts).
+ * Counted lists: anchors count the documents between keys of a sorted list, so that page 40,000 is found without
+ * reading the pages before it. Writes append changes, and a fold adds them to the anchors (see db/schema/catalog.ts).
  */
 
-/** `documents` lie from `key` (inclusive) up to the next bucket's key. The first bucket's key is ''. */
+/** Counts the documents from `key` (inclusive) up to the next bucket's key. The first key is ''. */
 export type Bucket = { key: string; documents: number }
-export type Change = { key: string; documents: number }
+export type CountChange = { key: string; documents: number }
 
-/** A bucket that grew beyond this is parted in two. */
+/** A bucket beyond this size is split. */
 export const bucketMax = 2_048
 
-/** Whether `a` sorts before `b` or is the same, by the bytes of UTF-8 as the engines sort: JavaScript sorts surrogates too low. */
-export function isAtMost(a: string, b: string): boolean {
+/** Compares by UTF-8 bytes, as the engines sort. JavaScript sorts surrogates too low. */
+export function sortsAtOrBefore(a: string, b: string): boolean {
   const length = Math.min(a.length, b.length)
   for (let at = 0; at < length; at++) {
-    const [one, other] = [rank(a.charCodeAt(at)), rank(b.charCodeAt(at))]
-    if (one !== other) return one < other
+    const [left, right] = [rank(a.charCodeAt(at)), rank(b.charCodeAt(at))]
+    if (left !== right) return left < right
   }
   return a.length <= b.length
 }
 const rank = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
 
-/** The bucket that `key` lies in. `buckets` is sorted and starts with ''. */
+/** Returns the index of the bucket that contains `key`. `buckets` is sorted and starts with ''. */
 export function bucketOf(buckets: readonly Bucket[], key: string): number {
   let low = 0
   let high = buckets.length - 1
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if (isAtMost(buckets[middle]?.key ?? '', key)) low = middle
+    if (sortsAtOrBefore(buckets[middle]?.key ?? '', key)) low = middle
     else high = middle - 1
   }
   return low
 }
 
-/** The buckets after the changes. */
-export function withChanges(anchors: readonly Bucket[], changes: readonly Change[]): Bucket[] {
+/** Applies changes to the buckets. */
+export function applyChanges(anchors: readonly Bucket[], changes: readonly CountChange[]): Bucket[] {
   const buckets =
     anchors[0]?.key === ''
       ? anchors.map((anchor) => ({ ...anchor }))
@@ -50,8 +50,8 @@ export function withChanges(anchors: readonly Bucket[], changes: readonly Change
 
 export const totalOf = (buckets: readonly Bucket[]): number => buckets.reduce((total, { documents }) => total + documents, 0)
 
-/** Where the document at `position` (from 0) is found: read from `key` on and skip `skip`. */
-export function locate(buckets: readonly Bucket[], position: number): { key: string; skip: number } {
+/** Returns where the document at `position` (from 0) is: start at `key` and skip `skip` documents. */
+export function locatePosition(buckets: readonly Bucket[], position: number): { key: string; skip: number } {
   let skip = position
   for (const { key, documents } of buckets) {
     if (skip < documents) return { key, skip }
@@ -60,8 +60,8 @@ export function locate(buckets: readonly Bucket[], position: number): { key: str
   return { key: buckets.at(-1)?.key ?? '', skip: skip + (buckets.at(-1)?.documents ?? 0) }
 }
 
-/** The part of an ascending list that is a page of it, read from either end. */
-export function windowOf(
+/** Returns the range of an ascending list that makes up a page, read from either end. */
+export function pageWindow(
   total: number,
   { offset, limit }: { offset: number; limit: number },
   descending: boolean,
@@ -70,14 +70,14 @@ export function windowOf(
   return { start: descending ? Math.max(0, total - offset - limit) : offset, count }
 }
 
-/** Decimal digits of the difference between two prices; 0 where they are equal. */
+/** Returns the decimal digits of the difference between two prices; 0 if they are equal. */
 export const priceSpanDigits = (minPrice: number, maxPrice: number): number =>
   maxPrice > minPrice ? String(maxPrice - minPrice).length : 0
 
-/** A sum of so many powers of two is exact in a JavaScript number. */
+/** A sum of this many powers of two is exact in a JavaScript number. */
 const tagBitsCount = 52n
 /**
- * The bits of tags, two for each, by their hash. A product whose bits lack one of a tag's does not carry the tag.
+ * Returns a Bloom filter of tags, two bits per tag. A product that lacks a tag's bit does not have the tag.
  * @param tags in lower case
  */
 export function tagBitsOf(tags: readonly string[]): number {
@@ -89,42 +89,42 @@ export function tagBitsOf(tags: readonly string[]): number {
   return [...bits].reduce((sum, bit) => sum + 2 ** Number(bit), 0)
 }
 
-/** What a shop's own people ask products for: text of a `q`, and values that must be there as they are. */
-export type ManagedFilter = {
+/** The staff's product filter: words of `q`, and values that must match exactly. */
+export type AdminProductFilter = {
   readonly shopId: string
   readonly words: readonly string[] | undefined
-  readonly values: readonly ManagedValue[]
+  readonly values: readonly FilterValue[]
 }
-/** Of which filter, and what it asks for. */
-export type ManagedValue = readonly [kind: 'status' | 'vendor' | 'type' | 'tag' | 'sku', value: string]
+/** The filtered field and its value. */
+export type FilterValue = readonly [kind: 'status' | 'vendor' | 'type' | 'tag' | 'sku', value: string]
 
-/** Of title, vendor, type, tags, options, SKUs and barcodes; and of the description, whose words are found whole alone. */
-const [managedWordsMax, plainWordsMax] = [150, 250]
+/** Limits of indexed words: of short fields (matched as prefixes), and of the description (matched whole). */
+const [prefixWordsMax, descriptionWordsMax] = [150, 250]
 
-/** What a product is found by for its shop's own people, in whatever status it is. */
-export function managedWording({ product, variants }: Whole): { words: string[]; plain: string[]; values: ManagedValue[] } {
+/** Returns the terms that find a product in the staff's search, whatever its status. */
+export function adminSearchTerms({ product, variants }: ProductWithVariants): { words: string[]; plain: string[]; values: FilterValue[] } {
   const { title, vendor, type, tags, options, status } = product
   const skus = variants.flatMap(({ sku }) => (sku === null ? [] : [sku]))
   const codes = [...skus, ...variants.map(({ barcode }) => barcode ?? '')]
   const texts = [title, vendor, type, ...tags, ...codes, ...options.flatMap(({ values }) => values)]
   return {
-    words: wordsOf(texts.join(' '), managedWordsMax),
-    plain: wordsOf(textOfHtml(product.descriptionHtml), plainWordsMax),
-    values: valuesOf({ status, vendor, type, tag: tags, sku: skus }),
+    words: wordsOf(texts.join(' '), prefixWordsMax),
+    plain: wordsOf(textOfHtml(product.descriptionHtml), descriptionWordsMax),
+    values: filterValuesOf({ status, vendor, type, tag: tags, sku: skus }),
   }
 }
 
-/** Whether a product is among what is asked for, as the index that is made of its wording answers it. */
-export function isFoundBy(whole: Whole, { words = [], values }: Omit<ManagedFilter, 'shopId'>): boolean {
-  const held = managedWording(whole)
+/** Returns whether a product matches a filter, exactly as the index does. */
+export function matchesFilter(record: ProductWithVariants, { words = [], values }: Omit<AdminProductFilter, 'shopId'>): boolean {
+  const terms = adminSearchTerms(record)
   return (
-    holdsWords(words, held.words, held.plain) &&
-    values.every(([kind, value]) => held.values.some((one) => one[0] === kind && one[1] === value))
+    holdsWords(words, terms.words, terms.plain) &&
+    values.every(([kind, value]) => terms.values.some((left) => left[0] === kind && left[1] === value))
   )
 }
 
-/** Tags and SKUs count whatever their case. */
-export const valuesOf = (asked: Partial<Record<ManagedValue[0], string | readonly string[] | undefined>>): ManagedValue[] =>
-  (Object.entries(asked) as [ManagedValue[0], string | readonly string[] | undefined][]).flatMap(([kind, given]) =>
-    [given ?? []].flat().map((value): ManagedValue => [kind, kind === 'tag' || kind === 'sku' ? value.toLowerCase() : value]),
+/** Tags and SKUs ignore case. */
+export const filterValuesOf = (filters: Partial<Record<FilterValue[0], string | readonly string[] | undefined>>): FilterValue[] =>
+  (Object.entries(filters) as [FilterValue[0], string | readonly string[] | undefined][]).flatMap(([kind, fieldValues]) =>
+    [fieldValues ?? []].flat().map((value): FilterValue => [kind, kind === 'tag' || kind === 'sku' ? value.toLowerCase() : value]),
   )

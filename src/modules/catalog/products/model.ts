@@ -18,7 +18,7 @@ import {
   text,
   Url,
 } from '../../../http/schema.ts'
-import { imagesMax, onHandMax, onHandMin, optionsMax, productStatuses, sortWords, variantsMax } from './domain.ts'
+import { imagesMax, onHandMax, onHandMin, optionsMax, productStatuses, sortNames, variantsMax } from './domain.ts'
 import { summaryImagesMax, summaryTagsMax, summaryVariantsMax } from './summary.ts'
 
 const tag = text(255, { minLength: 1 })
@@ -88,7 +88,7 @@ const PublicVariant = t.Object(
 export const PublicProduct = t.Object({ ...beforeVariants, variants: t.Array(PublicVariant), ...afterVariants }, { title: 'PublicProduct' })
 const { descriptionHtml: _, ...summaryFields } = beforeVariants
 const { images: __, seo: ___, ...summaryEnd } = afterVariants
-/** What lists show of a product: see summary.ts. */
+/** The fields of a product in lists, see summary.ts. */
 export const ProductSummary = t.Object(
   {
     ...summaryFields,
@@ -219,7 +219,7 @@ const minorUnits = (description: string) =>
   t.Optional(t.String({ pattern: '^\\d{1,15}$', maxLength: 15, rule: 'a whole number of minor units', description, 'x-type': 'integer' }))
 export const ListPublic = t.Object({
   ...pageQuery,
-  sort: t.Optional(oneOf(sortWords, { description: "Default newest; within a collection, the collection's order" })),
+  sort: t.Optional(oneOf(sortNames, { description: "Default newest; within a collection, the collection's order" })),
   q: t.Optional(
     text(200, {
       description:

@@ -1,8 +1,8 @@
 import { createCollectionStore } from '../collections/collections-store.ts'
 import type { MediaDeps } from '../media/index.ts'
-import { createDocuments } from './document-cache.ts'
-import { createFolds } from './listing-counts.ts'
-import { createListings } from './public-reads.ts'
+import { createDocumentCache } from './document-cache.ts'
+import { createListingCounts } from './listing-counts.ts'
+import { createListingCache } from './public-reads.ts'
 import { createCatalogStore } from './store.ts'
 
 export function catalogProviders(deps: MediaDeps) {
@@ -10,9 +10,9 @@ export function catalogProviders(deps: MediaDeps) {
   return {
     catalogStore,
     collectionStore: createCollectionStore(deps.db),
-    documents: createDocuments({ ...deps, catalogStore }),
-    folds: createFolds({ ...deps, catalogStore }),
-    listings: createListings({ ...deps, catalogStore }),
+    documents: createDocumentCache({ ...deps, catalogStore }),
+    listingCounts: createListingCounts({ ...deps, catalogStore }),
+    listings: createListingCache({ ...deps, catalogStore }),
   }
 }
 export type CatalogDeps = MediaDeps & ReturnType<typeof catalogProviders>

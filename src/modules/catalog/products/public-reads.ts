@@ -3,35 +3,35 @@ import type { Deps } from '../../../core/deps.ts'
 import type { Slice } from '../../../lib/page.ts'
 import { wordsOf } from '../../../lib/search-terms.ts'
 import { publicRecordsBytesMax, withinBytes } from '../../../lib/shorten-texts.ts'
-import { type MediaDeps, withPictureAddresses } from '../media/index.ts'
+import { type MediaDeps, withPictureUrls } from '../media/index.ts'
 import { newestKeyAt, type Sort, type SortOrder, sorts } from './domain.ts'
-import { type Bucket, locate, tagBitsOf, totalOf, windowOf, withChanges } from './listing.ts'
+import { applyChanges, type Bucket, locatePosition, pageWindow, tagBitsOf, totalOf } from './listing.ts'
 import type { CatalogStore, ProductFilter } from './store.ts'
-import { addedTo, shortSummary } from './summary.ts'
+import { shortSummary, summaryAndTagBitsOf } from './summary.ts'
 import { variantIdsOf, withQuantities } from './view.ts'
 
 export type ReadDeps = Pick<MediaDeps, 'db' | 'clock' | 'config' | 'life'> & {
   readonly catalogStore: CatalogStore
-  readonly listings: Listings
+  readonly listings: ListingCache
 }
 export type PublicQuery = Omit<ProductFilter, 'now'> & {
-  /** Whether variants show how many there are of them. */
+  /** Whether variants show their stock. */
   readonly showQuantity: boolean
   readonly sort: Sort | undefined
   readonly q: string | undefined
 }
-/** @property summaries products as JSON, with the parts that lists show */
+/** @property summaries products as JSON, with the fields of lists */
 export type PublicPage = { summaries: string[]; total: number; totalCapped?: true }
 type IdsPage = { ids: readonly string[]; total: number; totalCapped?: true }
 
-/** With a search or a filter, totals are exact up to this, and nothing lies past it. */
+/** With a search or a filter, totals are exact up to this number, and pages end there. */
 export const totalMax = 1_000
 const queryWordsMax = 10
 /** If at most this many products are candidates of the filter, the search tests each match. */
-const amongMax = 1_000
+const candidatesMax = 1_000
 
-/** A page of what the public sees of a shop's products. */
-export async function publicProducts(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
+/** Returns a page of a shop's public products. */
+export async function listPublicProducts(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
   const { ids, ...page } = await pageOfIds(deps, query, slice)
   return { ...page, summaries: await summariesFor(deps, ids, query.showQuantity) }
 }
@@ -46,45 +46,45 @@ export async function summariesFor(
   showQuantity: boolean,
   bytes = publicRecordsBytesMax,
 ): Promise<string[]> {
-  const stored = await storedSummaries(deps, ids)
-  const shown = showQuantity ? await withStocks(deps, stored) : stored
+  const stored = await loadSummaries(deps, ids)
+  const shown = showQuantity ? await addQuantities(deps, stored) : stored
   return withinBytes(
-    shown.map((summary) => withPictureAddresses(deps, summary)),
-    // Commas stand between them.
+    shown.map((summary) => withPictureUrls(deps, summary)),
+    // Reserves one byte for each comma between the texts.
     bytes - ids.length,
     shortSummary,
   )
 }
 
-/** In the order of the ids. */
-async function storedSummaries({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, ids: readonly string[]): Promise<string[]> {
+/** In the order of `ids`. */
+async function loadSummaries({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, ids: readonly string[]): Promise<string[]> {
   const summaries = await catalogStore.summariesOf(ids)
-  // Stored by an older version, and not yet completed by the job.
+  // Products of an older version whose summary the job has not rendered yet.
   const documents = await catalogStore.documentsOf(ids.filter((id) => !summaries.has(id)))
-  for (const [id, document] of documents) summaries.set(id, addedTo(document).summary)
+  for (const [id, document] of documents) summaries.set(id, summaryAndTagBitsOf(document).summary)
   return ids.flatMap((id) => summaries.get(id) ?? [])
 }
 
-async function withStocks({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, summaries: readonly string[]): Promise<string[]> {
+async function addQuantities({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, summaries: readonly string[]): Promise<string[]> {
   const stocks = await catalogStore.stocksOf(summaries.flatMap(variantIdsOf))
   return summaries.map((summary) => withQuantities(summary, stocks))
 }
 
-async function pageOfIds(deps: ReadDeps, { showQuantity: _, sort, q, ...asked }: PublicQuery, slice: Slice): Promise<IdsPage> {
-  const tag = asked.tag?.toLowerCase()
-  const filter = { ...asked, tag, tagBits: tag === undefined ? undefined : tagBitsOf([tag]), now: deps.clock.now() }
-  if (q !== undefined && q.trim() !== '') return searched(deps, filter, q, slice)
+async function pageOfIds(deps: ReadDeps, { showQuantity: _, sort, q, ...conditionsAndShop }: PublicQuery, slice: Slice): Promise<IdsPage> {
+  const tag = conditionsAndShop.tag?.toLowerCase()
+  const filter = { ...conditionsAndShop, tag, tagBits: tag === undefined ? undefined : tagBitsOf([tag]), now: deps.clock.now() }
+  if (q !== undefined && q.trim() !== '') return searchProducts(deps, filter, q, slice)
   const { shopId, now: __, ...conditions } = filter
   const isFiltered = Object.values(conditions).some((value) => value !== undefined)
-  if (!isFiltered) return listed(deps, shopId, sorts[sort ?? 'newest'], slice)
-  // A collection has an order of its own, which holds unless another is asked for.
-  const own = filter.collectionId === undefined ? sorts.newest : 'collection'
-  const found = await deps.catalogStore.filtered(filter, sort === undefined ? own : sorts[sort], totalMax + 1)
-  return pageOfFound(found, slice)
+  if (!isFiltered) return listFromCounts(deps, shopId, sorts[sort ?? 'newest'], slice)
+  // A collection has its own order, unless the request has another.
+  const defaultSort = filter.collectionId === undefined ? sorts.newest : 'collection'
+  const found = await deps.catalogStore.filtered(filter, sort === undefined ? defaultSort : sorts[sort], totalMax + 1)
+  return pageOfMatches(found, slice)
 }
 
 /** Pages beyond `total` are empty, so a late page costs no more than the first. */
-function pageOfFound({ ids, isComplete }: { ids: readonly string[]; isComplete: boolean }, { offset, limit }: Slice): IdsPage {
+function pageOfMatches({ ids, isComplete }: { ids: readonly string[]; isComplete: boolean }, { offset, limit }: Slice): IdsPage {
   const isCapped = ids.length > totalMax || !isComplete
   return {
     ids: ids.slice(0, totalMax).slice(offset, offset + limit),
@@ -93,7 +93,7 @@ function pageOfFound({ ids, isComplete }: { ids: readonly string[]; isComplete: 
   }
 }
 
-async function listed(
+async function listFromCounts(
   { catalogStore, clock, listings }: ReadDeps,
   shopId: string,
   { order, descending }: { order: SortOrder; descending: boolean },
@@ -102,30 +102,30 @@ async function listed(
   const now = clock.now()
   const { buckets, scheduled } = await listings.of(shopId, order, now)
   const total = totalOf(buckets)
-  const { start, count } = windowOf(total, slice, descending)
+  const { start, count } = pageWindow(total, slice, descending)
   if (count === 0) return { ids: [], total }
-  const ids = await catalogStore.documentsFrom(shopId, order, locate(buckets, start), { now, limit: count, scheduled })
+  const ids = await catalogStore.documentsFrom(shopId, order, locatePosition(buckets, start), { now, limit: count, scheduled })
   return { ids: descending ? ids.reverse() : ids, total }
 }
 
-async function searched({ catalogStore }: ReadDeps, filter: ProductFilter, q: string, slice: Slice): Promise<IdsPage> {
+async function searchProducts({ catalogStore }: ReadDeps, filter: ProductFilter, q: string, slice: Slice): Promise<IdsPage> {
   const words = wordsOf(q, queryWordsMax)
   if (words.length === 0) return { ids: [], total: 0 }
   const { shopId: _, now: __, tag: ___, tagBits: ____, ...conditions } = filter
   const isFiltered = Object.values(conditions).some((value) => value !== undefined)
-  const among = isFiltered ? await catalogStore.few(filter, amongMax) : undefined
-  return pageOfFound(await catalogStore.search({ ...filter, words, among, limit: totalMax + 1 }), slice)
+  const among = isFiltered ? await catalogStore.findCandidates(filter, candidatesMax) : undefined
+  return pageOfMatches(await catalogStore.search({ ...filter, words, among, limit: totalMax + 1 }), slice)
 }
 
-/** The counted lists of what shops show, kept while the database does not change and no publication date passes. */
-export type Listings = { of(shopId: string, order: SortOrder, now: number): Listing | Promise<Listing> }
-/** `scheduled`: the shop has documents that are not visible yet, and that the buckets do not count. */
+/** Caches counted lists until the database changes or a publication date passes. */
+export type ListingCache = { of(shopId: string, order: SortOrder, now: number): Listing | Promise<Listing> }
+/** `scheduled`: the shop has documents that are not visible yet and that the buckets do not count. */
 export type Listing = { buckets: Bucket[]; scheduled: boolean }
 
 const listingsMax = 1_000
 
-/** The listings of one process, bounded by number. */
-export function createListings({ db, catalogStore }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }): Listings {
+/** Creates the cache of a process, bounded by entries. */
+export function createListingCache({ db, catalogStore }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }): ListingCache {
   const cache = createCache<Listing & { from: number; until: number }>({ version: db.version, entriesMax: listingsMax })
   return {
     of(shopId, order, now) {
@@ -134,7 +134,7 @@ export function createListings({ db, catalogStore }: Pick<Deps, 'db'> & { catalo
       if (known && known.from <= now && now < known.until) return known
       return cache.renew(key, async () => {
         const { anchors, changes, hidden } = await catalogStore.listing(shopId, order, newestKeyAt(now + 1))
-        const buckets = withChanges(anchors, [...changes, ...hidden.map((one) => ({ key: one.key, documents: -1 }))])
+        const buckets = applyChanges(anchors, [...changes, ...hidden.map((one) => ({ key: one.key, documents: -1 }))])
         const until = hidden.reduce((soonest, { visibleFrom }) => Math.min(soonest, visibleFrom), Number.POSITIVE_INFINITY)
         return { buckets, scheduled: hidden.length > 0, from: now, until }
       })

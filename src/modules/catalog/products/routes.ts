@@ -10,8 +10,8 @@ import { errorResponses, notModified, pageQuery, RecordId } from '../../../http/
 import { assertOriginOf, assertShopOrigin, shopNamed } from '../../../http/shop.ts'
 import { uploads } from '../../../http/upload.ts'
 import { pageOf, sliceOf } from '../../../lib/page.ts'
-import { type LiveDeps, tellingImport } from '../../messaging/live-events/index.ts'
-import { publicShopNamed, type ShopDeps } from '../../shop/shop/index.ts'
+import { type LiveDeps, runReportedImport } from '../../messaging/live-events/index.ts'
+import { findPublicShopByName, type ShopDeps } from '../../shop/shop/index.ts'
 import { productTable } from '../import-export/csv-export.ts'
 import {
   archiveProduct,
@@ -19,18 +19,18 @@ import {
   changeProduct,
   changeStock,
   createProduct,
+  findPublishedCollection,
   importProducts,
-  importStopped,
+  importStoppedError,
+  listLowStock,
   listProducts,
-  lowStock,
-  pieceOfProducts,
-  publicProducts,
-  publishedCollection,
+  listPublicProducts,
+  listStockHistory,
   readProduct,
+  readProductChunk,
   readPublicProduct,
-  readPublicProductNamed,
+  readPublicProductByHandle,
   removeVariant,
-  stockHistoryOf,
 } from './index.ts'
 import {
   ChangeProduct,
@@ -72,7 +72,7 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
       async ({ params, request }) => {
         await assertOriginOf(deps, params.shopName, request)
         const shop = await shopNamed(deps, params.shopName)
-        const { document, etag } = await readPublicProductNamed(deps, shop, params.handle)
+        const { document, etag } = await readPublicProductByHandle(deps, shop, params.handle)
         return publicJson(request, document, etag) as never
       },
       {
@@ -87,12 +87,12 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
       async ({ params, query, request }) => {
         await assertOriginOf(deps, params.shopName, request)
         return deps.answers.respond(request, async () => {
-          const shop = await publicShopNamed(deps, params.shopName)
+          const shop = await findPublicShopByName(deps, params.shopName)
           const slice = sliceOf(query)
           const { sort, q, tag, collection, vendor, type, minPrice, maxPrice, available } = query
-          const within = collection === undefined ? undefined : await publishedCollection(deps, shop, collection)
+          const within = collection === undefined ? undefined : await findPublishedCollection(deps, shop, collection)
           if (collection !== undefined && !within) return JSON.stringify(pageOf([], 0, slice))
-          const { summaries, total, totalCapped } = await publicProducts(
+          const { summaries, total, totalCapped } = await listPublicProducts(
             deps,
             {
               ...{ shopId: shop.id, showQuantity: shop.showQuantity, sort, q, tag, collectionId: within?.id, vendor, type },
@@ -148,7 +148,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         'products',
         ManagedProducts,
         ({ shop, query: { page: _, limit: __, ...query } }: Asked<Static<typeof ListManaged>>, slice) =>
-          pieceOfProducts(deps, shop, query, slice),
+          readProductChunk(deps, shop, query, slice),
         { table: productTable(() => deps.clock.now()), order: 'asc' },
       ),
       query: ListManaged,
@@ -159,9 +159,9 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
           'In every status, newest first, with cost and stock; of several filters all count. With a filter `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it. Without one `total` is exact, and a page at the end costs what the first does. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q`, `tag` and `sku` find; `status`, `vendor` and `type` find all of up to 10,000 products at once, and `totalCapped: true` says so.',
       },
     })
-    .get('/product-v2/low-stock', ({ query, shop }) => lowStock(deps, shop, sliceOf(query)), {
+    .get('/product-v2/low-stock', ({ query, shop }) => listLowStock(deps, shop, sliceOf(query)), {
       access: 'catalogRead',
-      csv: csvOf('low-stock', LowStock, ({ shop }, slice) => lowStock(deps, shop, slice), { keyOf: ({ variantId }) => variantId }),
+      csv: csvOf('low-stock', LowStock, ({ shop }, slice) => listLowStock(deps, shop, slice), { keyOf: ({ variantId }) => variantId }),
       query: t.Object(pageQuery),
       response: { 200: LowStock, ...errorResponses(401, 403, 404) },
       detail: {
@@ -172,7 +172,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
     })
     .get(
       '/product-v2/:id/variants/:variantId/stock',
-      ({ params, query, shop }) => stockHistoryOf(deps, shop, { productId: params.id, variantId: params.variantId }, sliceOf(query)),
+      ({ params, query, shop }) => listStockHistory(deps, shop, { productId: params.id, variantId: params.variantId }, sliceOf(query)),
       {
         access: 'catalogRead',
         params: VariantParams,
@@ -180,7 +180,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
           'stock-history',
           StockHistory,
           ({ shop, params: { id: productId, variantId } }: Asked<object, { id: string; variantId: string }>, slice) =>
-            stockHistoryOf(deps, shop, { productId, variantId }, slice),
+            listStockHistory(deps, shop, { productId, variantId }, slice),
         ),
         query: t.Object(pageQuery),
         response: { 200: StockHistory, ...errorResponses(401, 403, 404) },
@@ -267,7 +267,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
       ({ query, shop, actor, upload, request }) =>
         importing(deps, { slot: [shop.id], request, upload }, async ({ file, bytes, signal, rest }) => {
           const dryRun = query.dryRun === 'true'
-          const report = await tellingImport(deps, { shopId: shop.id, kind: 'products', dryRun, bytes }, (onProgress) =>
+          const report = await runReportedImport(deps, { shopId: shop.id, kind: 'products', dryRun, bytes }, (onProgress) =>
             importProducts(deps, { shop, actor }, file, {
               dryRun,
               overwrite: query.overwrite === 'true',
@@ -279,7 +279,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
               onProgress,
             }),
           )
-          if (!report.complete) throw importStopped(report)
+          if (!report.complete) throw importStoppedError(report)
           return report
         }),
       {

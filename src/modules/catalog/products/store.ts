@@ -18,21 +18,21 @@ import { shops } from '../../../../db/schema/shop.ts'
 import { productSearch } from '../../../../db/search.ts'
 import type { FoundProducts, SearchQuery } from '../../../../db/search-words.ts'
 import { inStoredForm } from '../../../lib/search-terms.ts'
-import type { ProductDocument, SortOrder, Stock, Variant, Whole } from './domain.ts'
+import type { ProductDocument, ProductWithVariants, SortOrder, Stock, Variant } from './domain.ts'
 import type { Bucket } from './listing.ts'
-import type { Rendered } from './summary.ts'
+import type { RenderedProduct } from './summary.ts'
 
 export type { ProductFilter } from '../../../../db/product-filter.ts'
 export type { ProductSort } from '../../../../db/product-lists.ts'
 export type CatalogStore = ReturnType<typeof createCatalogStore>
 export type ListingChange = typeof listingChanges.$inferSelect
 type Queries = Pick<Reader, 'first' | 'all'>
-/** A public document as the driver answers it. */
+/** A public document as the driver returns it. */
 export type StoredDocument = { document: string; etag: string; visibleFrom: number; shopId: string; showQuantity: boolean }
 
 const lockedVariants = lockedRowsIn(variants, 'id')
-// What is written and read of every product that is changed: an import does it thousands of times.
-const wholes = {
+// Prepared, because an import runs them thousands of times.
+const productQueries = {
   byId: rowsOf(products, ['id']),
   ofShop: rowsOf(products, ['id', 'shopId']),
   byHandle: rowsOf(products, ['shopId', 'handle']),
@@ -106,8 +106,8 @@ const visibleNow = lte(productDocuments.visibleFrom, sql.placeholder('now'))
 const pagesOfVisible = { newest: pages.newest, title: pageFrom('title', visibleNow), price: pageFrom('price', visibleNow) }
 
 export function createCatalogStore({ read }: Pick<Database, 'read'>) {
-  /** What is stored of products, by their ids. */
-  const byIds = async (
+  /** Reads a text column of products by id. */
+  const readTextsById = async (
     table: typeof productSummaries | typeof productDocuments,
     column: typeof productSummaries.summary | typeof productDocuments.document,
     ids: readonly string[],
@@ -121,12 +121,13 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
   }
 
   return {
-    /** The public document of a product, whenever it becomes visible; not of a shop that is suspended. */
+    /** Reads a product's document, visible or not. Undefined if its shop is suspended. */
     findDocument: (id: string) => read.first(documentById, { id }),
 
     /**
-     * The shop's anchors, the changes since, and the documents that are not visible yet: those with a `newestKey` of at
-     * least `hiddenFrom`. Of one sort order, and in one statement: a fold between two would lose what it folds.
+     * Reads anchors, changes, and documents that are not visible yet (`newestKey` of at least `hiddenFrom`) of one sort
+     * order.
+     * One statement, because a fold between two would lose what it folds.
      */
     async listing(
       shopId: string,
@@ -143,8 +144,8 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return { anchors: of('anchor'), changes: of('change'), hidden: of('hidden').map(({ key, at }) => ({ key, visibleFrom: at })) }
     },
     /**
-     * Ids of documents in ascending order from `key` on; if some are `scheduled`, only those that are visible now.
-     * Among the newest, scheduled documents come last.
+     * Returns document ids in ascending order from `key`; if some are `scheduled`, only visible ones. In order of age,
+     * scheduled documents come last anyway.
      */
     async documentsFrom(
       shopId: string,
@@ -157,24 +158,22 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     },
 
     filtered: (filter: ProductFilter, sort: ProductSort, limit: number) => filteredProducts(read, filter, sort, limit),
-    /** All products that meet a filter; undefined where each of its conditions has more than `most` candidates. */
-    few: (filter: ProductFilter, most: number) => fewProducts(read, filter, most),
+    /** Returns all products that match a filter; undefined if each condition has more than `most` candidates. */
+    findCandidates: (filter: ProductFilter, most: number) => fewProducts(read, filter, most),
 
     search: (query: SearchQuery): Promise<FoundProducts> => productSearch.find(read, query),
-    /** The stored summaries of products, by their ids. */
-    summariesOf: (ids: readonly string[]) => byIds(productSummaries, productSummaries.summary, ids),
-    /** The public documents of products, by their ids. */
-    documentsOf: (ids: readonly string[]) => byIds(productDocuments, productDocuments.document, ids),
+    summariesOf: (ids: readonly string[]) => readTextsById(productSummaries, productSummaries.summary, ids),
+    documentsOf: (ids: readonly string[]) => readTextsById(productDocuments, productDocuments.document, ids),
 
-    async findWhole(shopId: string, id: string, from: Queries = read): Promise<Whole | undefined> {
-      const product = await from.first(wholes.ofShop, { id, shopId })
+    async findProduct(shopId: string, id: string, from: Queries = read): Promise<ProductWithVariants | undefined> {
+      const product = await from.first(productQueries.ofShop, { id, shopId })
       return product ? { product, variants: await variantsOf(from, id) } : undefined
     },
-    async findByHandle(shopId: string, handle: string, from: Queries = read): Promise<Whole | undefined> {
-      const product = await inStoredForm(handle, (form) => from.first(wholes.byHandle, { shopId, handle: form }))
+    async findByHandle(shopId: string, handle: string, from: Queries = read): Promise<ProductWithVariants | undefined> {
+      const product = await inStoredForm(handle, (form) => from.first(productQueries.byHandle, { shopId, handle: form }))
       return product ? { product, variants: await variantsOf(from, product.id) } : undefined
     },
-    /** Those of these handles that products of the shop have. */
+    /** Returns those of `handles` that products of the shop have. */
     async takenHandles(tx: Writer, shopId: string, handles: readonly string[]): Promise<Set<string>> {
       const rows = await tx
         .select({ handle: products.handle })
@@ -183,37 +182,41 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return new Set(rows.map(({ handle }) => handle))
     },
 
-    async insert(tx: Writer, { product, variants: parts }: Whole): Promise<void> {
+    async insert(tx: Writer, { product, variants: newVariants }: ProductWithVariants): Promise<void> {
       await insertProduct(tx, product)
-      await insertVariants(tx, parts)
+      await insertVariants(tx, newVariants)
       await noteInBlocks(tx, { list: 'PRODUCTS', shopId: product.shopId }, product.id)
     },
     /**
-     * Stock is changed relatively, and a variant that somebody was promised does not go. Undefined when the product is not of the
-     * version any more that it had before.
+     * Changes stock relatively, and keeps variants with reservations. Returns undefined if the product has another
+     * version.
      */
-    async replace(tx: Writer, before: Whole, { product, variants: parts }: Whole): Promise<{ id: string } | undefined> {
-      const kept = new Set(parts.map(({ id }) => id))
-      const gone = before.variants.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
-      const known = new Map(before.variants.map((variant) => [variant.id, variant]))
-      const changed = parts.flatMap((part) => {
-        const old = known.get(part.id)
-        return old && differs(old, part) ? part.id : []
+    async replace(
+      tx: Writer,
+      before: ProductWithVariants,
+      { product, variants: newVariants }: ProductWithVariants,
+    ): Promise<{ id: string } | undefined> {
+      const keptIds = new Set(newVariants.map(({ id }) => id))
+      const removedIds = before.variants.filter(({ id }) => !keptIds.has(id)).map(({ id }) => id)
+      const variantById = new Map(before.variants.map((variant) => [variant.id, variant]))
+      const changed = newVariants.flatMap((part) => {
+        const variantBefore = variantById.get(part.id)
+        return variantBefore && isChanged(variantBefore, part) ? part.id : []
       })
-      // Variants before their product, as orders lock them.
-      await lockedVariants(tx, [...gone, ...changed])
+      // Locks variants before their product, in the order in which orders lock them.
+      await lockedVariants(tx, [...removedIds, ...changed])
       const [row] = await updateProduct(tx, product, { which: product.id, versionBefore: before.product.version })
       if (!row) return undefined
-      if (gone.length > 0) await tx.delete(variants).where(and(inArray(variants.id, gone), eq(variants.reserved, 0)))
-      for (const part of parts) {
-        const old = known.get(part.id)
-        if (!old) await tx.insert(variants).values(part)
-        else if (changed.includes(part.id)) await tx.update(variants).set(changeOf(old, part)).where(eq(variants.id, part.id))
+      if (removedIds.length > 0) await tx.delete(variants).where(and(inArray(variants.id, removedIds), eq(variants.reserved, 0)))
+      for (const part of newVariants) {
+        const variantBefore = variantById.get(part.id)
+        if (!variantBefore) await tx.insert(variants).values(part)
+        else if (changed.includes(part.id))
+          await tx.update(variants).set(variantUpdateOf(variantBefore, part)).where(eq(variants.id, part.id))
       }
       return row
     },
 
-    /** The stocks of variants, by their ids. */
     async stocksOf(variantIds: readonly string[]): Promise<Map<string, Stock>> {
       const { id, hasPrice, trackInventory, allowBackorder, onHand, reserved } = variants
       const columns = { id, hasPrice, trackInventory, allowBackorder, onHand, reserved }
@@ -229,28 +232,30 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     async idOfHandle(shopId: string, handle: string): Promise<string | undefined> {
       return (await inStoredForm(handle, (form) => read.first(idByHandle, { shopId, handle: form })))?.id
     },
-    /** A product with its variants, whosever it is. */
-    async wholeOf(tx: Writer, productId: string): Promise<Whole | undefined> {
-      const product = await tx.first(wholes.byId, { id: productId })
+    /** Reads a product of any shop with its variants. */
+    async findProductById(tx: Writer, productId: string): Promise<ProductWithVariants | undefined> {
+      const product = await tx.first(productQueries.byId, { id: productId })
       return product ? { product, variants: await variantsOf(tx, productId) } : undefined
     },
-    /**
-     * Replaces the document and the summary of a listed product after a change of its availability, which moves it in
-     * no list.
-     */
-    async renewDocument(tx: Writer, { document: { productId, document, etag, available }, summary }: Rendered): Promise<void> {
+    /** Replaces document and summary after a change of availability, which moves the product in no list. */
+    async replaceDocument(tx: Writer, { document: { productId, document, etag, available }, summary }: RenderedProduct): Promise<void> {
       const [row] = await tx
         .update(productDocuments)
         .set({ document, etag, available })
         .where(eq(productDocuments.productId, productId))
         .returning({ productId: productDocuments.productId })
-      // A draft has no document, and so no summary.
+      // A draft has no document and no summary.
       if (row) await tx.run(putSummary, { productId, summary })
     },
     async documentOf(tx: Writer, productId: string): Promise<ProductDocument | undefined> {
-      return tx.first(wholes.document, { productId })
+      return tx.first(productQueries.document, { productId })
     },
-    async putDocument(tx: Writer, { document, summary }: Rendered, words: readonly string[], tags: readonly string[]): Promise<void> {
+    async putDocument(
+      tx: Writer,
+      { document, summary }: RenderedProduct,
+      words: readonly string[],
+      tags: readonly string[],
+    ): Promise<void> {
       const { productId, shopId, newestKey, titleKey, priceKey } = document
       await tx.run(putDocument, document)
       await tx.run(putSummary, { productId, summary })
@@ -259,15 +264,15 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const rows = lowerCase.map((tag) => ({ shopId, tag, productId, newestKey, titleKey, priceKey }))
       await insertTags(tx, rows)
     },
-    /** Replaces the words of a product that has a document, as an older program indexed them. */
-    async renewSearch(tx: Writer, { product }: Whole, words: readonly string[]): Promise<void> {
-      const document = await tx.first(wholes.document, { productId: product.id })
+    /** Replaces the search words of a product that an older program indexed. */
+    async replaceSearchWords(tx: Writer, { product }: ProductWithVariants, words: readonly string[]): Promise<void> {
+      const document = await tx.first(productQueries.document, { productId: product.id })
       if (!document) return
       const { productId, shopId, visibleFrom } = document
       await productSearch.renew(tx, { productId, shopId, visibleFrom, words, tags: product.tags.map((tag) => tag.toLowerCase()) })
     },
     /** Stores a product's `visibleFrom` in its collections; null if it is not listed. */
-    async noteVisibility(tx: Writer, productId: string, visibleFrom: number | null): Promise<void> {
+    async setVisibleFrom(tx: Writer, productId: string, visibleFrom: number | null): Promise<void> {
       await tx.update(collectionProducts).set({ visibleFrom }).where(eq(collectionProducts.productId, productId))
     },
     /** Stores the summary and tag bits of a document from an older version. */
@@ -279,8 +284,8 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       await tx.delete(productSummaries).where(eq(productSummaries.productId, productId))
       await tx.delete(productDocuments).where(eq(productDocuments.productId, productId))
     },
-    /** Takes a product out of what is kept besides its document, before it is put back or is gone. */
-    async forgetSearch(tx: Writer, productId: string): Promise<void> {
+    /** Removes a product's search entry and tags, before they are replaced or for good. */
+    async removeFromSearch(tx: Writer, productId: string): Promise<void> {
       await productSearch.remove(tx, productId)
       await tx.run(removeTags, { productId })
     },
@@ -288,7 +293,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       await insertChanges(tx, changes)
     },
 
-    /** The oldest changes of a shop that are not in its anchors yet. */
+    /** Returns the oldest changes that are not in the anchors yet. */
     async changesOf(tx: Writer, shopId: string, limit: number): Promise<ListingChange[]> {
       return tx.select().from(listingChanges).where(eq(listingChanges.shopId, shopId)).orderBy(asc(listingChanges.id)).limit(limit)
     },
@@ -307,7 +312,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
         .delete(listingAnchors)
         .where(and(eq(listingAnchors.shopId, shopId), eq(listingAnchors.sort, sort), eq(listingAnchors.key, key)))
     },
-    /** The key at a position counted from `key` on. */
+    /** Returns the key at a position counted from `key`. */
     async keyAt(tx: Writer, shopId: string, sort: SortOrder, key: string, position: number): Promise<string | undefined> {
       const [row] = await tx
         .select({ key: keyColumns[sort] })
@@ -318,7 +323,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
         .offset(position)
       return row?.key
     },
-    /** Shops with more than so many changes to fold. */
+    /** Returns the shops with more than `most` changes to fold. */
     async shopsWithChanges(most: number): Promise<string[]> {
       const rows = await read
         .select({ shopId: listingChanges.shopId, n: count() })
@@ -331,13 +336,13 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
   }
 }
 
-const differs = (before: Variant, after: Variant): boolean =>
+const isChanged = (before: Variant, after: Variant): boolean =>
   (Object.keys(after) as (keyof Variant)[]).some(
     (name) => before[name] !== after[name] && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   )
 
-/** What of a variant is set: what orders do to it in between is not. */
-const changeOf = ({ onHand: before }: Variant, { onHand, reserved: _, ...rest }: Variant) => ({
+/** Returns the columns to set: `reserved` is left to orders, and `onHand` changes relatively. */
+const variantUpdateOf = ({ onHand: before }: Variant, { onHand, reserved: _, ...rest }: Variant) => ({
   ...rest,
   ...(onHand === before ? {} : { onHand: sql`${variants.onHand} + ${onHand - before}` }),
 })
@@ -351,4 +356,5 @@ const anchorsOf = (from: Pick<Reader, 'select'>, shopId: string, sort: SortOrder
       .orderBy(asc(listingAnchors.key)),
   )
 
-const variantsOf = (from: Queries, productId: string): Promise<Variant[]> => Promise.resolve(from.all(wholes.variants, { productId }))
+const variantsOf = (from: Queries, productId: string): Promise<Variant[]> =>
+  Promise.resolve(from.all(productQueries.variants, { productId }))

@@ -1,9 +1,9 @@
-/** Bounded forms of public product records: summaries for lists, and records that fit into one public answer. */
+/** Bounded forms of public product records: summaries for lists, and records that fit into one public response. */
 import { AppError } from '../../../core/errors.ts'
 import { etagOf } from '../../../lib/etag.ts'
 import { pick } from '../../../lib/objects.ts'
 import { bytesOf } from '../../../lib/shorten-texts.ts'
-import { type ProductDocument, sortKeys, type Whole } from './domain.ts'
+import { type ProductDocument, type ProductWithVariants, sortKeys } from './domain.ts'
 import { priceSpanDigits, tagBitsOf } from './listing.ts'
 import { type PublicView, publicView } from './view.ts'
 
@@ -18,7 +18,7 @@ const summaryBytesMax = 48_000
  */
 export const recordBytesMax = 1_000_000
 
-/** What lists show of a product. */
+/** Returns the fields of a product in lists. */
 export function summaryOf({ descriptionHtml: _, seo: __, ...view }: PublicView) {
   const { id, shopId, handle, title, vendor, type, tags, status, options, variants, images, ...rest } = view
   return {
@@ -34,17 +34,17 @@ export function summaryOf({ descriptionHtml: _, seo: __, ...view }: PublicView) 
 }
 export type Summary = ReturnType<typeof summaryOf>
 
-/** The summary as it is stored. */
-const storedSummary = (view: PublicView): string => shortSummary(JSON.stringify(summaryOf(view)), summaryBytesMax)
+/** Renders the summary as it is stored. */
+const renderSummary = (view: PublicView): string => shortSummary(JSON.stringify(summaryOf(view)), summaryBytesMax)
 
-/** What an older version did not store of a document. */
-export function addedTo(document: string): { summary: string; tagBits: number } {
+/** Computes what an older version did not store with a document. */
+export function summaryAndTagBitsOf(document: string): { summary: string; tagBits: number } {
   const view = JSON.parse(document) as PublicView
-  return { summary: storedSummary(view), tagBits: tagBitsOf(view.tags.map((tag) => tag.toLowerCase())) }
+  return { summary: renderSummary(view), tagBits: tagBitsOf(view.tags.map((tag) => tag.toLowerCase())) }
 }
 
 const imageBytesMax = 600
-/** From the mildest to the shortest. All keep id, handle, title, prices, availability and counts. */
+/** From the mildest to the shortest form. All keep id, handle, title, prices, availability and counts. */
 const shorterForms: readonly ((summary: Summary) => Summary)[] = [
   (summary) => ({
     ...summary,
@@ -73,35 +73,35 @@ export function shortSummary(json: string, most: number): string {
   return short
 }
 
-/** What the public reads of a product: its record and its summary in lists. */
-export type Rendered = { readonly document: ProductDocument; readonly summary: string }
+/** The public record of a product and its summary in lists. */
+export type RenderedProduct = { readonly document: ProductDocument; readonly summary: string }
 
-/** Renders what the public reads of a product once it is listed. */
-export function renderedOf(whole: Whole): Rendered {
-  const view = publicView(whole)
+/** Renders the public record of a product for when it is listed. */
+export function renderProduct(record: ProductWithVariants): RenderedProduct {
+  const view = publicView(record)
   const document = JSON.stringify(view)
-  const { id: productId, shopId, publishedAt } = whole.product
+  const { id: productId, shopId, publishedAt } = record.product
   const [minPrice, maxPrice] = [view.priceRange.min.amount, view.priceRange.max.amount]
   return {
     document: {
       ...{ productId, shopId, document, etag: etagOf(document), visibleFrom: publishedAt ?? 0, minPrice, maxPrice },
-      ...sortKeys(whole),
+      ...sortKeys(record),
       ...pick(view, 'vendor', 'type', 'available'),
       spread: priceSpanDigits(minPrice, maxPrice),
       tagBits: tagBitsOf(view.tags.map((tag) => tag.toLowerCase())),
     },
-    summary: storedSummary(view),
+    summary: renderSummary(view),
   }
 }
 
 /**
- * Refuses a product whose public record would be too large to be answered.
- * @param before makes its record before the change
+ * Refuses a product whose public record is too large for a response.
+ * @param before renders its record before the change
  * @throws AppError INVALID
  */
 export function assertRecordFits(document: string, before: () => string | undefined): void {
   const bytes = bytesOf(document)
-  // A product from before this bound may be changed as long as it does not grow.
+  // A product that was too large before this limit existed may change if it does not grow.
   if (bytes <= recordBytesMax || bytes <= bytesOf(before() ?? '')) return
   throw new AppError(
     'INVALID',
@@ -118,8 +118,8 @@ const cuts: readonly ((view: PublicView) => PublicView)[] = [
 ]
 
 /** Shortens a document stored before the size limit: fewer images, then no description, and so on. */
-export function boundedDocument(document: string): string {
-  // A UTF-16 unit has three bytes at most.
+export function shortenDocument(document: string): string {
+  // A UTF-16 unit has at most three UTF-8 bytes.
   if (document.length * 3 <= recordBytesMax || bytesOf(document) <= recordBytesMax) return document
   let view = JSON.parse(document) as PublicView
   let bounded = document

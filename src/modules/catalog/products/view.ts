@@ -1,14 +1,14 @@
-/** What is shown of a product, to whom. */
+/** Views of a product for the public and for its shop. */
 
 import type { Money } from '../../../lib/money.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { isAvailable, type Stock, type Variant, type Whole } from './domain.ts'
+import { isAvailable, type ProductWithVariants, type Stock, type Variant } from './domain.ts'
 
 const money = (amount: number, currency: string): Money => ({ amount, currency })
 const maybeMoney = (amount: number | null, currency: string): Money | null => (amount === null ? null : money(amount, currency))
 
-/** A product as everybody may see it: neither cost nor the number in stock. */
-export function publicView({ product, variants }: Whole) {
+/** Renders the public view, without cost and stock. */
+export function publicView({ product, variants }: ProductWithVariants) {
   const { currency } = product
   const prices = variants.map(({ price }) => price)
   return {
@@ -33,17 +33,17 @@ const publicVariantView = (variant: Variant, currency: string) => ({
   ...pick(variant, 'imageId', 'position'),
 })
 
-/** The variants that a public record or a summary shows, by their ids. */
+/** Returns the ids of the variants in a public record or summary. */
 export const variantIdsOf = (document: string): string[] => (JSON.parse(document) as PublicView).variants.map(({ id }) => id)
 
-/** How many of a variant are there and promised to nobody; null where they are not counted. */
+/** Returns the units that are not reserved; null if stock is not tracked. */
 export const quantityOf = ({ trackInventory, onHand, reserved }: Stock): number | null =>
   trackInventory ? Math.max(0, onHand - reserved) : null
 
 /**
- * A public document with the quantities of its variants, of a shop that shows them. They change with every order, and so are no part of what
- * is kept.
- * @param stocks of its variants, by their ids
+ * Adds quantities to a public document of a shop that shows them. They are not stored with it, because they change with
+ * every order.
+ * @param stocks by variant id
  */
 export function withQuantities(document: string, stocks: ReadonlyMap<string, Stock>): string {
   const product = JSON.parse(document) as PublicView & { variantsCount?: number }
@@ -55,13 +55,12 @@ export function withQuantities(document: string, stocks: ReadonlyMap<string, Sto
   return JSON.stringify({ ...product, variants, available: isCut ? product.available : variants.some(({ available }) => available) })
 }
 
-/** A product as its shop sees it: the public view, with cost and stock, and the version that changes go by. */
-export function managementView(whole: Whole) {
-  const { currency, version } = whole.product
-  return { ...publicView(whole), variants: whole.variants.map((variant) => managementVariantView(variant, currency)), version }
+/** Renders the shop's view: the public view with cost, stock and version. */
+export function managementView(record: ProductWithVariants) {
+  const { currency, version } = record.product
+  return { ...publicView(record), variants: record.variants.map((variant) => managementVariantView(variant, currency)), version }
 }
 
-/** A variant as its shop sees it. */
 export const managementVariantView = (variant: Variant, currency: string) => ({
   ...publicVariantView(variant, currency),
   hasPrice: variant.hasPrice,

@@ -5,38 +5,38 @@ import { stockHistory } from '../../../../db/schema/catalog.ts'
 import type { Slice } from '../../../lib/page.ts'
 import type { LowStock } from '../products/domain.ts'
 
-/** Of a shop of more products, the instance's variants of which there are few are read instead. */
+/** In a shop with more products, the query starts from the instance's low-stock index instead. */
 const productsMax = 10_000
 
 /**
- * Spelt out, as the index of those has it: asked by each of the shop's products, or read from its beginning to its end where the shop has very many. SQLite
- * joins in the order in which it is said.
+ * Builds the FROM clause in the form that the partial index of low stock matches. The query starts either from the
+ * shop's products or from the index. CROSS JOIN fixes the join order on SQLite.
  */
-const lowOf = (
+const lowStockFrom = (
   shopId: string,
   byProduct: boolean,
 ) => sql`from ${byProduct ? sql`products p cross join variants v` : sql`variants v cross join products p`}
   where v.low_stock_at is not null and v.on_hand <= v.low_stock_at and v.track_inventory
     and p.id = v.product_id and p.shop_id = ${shopId} and p.status <> 'ARCHIVED'`
 
-async function lowIn(read: Pick<Reader, 'rows'>, shopId: string): Promise<SQL> {
+async function lowStockFromFor(read: Pick<Reader, 'rows'>, shopId: string): Promise<SQL> {
   const [size] = await read.rows<{ n: number | string }>(
     sql`select count(*) as n from (select 1 from products where shop_id = ${shopId} limit ${productsMax + 1}) as first_ones`,
   )
-  return lowOf(shopId, Number(size?.n ?? 0) <= productsMax)
+  return lowStockFrom(shopId, Number(size?.n ?? 0) <= productsMax)
 }
 
 export const lowStockStore = {
-  /** How many there are, counted up to `most`. */
+  /** Counts them up to `most`. */
   async count(read: Pick<Reader, 'rows'>, shopId: string, most: number): Promise<number> {
-    const low = await lowIn(read, shopId)
+    const low = await lowStockFromFor(read, shopId)
     const [row] = await read.rows<{ n: number | string }>(sql`select count(*) as n from (select 1 ${low} limit ${most}) as first_ones`)
     return Number(row?.n ?? 0)
   },
-  /** The fewest first; of the whole list, by variant: how many there are changes while it is read. */
+  /** Lowest stock first. An export goes by variant id, because stock changes while it is read. */
   async list(read: Pick<Reader, 'rows'>, shopId: string, { limit, offset, after }: Slice): Promise<{ rows: LowStock[]; total: number }> {
     const isWhole = after !== undefined
-    const low = await lowIn(read, shopId)
+    const low = await lowStockFromFor(read, shopId)
     const [totals] = isWhole ? [] : await read.rows<{ n: number | string }>(sql`select count(*) as n ${low}`)
     const beyond = typeof after === 'string' ? sql`and v.id < ${after}` : sql``
     const rows = await read.rows<LowStock>(sql`

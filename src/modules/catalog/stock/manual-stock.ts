@@ -1,24 +1,24 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { AppError } from '../../../core/errors.ts'
 import { audited } from '../../operations/audit/index.ts'
-import { isAvailable, isLow, restockedVariant, variantOf, type Whole } from '../products/domain.ts'
+import { applyStockChange, findVariant, isAvailable, isLowStock, type ProductWithVariants } from '../products/domain.ts'
 import type { CatalogDeps } from '../products/providers.ts'
 import { findToChange, type ProductChange } from '../products/service.ts'
-import { renderedOf } from '../products/summary.ts'
+import { renderProduct } from '../products/summary.ts'
 import { managementVariantView } from '../products/view.ts'
-import { tellLow } from './low-stock.ts'
+import { publishLowStock } from './low-stock.ts'
 import { stockHistoryStore as store } from './stock-history-store.ts'
 import { stockStore } from './stock-store.ts'
 
 /** With the version of its product. */
 export type ManagementVariant = ReturnType<typeof managementVariantView> & { version: number }
-/** So many more or, below zero, fewer; or what was counted on the shelf. */
+/** A relative change, or the count on the shelf. */
 export type StockInput = { delta?: number | undefined; counted?: number | undefined; reason?: string | undefined }
 
 /**
- * Changes the stock of a variant, and writes down who did, by how much and why. The product's version stays: stock is no part of it.
- * @throws AppError INVALID unless exactly one of `delta` and `counted` is given; NOT_FOUND, PRECONDITION_FAILED; CONFLICT where less
- *   would be left than orders were promised, or than nothing, unless the variant may be ordered ahead
+ * Changes the stock of a variant and records who, by how much and why. The product's version stays.
+ * @throws AppError INVALID unless exactly one of `delta` and `counted` is given; NOT_FOUND; PRECONDITION_FAILED;
+ * CONFLICT if fewer than zero or than the reserved units would be left, unless it takes backorders
  */
 export async function changeStock(
   deps: CatalogDeps,
@@ -29,13 +29,13 @@ export async function changeStock(
   if ((delta === undefined) === (counted === undefined)) throw new AppError('INVALID', 'delta (body): give either delta or counted')
   const { clock, newId } = deps
   return audited(deps, by, { action: 'variant.stock_changed', subject: variantId }, async (tx, tell) => {
-    const whole = await findToChange(tx, deps, by, productId, variantId)
-    const before = variantOf(whole, variantId)
+    const record = await findToChange(tx, deps, by, productId, variantId)
+    const before = findVariant(record, variantId)
     const change = delta ?? (counted as number) - before.onHand
-    const wanted = restockedVariant(before, change)
-    const moved = await store.move(tx, { id: variantId, delta: change, was: counted === undefined ? undefined : before.onHand })
-    if (!moved) throw new AppError('CONFLICT', 'The stock was changed at the same time: try again')
-    const after = { ...wanted, ...moved }
+    const changed = applyStockChange(before, change)
+    const stockAfter = await store.adjust(tx, { id: variantId, delta: change, was: counted === undefined ? undefined : before.onHand })
+    if (!stockAfter) throw new AppError('CONFLICT', 'The stock was changed at the same time: try again')
+    const after = { ...changed, ...stockAfter }
     await store.append(tx, [
       {
         id: newId('stockChange'),
@@ -48,20 +48,21 @@ export async function changeStock(
         at: clock.now(),
       },
     ])
-    if (isLow(after) && !isLow(before)) await tellLow(tx, deps, [variantId])
+    if (isLowStock(after) && !isLowStock(before)) await publishLowStock(tx, deps, [variantId])
     tell({ before: { onHand: before.onHand }, after: { onHand: after.onHand, delta: change } })
     if (isAvailable(before) !== isAvailable(after)) {
-      const variants = whole.variants.map((one) => (one.id === variantId ? after : one))
-      await renew(tx, deps, { ...whole, variants })
+      const variants = record.variants.map((one) => (one.id === variantId ? after : one))
+      await updateDocument(tx, deps, { ...record, variants })
     }
-    return { ...managementVariantView(after, whole.product.currency), version: whole.product.version }
+    return { ...managementVariantView(after, record.product.currency), version: record.product.version }
   })
 }
 
-/** What the public sees follows, where it sees the product at all. */
-async function renew(tx: Writer, { catalogStore, documents }: CatalogDeps, whole: Whole): Promise<void> {
-  // An order that turns another variant of the product waits for this, or this for it: then it is done again, with what the order has left.
-  await stockStore.lockProduct(tx, whole.product.id)
-  tx.afterCommit(() => documents.forget(whole.product.id))
-  await catalogStore.renewDocument(tx, renderedOf(whole))
+/** Updates the public document, if there is one. */
+async function updateDocument(tx: Writer, { catalogStore, documents }: CatalogDeps, record: ProductWithVariants): Promise<void> {
+  // Locks the product: an order that changes another variant's availability waits, or this write waits and is run
+  // again.
+  await stockStore.lockProduct(tx, record.product.id)
+  tx.afterCommit(() => documents.invalidate(record.product.id))
+  await catalogStore.replaceDocument(tx, renderProduct(record))
 }

@@ -22,10 +22,10 @@ const sellableColumns = {
 
 const idAt = (at: number): string => `id${at}`
 const quantity = sql.placeholder('quantity')
-/** So many promises fewer, and never fewer than none. */
-const fewerPromised = sql`case when ${variants.reserved} > ${quantity} then ${variants.reserved} - ${quantity} else 0 end`
+/** Subtracts from `reserved`, not below zero. */
+const fewerReserved = sql`case when ${variants.reserved} > ${quantity} then ${variants.reserved} - ${quantity} else 0 end`
 
-/** One for each number of ids that was asked for: there are as many as lines in a cart. */
+/** One prepared query per number of ids, because carts have different numbers of lines. */
 const sellablesByCount = new Map<number, ReturnType<typeof sellablesFor>>()
 const sellablesOf = (count: number) => sellablesByCount.getOrInsertComputed(count, sellablesFor)
 const sellablesFor = (count: number) =>
@@ -74,15 +74,15 @@ const changeStock = (
   )
   return async (tx, id, quantity) => tx.first(changed, { id, quantity })
 }
-const enough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
-const counts = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
-const some = or(eq(variants.allowBackorder, true), gt(sql`${variants.onHand} - ${variants.reserved}`, quantity))
+const hasEnough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
+const canSubtract = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
+const leavesSome = or(eq(variants.allowBackorder, true), gt(sql`${variants.onHand} - ${variants.reserved}`, quantity))
 const reserveSome = prepareSure(
   (queries) =>
     queries
       .update(variants)
       .set({ reserved: sql`${variants.reserved} + ${quantity}` })
-      .where(and(eq(variants.id, sql.placeholder('id')), eq(variants.trackInventory, true), some)),
+      .where(and(eq(variants.id, sql.placeholder('id')), eq(variants.trackInventory, true), leavesSome)),
   { row: 'id' },
 )
 const uncounted = prepareSureRead((queries) =>
@@ -91,8 +91,8 @@ const uncounted = prepareSureRead((queries) =>
     .from(variants)
     .where(and(eq(variants.id, sql.placeholder('id')), eq(variants.trackInventory, false))),
 )
-/** That as many are left as to be no news: as `isLow` of the domain has it, before and after. */
-const noNews = or(
+/** The variant does not fall to its threshold by this change; see `isLowStock`. */
+const staysAboveThreshold = or(
   isNull(variants.lowStockAt),
   lte(variants.onHand, variants.lowStockAt),
   gt(sql`${variants.onHand} - ${quantity}`, variants.lowStockAt),
@@ -108,49 +108,58 @@ const commitPromised = prepareSure(
           eq(variants.trackInventory, true),
           gte(variants.onHand, quantity),
           gte(variants.reserved, quantity),
-          noNews,
+          staysAboveThreshold,
         ),
       ),
   { row: 'id' },
 )
-/** Variants as they are sold, and changes of their stock: relative, so that no two writes can undo each other, and undefined when nothing was changed. */
+/**
+ * Reads variants for a sale and changes their stock. Changes are relative, so concurrent writes cannot undo each other,
+ * and return undefined if nothing changed.
+ */
 export const stockStore = {
-  /** Variants by their ids, each with its product, in no order; of a shop, or whosever they are. */
+  /** Reads variants with their products, in no order; of one shop if given. */
   async sellables(from: Reads, variantIds: readonly string[], shopId?: string): Promise<Sellable[]> {
     const ids = Object.fromEntries(variantIds.map((id, at) => [idAt(at), id]))
     const found: Sellable[] = await from.all(sellablesOf(variantIds.length), ids)
     return shopId === undefined ? found : found.filter(({ product }) => product.shopId === shopId)
   },
 
-  /** The same of those that are in a cart. */
+  /** Reads the variants in a cart. */
   async sellablesInCart(from: Reads, cartId: string, shopId: string): Promise<Sellable[]> {
     const found: Sellable[] = await from.all(sellablesInCart, { cartId })
     return found.filter(({ product }) => product.shopId === shopId)
   },
 
-  /** Has a product to itself for the rest of a write. */
+  /** Locks a product until the end of the write. */
   async lockProduct(tx: Writer, id: string): Promise<void> {
     await tx.first(lockedProduct, { id })
   },
 
-  /** Promises so many, where the variant is counted and has them or may be ordered ahead. */
-  reserve: changeStock({ reserved: sql`${variants.reserved} + ${quantity}` }, and(eq(variants.trackInventory, true), enough)),
-  /** The same where more of them are left than that, or it may be ordered ahead: it is as available after it as before. Else the write throws NothingChanged. */
+  /** Reserves units of a tracked variant that has them or takes backorders. */
+  reserve: changeStock({ reserved: sql`${variants.reserved} + ${quantity}` }, and(eq(variants.trackInventory, true), hasEnough)),
+  /**
+   * Reserves units if more remain or backorders are allowed, so that availability does not change. Otherwise the write
+   * throws NothingChanged.
+   */
   async reserveSome(tx: Writer, id: string, quantity: number): Promise<void> {
     await tx.run(reserveSome, { id, quantity })
   },
-  /** Where a variant is gone or counted, the write throws NothingChanged. */
+  /** The write throws NothingChanged if the variant is gone or tracked. */
   async assertUncounted(tx: Writer, id: string): Promise<void> {
     await tx.run(uncounted, { id })
   },
-  /** Takes a promise back. */
-  release: changeStock({ reserved: fewerPromised }),
-  /** Hands over what was promised. The count of a variant that is not counted any more may be anything, and stays above zero. */
+  /** Releases a reservation. */
+  release: changeStock({ reserved: fewerReserved }),
+  /** Hands over reserved units. Stock that is no longer tracked may be any number, and stays at or above zero. */
   commit: changeStock({
-    onHand: sql`case when ${counts} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`,
-    reserved: fewerPromised,
+    onHand: sql`case when ${canSubtract} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`,
+    reserved: fewerReserved,
   }),
-  /** The same of one that is counted and has as much promised: it is as available after it as before, and not few of a sudden. Else the write throws NothingChanged. */
+  /**
+   * Hands over reserved units of a tracked variant if it does not fall to its threshold. Otherwise the write throws
+   * NothingChanged.
+   */
   async commitPromised(tx: Writer, id: string, quantity: number): Promise<void> {
     await tx.run(commitPromised, { id, quantity })
   },

@@ -1,15 +1,15 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { AppError } from '../../../core/errors.ts'
-import { withImageAddresses } from '../media/index.ts'
-import { isAvailable, isLow, type Sellable, type Stock, shortageOf } from '../products/domain.ts'
+import { withImageUrls } from '../media/index.ts'
+import { isAvailable, isLowStock, type Sellable, type Stock, shortageMessage } from '../products/domain.ts'
 import type { CatalogDeps } from '../products/providers.ts'
-import { renderedOf } from '../products/summary.ts'
-import { tellLow } from './low-stock.ts'
+import { renderProduct } from '../products/summary.ts'
+import { publishLowStock } from './low-stock.ts'
 import { type StockRow, stockStore as store } from './stock-store.ts'
 
 export type StockLine = { variantId: string; quantity: number }
 
-/** Variants of a shop by their ids, whatever their status; those that the shop does not have are missing. */
+/** Reads a shop's variants of any status by id. Ids that the shop does not have are missing. */
 export async function sellables(
   deps: Pick<CatalogDeps, 'db' | 'config' | 'life'>,
   variantIds: readonly string[],
@@ -20,7 +20,7 @@ export async function sellables(
   return byVariant(deps, found)
 }
 
-/** The variants that are in a cart, asked in one go: it may be asked together with the cart. */
+/** Reads the variants of a cart in one query, which can run together with the cart's. */
 export const sellablesInCart = async (
   deps: Pick<CatalogDeps, 'db' | 'config' | 'life'>,
   cartId: string,
@@ -29,28 +29,29 @@ export const sellablesInCart = async (
 
 const byVariant = (deps: Pick<CatalogDeps, 'config' | 'life'>, found: readonly Sellable[]): Map<string, Sellable> =>
   new Map(
-    found.map(({ variant, product }) => [
-      variant.id,
-      { variant, product: { ...product, images: withImageAddresses(deps, product.images) } },
-    ]),
+    found.map(({ variant, product }) => [variant.id, { variant, product: { ...product, images: withImageUrls(deps, product.images) } }]),
   )
 
 type StockDeps = Pick<CatalogDeps, 'catalogStore' | 'documents' | 'clock' | 'newId'>
 
-// What orders do to the stock, each inside the order's write. A variant that is gone is passed over, except by `reserveStock`.
-// Where a variant begins or ceases to be available, what the public sees of its product follows.
+// Stock changes of orders, each inside the order's write. Missing variants are skipped, except by `reserveStock`. If
+// the availability of a variant changes, its product's public document is rendered again.
 
 /**
- * Promises the lines to an order, all of them or none.
- * @returns the ids of those that are counted: the others have no stock to release, to commit or to restock later
- * @throws AppError CONFLICT, naming the product and what is left of it; then the write must not go on
+ * Reserves stock for all lines of an order, or for none.
+ * @returns the ids of tracked variants; the others have no stock to release, commit or restock
+ * @throws AppError CONFLICT, naming the product and the units left; the caller must then abort the write
  */
 export async function reserveStock(tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<Set<string>> {
   const reserved = await Promise.all(
-    merged(lines).map(async ({ variantId, quantity }) => ({ variantId, quantity, after: await store.reserve(tx, variantId, quantity) })),
+    mergeLines(lines).map(async ({ variantId, quantity }) => ({
+      variantId,
+      quantity,
+      after: await store.reserve(tx, variantId, quantity),
+    })),
   )
   for (const { variantId, after } of reserved) if (!after) await assertUncounted(tx, variantId)
-  await follow(
+  await updateDocuments(
     tx,
     deps,
     reserved.map(({ after, quantity }) => ({ after, before: after && { ...after, reserved: after.reserved - quantity } })),
@@ -59,9 +60,8 @@ export async function reserveStock(tx: Writer, deps: StockDeps, lines: readonly 
 }
 
 /**
- * The same of variants that were read just now, without waiting for it: if one is counted otherwise than it was then, or this takes the last
- * of it, the write throws NothingChanged.
- * @returns as `reserveStock`
+ * Reserves stock of variants that were just read, without waiting for the result. If their tracking changed or this
+ * takes the last unit, the write throws NothingChanged.
  */
 export async function reserveKnownStock(
   tx: Writer,
@@ -69,75 +69,78 @@ export async function reserveKnownStock(
   lines: readonly (StockLine & { readonly isCounted: boolean })[],
 ): Promise<Set<string>> {
   const counted = new Set(lines.flatMap(({ variantId, isCounted }) => (isCounted ? [variantId] : [])))
-  for (const { variantId, quantity } of merged(lines)) {
+  for (const { variantId, quantity } of mergeLines(lines)) {
     if (counted.has(variantId)) await store.reserveSome(tx, variantId, quantity)
     else await store.assertUncounted(tx, variantId)
   }
   return counted
 }
 
-/** Takes promises back. */
+/** Releases reservations. */
 export const releaseStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
-  each(tx, deps, { lines, change: store.release, undo: ({ reserved }, quantity) => ({ reserved: reserved + quantity }) })
+  applyToLines(tx, deps, { lines, change: store.release, undo: ({ reserved }, quantity) => ({ reserved: reserved + quantity }) })
 
-/** Hands over what was promised: it leaves the shelf. */
+/** Hands over reserved units: they leave the stock. */
 export const commitStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
-  each(tx, deps, {
+  applyToLines(tx, deps, {
     lines,
     change: store.commit,
     undo: ({ onHand, reserved }, quantity) => ({ onHand: onHand + quantity, reserved: reserved + quantity }),
   })
 
-/** The same of what was promised just now, without waiting for it: if it is not as it was then, or leaves few where there were more, the write throws NothingChanged. */
+/**
+ * Hands over units that were just reserved, without waiting for the result. If they changed or the variant falls to its
+ * threshold, the write throws NothingChanged.
+ */
 export async function commitPromisedStock(tx: Writer, _deps: StockDeps, lines: readonly StockLine[]): Promise<void> {
-  for (const { variantId, quantity } of merged(lines)) await store.commitPromised(tx, variantId, quantity)
+  for (const { variantId, quantity } of mergeLines(lines)) await store.commitPromised(tx, variantId, quantity)
 }
 
-/** Puts back on the shelf what was handed over. */
+/** Puts units back into stock. */
 export const restock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
-  each(tx, deps, { lines, change: store.restock, undo: ({ onHand }, quantity) => ({ onHand: onHand - quantity }) })
+  applyToLines(tx, deps, { lines, change: store.restock, undo: ({ onHand }, quantity) => ({ onHand: onHand - quantity }) })
 
-type Each = {
+type StockOperation = {
   lines: readonly StockLine[]
   change: (tx: Writer, id: string, quantity: number) => Promise<StockRow | undefined>
   undo: (after: StockRow, quantity: number) => Partial<Stock>
 }
 
-async function each(tx: Writer, deps: StockDeps, { lines, change, undo }: Each): Promise<void> {
+async function applyToLines(tx: Writer, deps: StockDeps, { lines, change, undo }: StockOperation): Promise<void> {
   const changes = await Promise.all(
-    merged(lines).map(async ({ variantId, quantity }): Promise<Change> => {
+    mergeLines(lines).map(async ({ variantId, quantity }): Promise<StockTransition> => {
       const after = await change(tx, variantId, quantity)
       return { after, before: after && { ...after, ...undo(after, quantity) } }
     }),
   )
-  await follow(tx, deps, changes)
-  const low = changes.flatMap(({ before, after }) => (before && after && isLow(after) && !isLow(before) ? [after.id] : []))
-  await tellLow(tx, deps, low)
+  await updateDocuments(tx, deps, changes)
+  const low = changes.flatMap(({ before, after }) => (before && after && isLowStock(after) && !isLowStock(before) ? [after.id] : []))
+  await publishLowStock(tx, deps, low)
 }
 
 async function assertUncounted(tx: Writer, variantId: string): Promise<void> {
   const [sellable] = await store.sellables(tx, [variantId])
   if (!sellable) throw new AppError('CONFLICT', 'A product of the order is not sold any more')
-  if (sellable.variant.trackInventory) throw new AppError('CONFLICT', shortageOf(sellable))
+  if (sellable.variant.trackInventory) throw new AppError('CONFLICT', shortageMessage(sellable))
 }
 
-/** Renders the documents of products that a change made available, or took the last one of. */
-async function follow(tx: Writer, { catalogStore, documents }: StockDeps, changes: readonly Change[]): Promise<void> {
-  const flipped = changes.flatMap(({ before, after }) => (before && after && isAvailable(before) !== isAvailable(after) ? [after] : []))
-  for (const productId of [...new Set(flipped.map((row) => row.productId))].sort()) {
-    // Of two that turn variants of one product the second reads what the first has written.
+/** Renders the documents of products whose availability changed. */
+async function updateDocuments(tx: Writer, { catalogStore, documents }: StockDeps, changes: readonly StockTransition[]): Promise<void> {
+  const changed = changes.flatMap(({ before, after }) => (before && after && isAvailable(before) !== isAvailable(after) ? [after] : []))
+  for (const productId of [...new Set(changed.map((row) => row.productId))].sort()) {
+    // Locks the product, so that the second of two writes reads what the first one wrote.
     await store.lockProduct(tx, productId)
-    const whole = await catalogStore.wholeOf(tx, productId)
-    if (!whole) continue
-    tx.afterCommit(() => documents.forget(productId))
-    await catalogStore.renewDocument(tx, renderedOf(whole))
+    const record = await catalogStore.findProductById(tx, productId)
+    if (!record) continue
+    tx.afterCommit(() => documents.invalidate(productId))
+    await catalogStore.replaceDocument(tx, renderProduct(record))
   }
 }
 
-type Change = { before: StockRow | undefined; after: StockRow | undefined }
+type StockTransition = { before: StockRow | undefined; after: StockRow | undefined }
 
-/** A line a variant, in the order of the ids: writes that meet on several of them do not wait for each other in a ring. */
-function merged(lines: readonly StockLine[]): StockLine[] {
+/** Merges lines by variant and sorts by id, so that concurrent writes lock in the same order and cannot deadlock. */
+function mergeLines(lines: readonly StockLine[]): StockLine[] {
   const quantities = new Map<string, number>()
   for (const { variantId, quantity } of lines) quantities.set(variantId, (quantities.get(variantId) ?? 0) + quantity)
   return [...quantities].map(([variantId, quantity]) => ({ variantId, quantity })).sort((a, b) => (a.variantId < b.variantId ? -1 : 1))

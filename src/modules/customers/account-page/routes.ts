@@ -14,8 +14,8 @@ const formBytesMax = 4 * 1024
 const utf8 = new TextDecoder()
 
 /**
- * Our own pages for what mails ask of people, for shops that have none: HTML and a form, without a script. For people, and in no document.
- * What they say is no error of the API, so that they are 200 also where a link is good no more.
+ * Pages for links in mails, for shops without own ones: HTML forms without scripts, not in the API document.
+ * They answer 200 also for invalid links, because their content is for people.
  */
 export const accountPageRoutes = (deps: HttpDeps & AccountPageDeps) =>
   pageKinds.reduce(

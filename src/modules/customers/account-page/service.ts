@@ -2,13 +2,13 @@ import type { Caller } from '../../../core/caller.ts'
 import { AppError } from '../../../core/errors.ts'
 import { escaped } from '../../../lib/markup.ts'
 import { passwordLength } from '../../identity/auth/domain.ts'
-import { resetOf, resetPassword } from '../../identity/password-reset/index.ts'
-import { type Look, lookOfShop, type WebPage, webPage } from '../../messaging/mail/index.ts'
+import { findReset, resetPassword } from '../../identity/password-reset/index.ts'
+import { type Look, readAppearance, type WebPage, webPage } from '../../messaging/mail/index.ts'
 import type { AccountPageKind } from './domain.ts'
 import type { AccountPageDeps, PageAction, PageForm } from './providers.ts'
 
-const resetAction = (deps: AccountPageDeps): PageAction => ({
-  isGood: (token) => resetOf(deps, token),
+const createResetAction = (deps: AccountPageDeps): PageAction => ({
+  isGood: (token) => findReset(deps, token),
   async act({ token, password }, caller) {
     if (password.length < passwordLength.minLength || password.length > passwordLength.maxLength) return 'refused'
     try {
@@ -24,44 +24,44 @@ const resetAction = (deps: AccountPageDeps): PageAction => ({
 })
 
 const actionOf = (deps: AccountPageDeps, kind: AccountPageKind): PageAction | undefined =>
-  kind === 'reset' ? resetAction(deps) : deps.pageActions.get(kind)
+  kind === 'reset' ? createResetAction(deps) : deps.pageActions.get(kind)
 
-/** @throws AppError NOT_FOUND for a kind of page that there is not */
-function known(deps: AccountPageDeps, kind: AccountPageKind): PageAction {
+/** @throws AppError NOT_FOUND for a kind without a page */
+function requireAction(deps: AccountPageDeps, kind: AccountPageKind): PageAction {
   const action = actionOf(deps, kind)
   if (!action) throw new AppError('NOT_FOUND', 'There is nothing at this path')
   return action
 }
 
 /**
- * The page that a link leads to, or one that says that it leads nowhere any more. It asks, and does nothing by itself: programs that look
- * at mails open every link.
- * @throws AppError NOT_FOUND for a kind of page that there is not
+ * Renders the page of a link, or one that says it is no longer valid. Opening changes nothing, because mail scanners
+ * open every link.
+ * @throws AppError NOT_FOUND for a kind without a page
  */
 export async function openPage(deps: AccountPageDeps, kind: AccountPageKind, token: string): Promise<WebPage> {
-  const found = await known(deps, kind).isGood(token)
-  if (!found) return overPage(deps)
-  const { look } = await lookOfShop(deps, found.shopId)
-  return formPage(look, kind)
+  const found = await requireAction(deps, kind).isGood(token)
+  if (!found) return renderInvalidLinkPage(deps)
+  const { look } = await readAppearance(deps, found.shopId)
+  return renderFormPage(look, kind)
 }
 
-/** What was sent from such a page is done. @throws AppError NOT_FOUND for a kind of page that there is not; RATE_LIMITED, UNAVAILABLE */
+/** Performs a submitted page. @throws AppError NOT_FOUND for a kind without a page; RATE_LIMITED, UNAVAILABLE */
 export async function sendPage(deps: AccountPageDeps, kind: AccountPageKind, form: PageForm, caller: Caller): Promise<WebPage> {
-  const action = known(deps, kind)
+  const action = requireAction(deps, kind)
   const found = await action.isGood(form.token)
   const outcome = await action.act(form, caller)
-  if (outcome === 'over' || !found) return overPage(deps)
-  const { look } = await lookOfShop(deps, found.shopId)
-  return outcome === 'done' ? donePage(look, kind) : formPage(look, kind, true)
+  if (outcome === 'over' || !found) return renderInvalidLinkPage(deps)
+  const { look } = await readAppearance(deps, found.shopId)
+  return outcome === 'done' ? renderDonePage(look, kind) : renderFormPage(look, kind, true)
 }
 
-async function overPage(deps: AccountPageDeps): Promise<WebPage> {
-  const { look } = await lookOfShop(deps, null)
+async function renderInvalidLinkPage(deps: AccountPageDeps): Promise<WebPage> {
+  const { look } = await readAppearance(deps, null)
   const { say } = look.words
   return webPage(look, { title: say.linkOver, body: `<p>${escaped(say.linkOverText)}</p>` })
 }
 
-function formPage(look: Look, kind: AccountPageKind, wasRefused = false): WebPage {
+function renderFormPage(look: Look, kind: AccountPageKind, wasRefused = false): WebPage {
   const { say } = look.words
   const field = (name: string, label: string, more: string) =>
     `<label for="${name}">${escaped(label)}</label>\n<input id="${name}" name="${name}" ${more}>`
@@ -87,15 +87,15 @@ function formPage(look: Look, kind: AccountPageKind, wasRefused = false): WebPag
       button: say.invitationButton,
     },
   }[kind]
-  const wrong = wasRefused
+  const errorText = wasRefused
     ? `<p class="wrong" role="alert">${escaped({ reset: say.passwordRefused, verify: say.wrongPassword, invitation: say.joinRefused }[kind])}</p>\n`
     : ''
-  // Without an address it goes to where the page is, so that the token is in no text of ours.
-  const body = `${wrong}<form method="post">\n${form.fields.join('\n')}\n<button>${escaped(form.button)}</button>\n</form>`
+  // Without `action` it posts to the page's own URL, so that the token is not in the HTML.
+  const body = `${errorText}<form method="post">\n${form.fields.join('\n')}\n<button>${escaped(form.button)}</button>\n</form>`
   return webPage(look, { title: form.title, body, posts: true })
 }
 
-function donePage(look: Look, kind: AccountPageKind): WebPage {
+function renderDonePage(look: Look, kind: AccountPageKind): WebPage {
   const { say } = look.words
   const [title, text] = {
     reset: [say.passwordSaved, say.passwordSavedText],

@@ -1,2 +1,2 @@
 export type { CustomerAccountDeps } from './deps.ts'
-export { ownOrders, sendVerification, verifyOwn } from './service.ts'
+export { listOwnOrders, sendVerification, verifyOwnAddress } from './service.ts'

@@ -1,8 +1,8 @@
 import type { CustomerAccountDeps } from './deps.ts'
-import { verifyAction } from './service.ts'
+import { createVerifyAction } from './service.ts'
 
-/** The page that proves an address, for shops that have none of their own. */
+/** Registers the verification page for shops without an own one. */
 export function customerAccountProviders(deps: CustomerAccountDeps): object {
-  deps.pageActions.set('verify', verifyAction(deps))
+  deps.pageActions.set('verify', createVerifyAction(deps))
   return {}
 }

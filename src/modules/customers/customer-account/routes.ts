@@ -8,7 +8,7 @@ import {
   changeOwnAddress,
   changeOwnCustomer,
   createBookAddress,
-  ownAddresses,
+  listOwnAddresses,
   readCustomer,
   removeOwnAddress,
 } from '../customer/index.ts'
@@ -22,10 +22,10 @@ import {
   VerifyToken,
 } from '../customer/model.ts'
 import { verifyByAddress, verifyByCustomer } from './domain.ts'
-import { type CustomerAccountDeps, ownOrders, sendVerification, verifyOwn } from './index.ts'
+import { type CustomerAccountDeps, listOwnOrders, sendVerification, verifyOwnAddress } from './index.ts'
 import { OwnOrders } from './model.ts'
 
-/** What customers do with what is theirs. */
+/** Lets customers manage their own data. */
 export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
   routes(deps, 'Customers')
     .get('/customer/me', ({ shop, principal }) => readCustomer(deps, shop, principal.id), {
@@ -43,7 +43,7 @@ export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
           'Fields that are left out stay. Another `email` needs `password`, the present one: a wrong one is 401 and counts like a failed login. The new address is unproven (`emailVerified`) until it is verified, and what was mailed to the one before is of no use any more; sessions go on, and a mail tells the old address of it. One that the shop has is 409, as at signup, and tries count like signups.',
       },
     })
-    .get('/customer/me/orders', ({ query, shop, principal }) => ownOrders(deps, shop, principal.id, sliceOf(query)), {
+    .get('/customer/me/orders', ({ query, shop, principal }) => listOwnOrders(deps, shop, principal.id, sliceOf(query)), {
       access: 'customer',
       query: t.Object(pageQuery),
       response: { 200: OwnOrders, ...errorResponses(401, 403, 404) },
@@ -53,7 +53,7 @@ export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
           'Newest first, whatever became of them, without the reasons of refunds and cancellations. What was bought as a guest is among them once the address is proven: what is bought so afterwards joins at the next login.',
       },
     })
-    .get('/customer/me/addresses', ({ query, principal }) => ownAddresses(deps, principal.id, sliceOf(query)), {
+    .get('/customer/me/addresses', ({ query, principal }) => listOwnAddresses(deps, principal.id, sliceOf(query)), {
       access: 'customer',
       query: t.Object(pageQuery),
       response: { 200: Addresses, ...errorResponses(401, 403, 404) },
@@ -121,7 +121,7 @@ export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
     .post(
       '/customer/verify',
       async ({ body: { token }, shop, actor, request, set }) => {
-        await verifyOwn(deps, { shopId: shop.id, actor }, token, deps.limitKey(request))
+        await verifyOwnAddress(deps, { shopId: shop.id, actor }, token, deps.limitKey(request))
         set.status = 204
       },
       {

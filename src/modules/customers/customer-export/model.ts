@@ -5,7 +5,7 @@ import { GiftCardRecord } from '../../selling/gift-card/model.ts'
 import { OrderRecord } from '../../selling/order/model.ts'
 import { AddressRecord, CustomerRecord } from '../customer/model.ts'
 
-const kept = (description: string) => t.Array(t.Record(t.String(), t.Unknown()), { description })
+const recordsOf = (description: string) => t.Array(t.Record(t.String(), t.Unknown()), { description })
 
 export const CustomerExport = t.Object(
   {
@@ -16,11 +16,11 @@ export const CustomerExport = t.Object(
     guestOrders: t.Array(OrderRecord, {
       description: 'Bought as a guest with their e-mail address: theirs only if they have shown that they read it (`emailVerified`)',
     }),
-    carts: kept(
+    carts: recordsOf(
       'With their lines, and of what the shop drew up for them the `draft` with its note; those of a guest with their e-mail address included',
     ),
     giftCards: t.Array(GiftCardRecord, { description: 'That only they may use' }),
-    discountsUsed: kept('Which discount counted in which order'),
+    discountsUsed: recordsOf('Which discount counted in which order'),
     sessions: t.Array(
       t.Object({
         id: t.String(),

@@ -14,7 +14,7 @@ export const customerExportRoutes = (deps: HttpDeps & OrderDeps) =>
       const leave = deps.exportSlots.take(shop.id)
       request.signal.addEventListener('abort', leave, { once: true })
       try {
-        return sent(deps, request, params.customerId, await exportCustomer(deps, { shop, actor }, params.customerId), leave)
+        return streamExport(deps, request, params.customerId, await exportCustomer(deps, { shop, actor }, params.customerId), leave)
       } catch (error) {
         leave()
         throw error
@@ -33,10 +33,10 @@ export const customerExportRoutes = (deps: HttpDeps & OrderDeps) =>
   )
 
 /**
- * A file to be saved, read as it is sent: whoever leaves ends the reading.
- * @param leave gives back the place among exports
+ * Streams the export as a download. Cancelling ends the reading.
+ * @param leave frees the export slot
  */
-function sent(
+function streamExport(
   { clock, log }: Pick<HttpDeps, 'clock' | 'log'>,
   { signal }: Pick<Request, 'signal'>,
   customerId: string,

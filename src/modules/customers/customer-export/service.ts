@@ -7,80 +7,81 @@ import { audited } from '../../operations/audit/index.ts'
 import { giftCardView } from '../../selling/gift-card/domain.ts'
 import { type OrderDeps, readOrder } from '../../selling/order/index.ts'
 import { addressView } from '../customer/domain.ts'
-import { customerWithId, readCustomer } from '../customer/index.ts'
+import { findCustomerById, readCustomer } from '../customer/index.ts'
 import { exportStore as store } from './store.ts'
 
-const rowsAtOnce = 200
-/** Orders are shown with all that hangs on them. */
-const ordersAtOnce = 20
+const rowsPerPage = 200
+/** Smaller, because orders are read with all their details. */
+const ordersPerPage = 20
 
 type Shop = Pick<ShopContext, 'id' | 'currency' | 'mode'>
-type Whose = { readonly customerId: string; readonly shopId: string; readonly email: string }
+type ExportedPerson = { readonly customerId: string; readonly shopId: string; readonly email: string }
 type Cart = Awaited<ReturnType<typeof store.cartsById>>[number]
 
 /**
- * All that is kept of a customer, as the pieces of one JSON text. That it was asked for is on record, in a commit of its own, before the first
- * piece is made. It is read while it is sent, a little at a time: a change made meanwhile may be in one part of it and not in another.
+ * Exports all data of a customer as pieces of one JSON text. The request is audited in its own commit before the first
+ * piece.
+ * Data is read while it is sent, so a change meanwhile may be in one part and not in another.
  * @throws AppError NOT_FOUND, also for another shop's
  */
 export async function exportCustomer(deps: OrderDeps, by: Change<Shop>, customerId: string): Promise<AsyncGenerator<string>> {
   const { shop } = by
-  const customer = await customerWithId(deps, shop.id, customerId)
+  const customer = await findCustomerById(deps, shop.id, customerId)
   if (!customer) throw new AppError('NOT_FOUND', 'No such customer')
   await audited(deps, by, { action: 'customer.exported', subject: customerId }, async () => undefined)
-  return jsonOf(deps, shop, { customerId, shopId: shop.id, email: customer.email })
+  return exportJson(deps, shop, { customerId, shopId: shop.id, email: customer.email })
 }
 
-async function* jsonOf(deps: OrderDeps, shop: Shop, whose: Whose): AsyncGenerator<string> {
+async function* exportJson(deps: OrderDeps, shop: Shop, person: ExportedPerson): AsyncGenerator<string> {
   const { read } = deps.db
   const ids: string[] = []
   const draftMails: string[] = []
   const ordersOf = (idsIn: typeof store.orderIds) =>
-    pages(ordersAtOnce, async (page) => {
-      const found = await idsIn(read, whose, page)
+    pages(ordersPerPage, async (page) => {
+      const found = await idsIn(read, person, page)
       ids.push(...found.map(({ id }) => id))
       return Promise.all(found.map(({ id }) => readOrder(deps, { shopId: shop.id }, id)))
     })
-  const customer = await readCustomer(deps, shop, whose.customerId)
+  const customer = await readCustomer(deps, shop, person.customerId)
   yield `{"exportedAt":${JSON.stringify(new Date(deps.clock.now()).toISOString())},"customer":${JSON.stringify(customer)}`
-  yield* list(
+  yield* jsonList(
     'addresses',
-    mapped(
-      pages(rowsAtOnce, (page) => store.addresses(read, whose, page)),
+    mapPages(
+      pages(rowsPerPage, (page) => store.addresses(read, person, page)),
       addressView,
     ),
   )
-  yield* list('orders', ordersOf(store.orderIds))
-  yield* list('guestOrders', ordersOf(store.guestOrderIds))
-  yield* list('carts', cartsOf(deps, whose, draftMails))
-  yield* list(
+  yield* jsonList('orders', ordersOf(store.orderIds))
+  yield* jsonList('guestOrders', ordersOf(store.guestOrderIds))
+  yield* jsonList('carts', cartsOf(deps, person, draftMails))
+  yield* jsonList(
     'giftCards',
-    mapped(
-      pages(rowsAtOnce, (page) => store.giftCards(read, whose, page)),
+    mapPages(
+      pages(rowsPerPage, (page) => store.giftCards(read, person, page)),
       (card) => cardView(card, deps.clock.now()),
     ),
   )
-  yield* list(
+  yield* jsonList(
     'discountsUsed',
-    mapped(
-      byOrders(ids, (some) => store.discountUses(read, some)),
+    mapPages(
+      pagesByOrders(ids, (some) => store.discountUses(read, some)),
       useView,
     ),
   )
-  yield* list(
+  yield* jsonList(
     'sessions',
-    mapped(
-      pages(rowsAtOnce, (page) => store.sessions(read, whose, page)),
+    mapPages(
+      pages(rowsPerPage, (page) => store.sessions(read, person, page)),
       sessionView,
     ),
   )
-  yield* list('mails', mapped(mailsOf(deps, ids, draftMails), mailView))
-  yield* list('activity', mapped(activityOf(deps, whose), auditView))
+  yield* jsonList('mails', mapPages(mailsOf(deps, ids, draftMails), mailView))
+  yield* jsonList('activity', mapPages(activityOf(deps, person), auditView))
   yield '}'
 }
 
-/** A list of the JSON text, a piece a page. */
-async function* list(name: string, rows: AsyncGenerator<readonly unknown[]>): AsyncGenerator<string> {
+/** Yields a JSON list, one piece per page. */
+async function* jsonList(name: string, rows: AsyncGenerator<readonly unknown[]>): AsyncGenerator<string> {
   yield `,${JSON.stringify(name)}:[`
   let isFirst = true
   for await (const some of rows) {
@@ -91,7 +92,7 @@ async function* list(name: string, rows: AsyncGenerator<readonly unknown[]>): As
   yield ']'
 }
 
-/** Rows by their ids, page after page. */
+/** Yields pages of rows by id. */
 async function* pages<Row extends { id: string }>(
   limit: number,
   next: (page: { after: string; limit: number }) => Promise<Row[]>,
@@ -104,22 +105,22 @@ async function* pages<Row extends { id: string }>(
   }
 }
 
-async function* mapped<Row, Shown>(rows: AsyncGenerator<readonly Row[]>, view: (row: Row) => Shown): AsyncGenerator<Shown[]> {
+async function* mapPages<Row, Shown>(rows: AsyncGenerator<readonly Row[]>, view: (row: Row) => Shown): AsyncGenerator<Shown[]> {
   for await (const some of rows) yield some.map(view)
 }
 
-/** What hangs on orders, a few of them at a time. */
-async function* byOrders<Row>(ids: readonly string[], next: (some: readonly string[]) => Promise<Row[]>): AsyncGenerator<Row[]> {
-  for (let from = 0; from < ids.length; from += rowsAtOnce) yield await next(ids.slice(from, from + rowsAtOnce))
+/** Yields rows that belong to orders, some orders at a time. */
+async function* pagesByOrders<Row>(ids: readonly string[], next: (some: readonly string[]) => Promise<Row[]>): AsyncGenerator<Row[]> {
+  for (let from = 0; from < ids.length; from += rowsPerPage) yield await next(ids.slice(from, from + rowsPerPage))
 }
 
 async function* mailsOf({ db: { read } }: OrderDeps, orderIds: readonly string[], draftMails: readonly string[]) {
-  yield* byOrders(orderIds, async (some) => store.mails(read, await store.mailKeys(read, some)))
-  yield* byOrders(draftMails, (some) => store.mails(read, some))
+  yield* pagesByOrders(orderIds, async (some) => store.mails(read, await store.mailKeys(read, some)))
+  yield* pagesByOrders(draftMails, (some) => store.mails(read, some))
 }
 
-/** @param draftMails takes what the mails of drafts among them are named by */
-async function* cartsOf({ db }: OrderDeps, whose: Whose, draftMails: string[]): AsyncGenerator<unknown[]> {
+/** @param draftMails receives the keys of the mails about drafts */
+async function* cartsOf({ db }: OrderDeps, person: ExportedPerson, draftMails: string[]): AsyncGenerator<unknown[]> {
   const shown = async (some: readonly Cart[]) => {
     if (some.length === 0) return []
     const ids = some.map(({ id }) => id)
@@ -127,24 +128,24 @@ async function* cartsOf({ db }: OrderDeps, whose: Whose, draftMails: string[]): 
     for (const { id, sends } of drafts) for (let nth = 1; nth <= sends; nth++) draftMails.push(`order-draft:${id}:${nth}`)
     return some.map((cart) => cartView(cart, lines, drafts))
   }
-  for await (const some of pages(rowsAtOnce, (page) => store.carts(db.read, whose, page))) yield await shown(some)
-  const ids = await guestCartIds(db, whose)
-  for (let from = 0; from < ids.length; from += rowsAtOnce)
-    yield await shown(await store.cartsById(db.read, ids.slice(from, from + rowsAtOnce)))
+  for await (const some of pages(rowsPerPage, (page) => store.carts(db.read, person, page))) yield await shown(some)
+  const ids = await guestCartIds(db, person)
+  for (let from = 0; from < ids.length; from += rowsPerPage)
+    yield await shown(await store.cartsById(db.read, ids.slice(from, from + rowsPerPage)))
 }
 
-/** The thread for it has ended when this resolves: whoever reads an export slowly holds none. */
-async function guestCartIds(db: OrderDeps['db'], whose: Whose): Promise<string[]> {
+/** Closes the reader before the rows are sent, so that a slow client does not hold one. */
+async function guestCartIds(db: OrderDeps['db'], person: ExportedPerson): Promise<string[]> {
   const aside = db.aside()
   try {
-    return await store.guestCartIds(aside, whose)
+    return await store.guestCartIds(aside, person)
   } finally {
     aside.close()
   }
 }
 
-async function* activityOf({ db }: OrderDeps, whose: Whose) {
-  for (const by of ['actor', 'subject'] as const) yield* pages(rowsAtOnce, (page) => store.activity(db.read, whose, by, page))
+async function* activityOf({ db }: OrderDeps, person: ExportedPerson) {
+  for (const by of ['actor', 'subject'] as const) yield* pages(rowsPerPage, (page) => store.activity(db.read, person, by, page))
 }
 
 type Drafts = Awaited<ReturnType<typeof store.draftsOf>>
@@ -177,7 +178,7 @@ const cartView = (cart: Cart, lines: Awaited<ReturnType<typeof store.lines>>, dr
 const draftView = (draft: Drafts[number] | undefined) =>
   draft ? { ...pick(draft, 'id', 'note', 'sends'), ...isoTimes(pick(draft, 'sentAt', 'createdAt', 'updatedAt')) } : null
 
-/** What `If-Match` goes by is a header elsewhere. */
+/** The version is only for `If-Match`. */
 function cardView(card: Parameters<typeof giftCardView>[0], now: number) {
   const { version: _, ...shown } = giftCardView(card, now)
   return shown
@@ -193,7 +194,7 @@ const useView = ({ discountId, orderId, mode, at }: Awaited<ReturnType<typeof st
   ...isoTimes({ at }),
 })
 
-/** The key names what it told of. */
+/** The key names the mail's subject. */
 const mailView = (mail: Awaited<ReturnType<typeof store.mails>>[number]) => ({
   ...pick(mail, 'id', 'template', 'language', 'status'),
   about: mail.key.slice(mail.key.indexOf(':') + 1),

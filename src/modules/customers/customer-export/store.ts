@@ -9,13 +9,13 @@ import { auditLog, sessions } from '../../../../db/schema/people.ts'
 import { addresses, cartLines, carts, giftCards, orders } from '../../../../db/schema/selling.ts'
 
 type Selects = Pick<Reader, 'select'>
-/** One page of what goes by ids: behind one of them, so many. */
-type Page = { readonly after: string; readonly limit: number }
-type Whose = { readonly customerId: string; readonly shopId: string; readonly email: string }
+/** A page of rows by id. */
+type IdPage = { readonly after: string; readonly limit: number }
+type ExportedPerson = { readonly customerId: string; readonly shopId: string; readonly email: string }
 
-/** What is read of a person, a page at a time: nothing of it is ever held whole. */
+/** Reads a customer's data page by page, so that it is never in memory as a whole. */
 export const exportStore = {
-  addresses: (from: Selects, { customerId, shopId }: Whose, { after, limit }: Page) =>
+  addresses: (from: Selects, { customerId, shopId }: ExportedPerson, { after, limit }: IdPage) =>
     from
       .select()
       .from(addresses)
@@ -28,20 +28,20 @@ export const exportStore = {
       )
       .orderBy(asc(addresses.id))
       .limit(limit),
-  orderIds: (from: Selects, { customerId, shopId }: Whose, page: Page) =>
+  orderIds: (from: Selects, { customerId, shopId }: ExportedPerson, page: IdPage) =>
     idsOf(from, and(eq(orders.customerId, customerId), eq(orders.shopId, shopId)), page),
-  /** Of orders that were bought as a guest. */
-  guestOrderIds: (from: Selects, { shopId, email }: Whose, page: Page) =>
+  /** Orders bought as a guest. */
+  guestOrderIds: (from: Selects, { shopId, email }: ExportedPerson, page: IdPage) =>
     idsOf(from, and(eq(orders.shopId, shopId), sql`lower(${orders.email}) = ${email}`, sql`customer_id is null`), page),
-  carts: (from: Selects, { customerId, shopId }: Whose, { after, limit }: Page) =>
+  carts: (from: Selects, { customerId, shopId }: ExportedPerson, { after, limit }: IdPage) =>
     from
       .select()
       .from(carts)
       .where(and(eq(carts.customerId, customerId), eq(carts.shopId, shopId), gt(carts.id, after)))
       .orderBy(asc(carts.id))
       .limit(limit),
-  /** No index leads to these. */
-  async guestCartIds(aside: Pick<Aside, 'rows'>, { shopId, email }: Whose): Promise<string[]> {
+  /** Scans the table: there is no index for these. */
+  async guestCartIds(aside: Pick<Aside, 'rows'>, { shopId, email }: ExportedPerson): Promise<string[]> {
     const rows = await aside.rows<{ id: string }>(
       sql`select id from carts where shop_id = ${shopId} and lower(email) = ${email} and customer_id is null order by id`,
     )
@@ -59,14 +59,14 @@ export const exportStore = {
       .from(cartLines)
       .where(inArray(cartLines.cartId, [...cartIds]))
       .orderBy(asc(cartLines.id)),
-  sessions: (from: Selects, { customerId }: Whose, { after, limit }: Page) =>
+  sessions: (from: Selects, { customerId }: ExportedPerson, { after, limit }: IdPage) =>
     from
       .select()
       .from(sessions)
       .where(and(eq(sessions.subjectId, customerId), gt(sessions.id, after)))
       .orderBy(asc(sessions.id))
       .limit(limit),
-  giftCards: (from: Selects, { customerId, shopId }: Whose, { after, limit }: Page) =>
+  giftCards: (from: Selects, { customerId, shopId }: ExportedPerson, { after, limit }: IdPage) =>
     from
       .select()
       .from(giftCards)
@@ -79,15 +79,15 @@ export const exportStore = {
       .from(discountUses)
       .where(inArray(discountUses.orderId, [...orderIds]))
       .orderBy(asc(discountUses.orderId), asc(discountUses.discountId)),
-  /** What the shop has drawn up for them, by the carts that these are. */
+  /** Draft orders by their carts. */
   draftsOf: (from: Selects, cartIds: readonly string[]) =>
     from
       .select()
       .from(draftOrders)
       .where(inArray(draftOrders.cartId, [...cartIds])),
-  /** What mails about some orders are named by. */
+  /** Returns the keys of mails about orders. */
   async mailKeys(from: Selects, orderIds: readonly string[]): Promise<string[]> {
-    const [made, sent] = await Promise.all([
+    const [refundRows, fulfilmentRows] = await Promise.all([
       from
         .select({ id: refunds.id })
         .from(refunds)
@@ -99,22 +99,22 @@ export const exportStore = {
     ])
     return [
       ...orderIds.flatMap((id) => [`order-confirmed:${id}`, `payment-failed:${id}`, `order-shipped:${id}`]),
-      ...sent.map(({ id }) => `order-shipped:${id}`),
-      ...made.flatMap(({ id }) => [`refund-made:${id}`, `refund-made:${id}:settled`, `refund-claim:${id}`]),
+      ...fulfilmentRows.map(({ id }) => `order-shipped:${id}`),
+      ...refundRows.flatMap(({ id }) => [`refund-made:${id}`, `refund-made:${id}:settled`, `refund-claim:${id}`]),
     ]
   },
-  /** Mails that are named so; what they said is not kept. */
+  /** Returns mails by key, without content. */
   mails(from: Selects, keys: readonly string[]) {
     const { id, key, template, language, status, createdAt, updatedAt } = mails
-    const told = { id, key, template, language, status, createdAt, updatedAt }
+    const mailColumns = { id, key, template, language, status, createdAt, updatedAt }
     return from
-      .select(told)
+      .select(mailColumns)
       .from(mails)
       .where(inArray(key, [...keys]))
       .orderBy(asc(id))
   },
-  /** What is on record that they did, and that was done to their account. */
-  activity: (from: Selects, { customerId, shopId }: Whose, by: 'actor' | 'subject', { after, limit }: Page) =>
+  /** Returns the audit rows of the customer's actions and of actions on their account. */
+  activity: (from: Selects, { customerId, shopId }: ExportedPerson, by: 'actor' | 'subject', { after, limit }: IdPage) =>
     from
       .select()
       .from(auditLog)
@@ -122,7 +122,7 @@ export const exportStore = {
         and(
           eq(auditLog.shopId, shopId),
           eq(auditLog[by], customerId),
-          // A row of both is told once.
+          // Excludes rows that are in both lists.
           by === 'subject' ? sql`${auditLog.actor} <> ${customerId}` : undefined,
           gt(auditLog.id, after),
         ),
@@ -131,7 +131,7 @@ export const exportStore = {
       .limit(limit),
 }
 
-async function idsOf(from: Selects, where: SQL | undefined, { after, limit }: Page): Promise<{ id: string }[]> {
+async function idsOf(from: Selects, where: SQL | undefined, { after, limit }: IdPage): Promise<{ id: string }[]> {
   return from
     .select({ id: orders.id })
     .from(orders)

@@ -4,23 +4,23 @@ import { selectSlice } from '../../../../db/page-query.ts'
 import { lockedRowsOf } from '../../../../db/prepared.ts'
 import { addresses } from '../../../../db/schema/selling.ts'
 import type { Slice } from '../../../lib/page.ts'
-import type { KnownAddress } from './domain.ts'
+import type { OwnedAddress } from './domain.ts'
 
-const locked = lockedRowsOf(addresses, ['id', 'customerId'])
+const lockAddress = lockedRowsOf(addresses, ['id', 'customerId'])
 
-/** A customer's own address book. */
-export const bookStore = {
+/** Queries of a customer's own address book. */
+export const addressBookStore = {
   /** Oldest first. */
   list: (from: Pick<Reader, 'select'>, customerId: string, slice: Slice) =>
     selectSlice(from, addresses, { where: eq(addresses.customerId, customerId), order: [asc(addresses.id)], ...slice }),
-  /** One of the book, in a write that has it to itself from then on. */
-  async lock(tx: Writer, customerId: string, id: string): Promise<KnownAddress | undefined> {
-    return tx.first(locked, { id, customerId })
+  /** Locks an address of the book. */
+  async lock(tx: Writer, customerId: string, id: string): Promise<OwnedAddress | undefined> {
+    return tx.first(lockAddress, { id, customerId })
   },
-  async replace(tx: Writer, { id, address, isDefaultShipping, isDefaultBilling, updatedAt }: KnownAddress): Promise<void> {
+  async replace(tx: Writer, { id, address, isDefaultShipping, isDefaultBilling, updatedAt }: OwnedAddress): Promise<void> {
     await tx.update(addresses).set({ address, isDefaultShipping, isDefaultBilling, updatedAt }).where(eq(addresses.id, id))
   },
-  async remove(tx: Writer, customerId: string, id: string): Promise<KnownAddress | undefined> {
+  async remove(tx: Writer, customerId: string, id: string): Promise<OwnedAddress | undefined> {
     const [removed] = await tx
       .delete(addresses)
       .where(and(eq(addresses.id, id), eq(addresses.customerId, customerId)))

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { customerIndexed } from '../../../../db/search.ts'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
 
-/** What of customers `souk check` looks at: that what is counted of each is what their orders add up to, those that joined them included. */
+/** Checks that the stored totals of customers equal those of their orders. */
 const rules: readonly Rule[] = [
   {
     subject: 'numbers of customers',
@@ -32,4 +32,4 @@ const rules: readonly Rule[] = [
   },
 ]
 
-export const customerFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)
+export const findCustomerInconsistencies = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)

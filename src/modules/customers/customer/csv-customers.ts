@@ -7,7 +7,7 @@ import { normalEmail } from '../../identity/auth/domain.ts'
 import { isCountry } from '../../shop/countries/domain.ts'
 import { type AddressFields, addressOf } from './domain.ts'
 
-/** What is read of a file of customers, with the names that each field has in Shopify's exports of now and of before, and in ours. */
+/** The columns that are imported, with their names in Shopify's current and former exports and in souk's. */
 const aliases = {
   email: ['Email'],
   name: ['Name'],
@@ -43,17 +43,17 @@ const lengths = {
   addressPhone: 40,
 } as const satisfies Record<Field, number>
 
-const normal = (name: string): string => name.replace(/[\s_-]+/g, '').toLowerCase()
+const normalName = (name: string): string => name.replace(/[\s_-]+/g, '').toLowerCase()
 const fieldByName = new Map(
   (Object.entries(aliases) as [Field, readonly string[]][]).flatMap(([field, names]) =>
-    names.map((name) => [normal(name), field] as const),
+    names.map((name) => [normalName(name), field] as const),
   ),
 )
 
-/** What is wrong with a row, or not taken of it; the header is row 1. No message repeats a cell. */
+/** An error or notice about a row; the header is row 1. Never repeats a cell. */
 export type RowNote = { readonly row: number; readonly column?: string; readonly message: string }
 
-/** Where each field stands in a row, what its column is called, and which columns are of no use here. */
+/** Index and name of each column, and the names of ignored ones. */
 export type Columns = {
   readonly count: number
   readonly at: ReadonlyMap<Field, { readonly index: number; readonly label: string }>
@@ -63,14 +63,14 @@ export type Columns = {
 const columnsMax = 500
 const labelMax = 100
 
-/** @throws AppError INVALID for a header that names no e-mail address, or a column twice */
-export function columnsOf({ cells }: CsvRecord): Columns {
+/** @throws AppError INVALID for a header without an e-mail column or with a repeated column */
+export function parseHeader({ cells }: CsvRecord): Columns {
   if (cells.length > columnsMax) throw new AppError('INVALID', `The header has more than ${columnsMax} columns`)
   const at = new Map<Field, { index: number; label: string }>()
   const ignored: string[] = []
   for (const [index, cell] of cells.entries()) {
     const label = cell.trim()
-    const field = fieldByName.get(normal(label))
+    const field = fieldByName.get(normalName(label))
     if (!field) {
       if (label !== '') ignored.push(label.slice(0, labelMax))
       continue
@@ -83,7 +83,7 @@ export function columnsOf({ cells }: CsvRecord): Columns {
   return { count: cells.length, at, ignored }
 }
 
-/** Somebody as the file has them. What has no column is undefined; what is blank is null, or an empty text. */
+/** A customer in the file. Undefined: no column. Null or blank: a blank cell. */
 export type ImportedCustomer = {
   readonly row: number
   readonly email: string
@@ -91,7 +91,7 @@ export type ImportedCustomer = {
   readonly phone: string | null | undefined
   readonly acceptsMarketing: boolean | undefined
   readonly address: AddressFields | undefined
-  /** What is not taken of the row. */
+  /** Values of the row that are not imported. */
   readonly notices: readonly RowNote[]
 }
 export type ImportedRow = ImportedCustomer | { readonly row: number; readonly error: RowNote }
@@ -105,20 +105,18 @@ class Fault extends Error {
   }
 }
 
-/**
- * Reads a cell. Exports escape formulas; some put an apostrophe before digits too, so that a phone number stays text.
- */
-const plain = (cell: string): string =>
+/** Reads a cell. Exports escape formulas, and some prefix digits with an apostrophe to keep a phone number as text. */
+const cellText = (cell: string): string =>
   unescaped(cell)
     .replace(/\s+/g, ' ')
     .trim()
     .replace(/^'(?=\d)/, '')
 
-const yes = new Set(['yes', 'true', '1', 'subscribed'])
-const no = new Set(['no', 'false', '0', '', 'not_subscribed', 'unsubscribed'])
+const yesWords = new Set(['yes', 'true', '1', 'subscribed'])
+const noWords = new Set(['no', 'false', '0', '', 'not_subscribed', 'unsubscribed'])
 
-/** Reads a row of customers; a bad one is told by what is wrong with it. */
-export function importedOf(columns: Columns, { row, cells }: CsvRecord): ImportedRow {
+/** Reads a row of the file, or returns its error. */
+export function parseRow(columns: Columns, { row, cells }: CsvRecord): ImportedRow {
   try {
     if (cells.length > columns.count)
       throw new Fault(
@@ -137,7 +135,7 @@ function readRow(columns: Columns, row: number, cells: readonly string[]): Impor
   const cell = (field: Field): string | undefined => {
     const found = columns.at.get(field)
     if (!found) return undefined
-    const text = plain(cells[found.index] ?? '')
+    const text = cellText(cells[found.index] ?? '')
     if (text.length > lengths[field]) throw new Fault(found.label, `must have at most ${lengths[field]} characters`)
     return text
   }
@@ -150,22 +148,22 @@ function readRow(columns: Columns, row: number, cells: readonly string[]): Impor
     throw new Fault(labelOf('lastName'), `with the first name, must have at most ${lengths.name} characters`)
   const phone = cell('phone')
   const marketing = cell('acceptsMarketing')?.toLowerCase()
-  if (marketing !== undefined && !yes.has(marketing) && !no.has(marketing))
+  if (marketing !== undefined && !yesWords.has(marketing) && !noWords.has(marketing))
     throw new Fault(labelOf('acceptsMarketing'), 'must be yes or no')
-  const { address, notices } = addressIn(row, cell, name, labelOf)
+  const { address, notices } = parseAddress(row, cell, name, labelOf)
   return {
     row,
     email: normalEmail(email),
     name,
     phone: phone === '' ? null : phone,
-    acceptsMarketing: marketing === undefined ? undefined : yes.has(marketing),
+    acceptsMarketing: marketing === undefined ? undefined : yesWords.has(marketing),
     address,
     notices,
   }
 }
 
-/** One that is not whole is left out, and said: the customer is none the worse for it. */
-function addressIn(
+/** Leaves out an incomplete address with a notice, and imports the customer anyway. */
+function parseAddress(
   row: number,
   cell: (field: Field) => string | undefined,
   name: string | undefined,
@@ -179,13 +177,13 @@ function addressIn(
   const addressee = name || company || ''
   const isBlank = line1 === '' && city === '' && more.postalCode === null
   if (isBlank) return { address: undefined, notices: [] }
-  const left = (field: Field, what: string) => ({
+  const leaveOut = (field: Field, what: string) => ({
     address: undefined,
     notices: [{ row, column: labelOf(field), message: `${what}: the address was left out` }],
   })
-  if (line1 === '') return left('line1', 'is blank')
-  if (city === '') return left('city', 'is blank')
-  if (addressee === '') return left('firstName', 'is blank, and so is the company')
-  if (!isCountry(countryCode)) return left('countryCode', 'must be the code of a country, as US')
+  if (line1 === '') return leaveOut('line1', 'is blank')
+  if (city === '') return leaveOut('city', 'is blank')
+  if (addressee === '') return leaveOut('firstName', 'is blank, and so is the company')
+  if (!isCountry(countryCode)) return leaveOut('countryCode', 'must be the code of a country, as US')
   return { address: addressOf({ name: addressee, line1, city, countryCode, ...more, phone: cell('addressPhone') || null }), notices: [] }
 }

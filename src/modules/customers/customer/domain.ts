@@ -6,34 +6,34 @@ import type { Limit } from '../../identity/auth/domain.ts'
 
 export type Customer = typeof customers.$inferSelect
 export type CustomerTotals = typeof customerTotals.$inferSelect
-/** An address with whose it is. */
-export type KnownAddress = typeof addresses.$inferSelect
-/** What an address is to the customer in whose book it is. */
-export type BookEntry = Pick<KnownAddress, 'id' | 'isDefaultShipping' | 'isDefaultBilling' | 'updatedAt'> & { customerId: string }
-/** What a customer has besides: the ids of their book, and what they ordered and paid by currency. */
-export type Standing = { addressIds: string[]; totals: Pick<CustomerTotals, 'currency' | 'orders' | 'spent'>[] }
+/** An address with its owner. */
+export type OwnedAddress = typeof addresses.$inferSelect
+/** The role of an address in a customer's book. */
+export type BookEntry = Pick<OwnedAddress, 'id' | 'isDefaultShipping' | 'isDefaultBilling' | 'updatedAt'> & { customerId: string }
+/** Address ids, and orders and spending by currency. */
+export type CustomerSummary = { addressIds: string[]; totals: Pick<CustomerTotals, 'currency' | 'orders' | 'spent'>[] }
 
-/** What narrows a list of customers: the whole e-mail address, and words of it and of the name, or their id. */
+/** Filters of the customer list: the whole e-mail address; words of address and name, or an id. */
 export type CustomerQuery = { email?: string | undefined; q?: string | undefined }
 
 const wordsMax = 60
 
-/** What a customer is found by. */
+/** Returns the words that find a customer. */
 export const customerWords = ({ email, name }: Pick<Customer, 'email' | 'name'>): string[] => wordsOf(`${email} ${name}`, wordsMax)
 
 export const addressesPerCustomerMax = 500
-/** Of one page. */
+/** Limit of a page. */
 export const orderIdsMax = 1_000
-/** What customers enter is in no book yet, so no book's bound holds it. */
+/** Limits entered addresses, which are in no book and so not under its limit. */
 export const addressesByCustomer: Limit = { name: 'address:customer', most: 100, windowMs: 60 * 60 * 1000 }
 
-/** An address as a caller gives it. */
+/** An address as callers send it. */
 export type AddressFields = Pick<Address, 'name' | 'line1' | 'city' | 'countryCode'> &
   Optional<Pick<Address, 'company' | 'line2' | 'province' | 'postalCode' | 'phone'>>
-/** What of an address a customer takes unless told otherwise; what is undefined stays as it is. */
+/** Default flags of an address; undefined keeps the current value. */
 export type DefaultFlags = { isDefaultShipping?: boolean | undefined; isDefaultBilling?: boolean | undefined }
 
-/** The address that `input` gives, and nothing else of it. What is left out, or left blank on a form, is null. */
+/** Builds the stored address from known fields only. Missing and blank fields become null. */
 export const addressOf = ({ name, company, line1, line2, city, province, postalCode, countryCode, phone }: AddressFields): Address => ({
   name,
   company: orNull(company),
@@ -48,8 +48,12 @@ export const addressOf = ({ name, company, line1, line2, city, province, postalC
 
 const orNull = (text: string | null | undefined): string | null => (text === undefined || text === null || text.trim() === '' ? null : text)
 
-/** A customer as they are answered; of what they paid, what was in the shop's currency. */
-export const customerView = (customer: Customer, currency: string, { addressIds, totals }: Standing = { addressIds: [], totals: [] }) => ({
+/** Renders a customer. `totalSpent` counts only the shop's currency. */
+export const customerView = (
+  customer: Customer,
+  currency: string,
+  { addressIds, totals }: CustomerSummary = { addressIds: [], totals: [] },
+) => ({
   ...pick(customer, 'id', 'shopId', 'email'),
   emailVerified: customer.emailProvenAt !== null,
   ...pick(customer, 'name', 'phone', 'acceptsMarketing'),
@@ -60,10 +64,10 @@ export const customerView = (customer: Customer, currency: string, { addressIds,
 })
 export type CustomerView = ReturnType<typeof customerView>
 
-/** An address as it is answered. Who entered it is nobody else's business. */
-export const addressView = ({ enteredBy: _, address, createdAt, updatedAt, ...rest }: KnownAddress) => ({
+/** Renders an address without who entered it. */
+export const addressView = ({ enteredBy: _, address, createdAt, updatedAt, ...rest }: OwnedAddress) => ({
   ...rest,
-  // By name, so that a stored field that is no longer known does not come along.
+  // By name, so that obsolete stored fields are left out.
   ...addressOf(address),
   ...isoTimes({ createdAt, updatedAt }),
 })

@@ -3,9 +3,9 @@ import { importing, importMaxMs } from '../../../http/import-request.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
 import { uploads } from '../../../http/upload.ts'
-import { type LiveDeps, tellingImport } from '../../messaging/live-events/index.ts'
+import { type LiveDeps, runReportedImport } from '../../messaging/live-events/index.ts'
 import { ImportCustomersQuery, ImportCustomersReport } from './import-model.ts'
-import { type CustomerDeps, customersStopped, importCustomers } from './index.ts'
+import { type CustomerDeps, customersStoppedError, importCustomers } from './index.ts'
 
 const rowsMax = 100_000
 
@@ -18,10 +18,12 @@ export const customerImportRoutes = (deps: HttpDeps & LiveDeps & CustomerDeps) =
         importing(deps, { slot: [shop.id], request, upload }, async ({ file, bytes, signal, rest }) => {
           const dryRun = query.dryRun === 'true'
           const overwrite = query.overwrite === 'true'
-          const { complete, ...report } = await tellingImport(deps, { shopId: shop.id, kind: 'customers', dryRun, bytes }, (onProgress) =>
-            importCustomers(deps, { shop, actor }, file, { dryRun, overwrite, rowsMax, signal, rest, onProgress }),
+          const { complete, ...report } = await runReportedImport(
+            deps,
+            { shopId: shop.id, kind: 'customers', dryRun, bytes },
+            (onProgress) => importCustomers(deps, { shop, actor }, file, { dryRun, overwrite, rowsMax, signal, rest, onProgress }),
           )
-          if (!complete) throw customersStopped({ complete, ...report })
+          if (!complete) throw customersStoppedError({ complete, ...report })
           return report
         }),
       {

@@ -5,13 +5,13 @@ import { AppError } from '../../../core/errors.ts'
 import { defined } from '../../../lib/objects.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
-import { type Columns, columnsOf, type ImportedCustomer, type ImportedRow, importedOf, type RowNote } from './csv-customers.ts'
+import { type Columns, type ImportedCustomer, type ImportedRow, parseHeader, parseRow, type RowNote } from './csv-customers.ts'
 import { addressesPerCustomerMax, type Customer } from './domain.ts'
 import { importStore as store } from './import-store.ts'
 import type { CustomerDeps } from './providers.ts'
-import { addressDifference, customerDifference, leaveOneDefault, newAddress, newCustomer, type Shop } from './service.ts'
+import { addressDifference, buildAddress, buildCustomer, clearOtherDefaults, customerDifference, type Shop } from './service.ts'
 
-/** What came of a file of customers. `complete` is false when it was stopped before its end: what was stored by then stays. */
+/** The result of an import. `complete` is false if it was stopped; customers stored until then stay. */
 export type CustomersReport = {
   dryRun: boolean
   complete: boolean
@@ -29,37 +29,42 @@ export type CustomersReport = {
 
 export type CustomersOptions = {
   readonly dryRun: boolean
-  /** Those that are known are changed to what the file says; otherwise they are skipped. */
+  /** Changes existing customers to the file's values; otherwise they are skipped. */
   readonly overwrite: boolean
   readonly rowsMax?: number
-  /** Told how many bytes were read, and how many rows were stored or refused, and how many of them were refused. */
+  /** Receives bytes read, rows stored or refused, and rows refused. */
   readonly onProgress?: (bytesRead: number, rows: number, failed: number) => void
-  /** Ends the import after the rows that are at work. */
+  /** Ends the import after the current batch. */
   readonly signal?: AbortSignal
-  /** Between two pieces: lets others have the thread. */
+  /** Yields to other work between batches. */
   readonly rest?: Rest
 }
 
-/** So many rows share a write; more would hold up other writers. */
-const rowsAtOnce = 32
+/** Rows per write. More would delay other writers. */
+const batchSize = 32
 const notesMax = 1_000
 const triesMax = 5
-const turn: Rest = () => new Promise((resume) => setImmediate(resume))
+const yieldToRequests: Rest = () => new Promise((resume) => setImmediate(resume))
 
-type By = { readonly shop: Shop; readonly actor: Actor }
+type ImportActor = { readonly shop: Shop; readonly actor: Actor }
 
 /**
- * Stores the customers of a Shopify export. They are known again by their e-mail address, so that a file can be imported any number of times, and
- * again after a crash. They get no password and no mail. A bad row is left out and named; the others are stored.
- * @throws AppError INVALID for a file that is none; TOO_LARGE for one of more than `rowsMax` rows
+ * Imports the customers of a Shopify export. They are matched by e-mail address, so an import can be repeated, also
+ * after a crash. They get no password and no mail. Rows with errors are skipped and reported.
+ * @throws AppError INVALID for an unusable file; TOO_LARGE beyond `rowsMax` rows
  */
-export async function importCustomers(deps: CustomerDeps, by: By, source: CsvSource, options: CustomersOptions): Promise<CustomersReport> {
-  const { dryRun, onProgress, signal, rowsMax = Number.POSITIVE_INFINITY, rest = turn } = options
+export async function importCustomers(
+  deps: CustomerDeps,
+  by: ImportActor,
+  source: CsvSource,
+  options: CustomersOptions,
+): Promise<CustomersReport> {
+  const { dryRun, onProgress, signal, rowsMax = Number.POSITIVE_INFINITY, rest = yieldToRequests } = options
   const report: CustomersReport = {
     ...{ dryRun, complete: true, rows: 0, created: 0, updated: 0, skipped: 0, failed: 0, addresses: 0 },
     ...{ errors: [], errorsTruncated: false, notices: [], noticesTruncated: false },
   }
-  /** Who a dry run would have made by now. */
+  /** Customers that a dry run would have created. */
   const seen = new Set<string>()
   let columns: Columns | undefined
   let batch: ImportedRow[] = []
@@ -75,20 +80,20 @@ export async function importCustomers(deps: CustomerDeps, by: By, source: CsvSou
       for (const record of records) {
         if (record.cells.every((cell) => cell.trim() === '')) continue
         if (!columns) {
-          columns = columnsOf(record)
+          columns = parseHeader(record)
           if (columns.ignored.length > 0)
-            note(report, { row: 1, message: `not taken, as souk has no place for it: ${columns.ignored.join(', ')}` })
+            addNotice(report, { row: 1, message: `not taken, as souk has no place for it: ${columns.ignored.join(', ')}` })
           continue
         }
-        if (report.rows + batch.length >= rowsMax) throw tooMany(rowsMax, report)
-        batch.push(importedOf(columns, record))
-        if (batch.length >= rowsAtOnce) await flush()
+        if (report.rows + batch.length >= rowsMax) throw tooManyRows(rowsMax, report)
+        batch.push(parseRow(columns, record))
+        if (batch.length >= batchSize) await flush()
       }
     }
     if (!columns) throw new AppError('INVALID', 'The file is empty')
     await flush()
   } catch (error) {
-    if (!signal?.aborted || error !== signal.reason) throw withStored(error, report)
+    if (!signal?.aborted || error !== signal.reason) throw addStoredText(error, report)
     report.complete = false
   }
   return report
@@ -97,20 +102,20 @@ export async function importCustomers(deps: CustomerDeps, by: By, source: CsvSou
 const storedText = ({ dryRun, created, updated }: CustomersReport): string =>
   dryRun ? 'nothing was stored' : `${created} customers before it were created and ${updated} changed, and that stays`
 
-const tooMany = (most: number, report: CustomersReport) =>
+const tooManyRows = (most: number, report: CustomersReport) =>
   new AppError(
     'TOO_LARGE',
     `The file has more than ${most} rows: split it, or use the command souk import --customers. ${storedText(report)}`,
   )
 
-/** A file that turns out to be none in its middle: what was stored of it by then stays, and is told of. */
-const withStored = (error: unknown, report: CustomersReport): unknown =>
+/** Adds what was stored to the error of a file that turns out to be unusable in the middle. */
+const addStoredText = (error: unknown, report: CustomersReport): unknown =>
   error instanceof AppError && error.code === 'INVALID' && report.created + report.updated > 0
     ? new AppError('INVALID', `${error.message} ${storedText(report)}`)
     : error
 
-/** What is said of an import over HTTP that was stopped before the end of its file. */
-export const customersStopped = (report: CustomersReport): AppError =>
+/** The error of an import by HTTP that was stopped before the end of its file. */
+export const customersStoppedError = (report: CustomersReport): AppError =>
   new AppError(
     'UNAVAILABLE',
     `The import took too long and was stopped after ${report.rows} rows: ${storedText(report)}. Send the rest of the file`,
@@ -119,48 +124,50 @@ export const customersStopped = (report: CustomersReport): AppError =>
     },
   )
 
-type Done = { kind: 'created' | 'updated' | 'skipped'; addresses: number } | { kind: 'failed'; message: string }
+type RowResult = { kind: 'created' | 'updated' | 'skipped'; addresses: number } | { kind: 'failed'; message: string }
 
 async function importRows(
   deps: CustomerDeps,
-  by: By,
+  by: ImportActor,
   batch: readonly ImportedRow[],
   options: CustomersOptions,
   report: CustomersReport,
   seen: Set<string>,
 ): Promise<void> {
-  const good = batch.filter((row): row is ImportedCustomer => !('error' in row))
-  const done = options.dryRun ? await looked(deps, by, good, options, seen) : await stored(deps, by, good, options)
+  const validRows = batch.filter((row): row is ImportedCustomer => !('error' in row))
+  const results = options.dryRun
+    ? await previewRows(deps, by, validRows, options, seen)
+    : await storeRowsWithRetry(deps, by, validRows, options)
   let nth = 0
   for (const row of batch) {
     report.rows++
     if ('error' in row) {
-      fail(report, row.error)
+      addError(report, row.error)
       continue
     }
-    const result = done[nth++]
+    const result = results[nth++]
     if (!result || result.kind === 'failed') {
-      fail(report, { row: row.row, message: result?.message ?? '' })
+      addError(report, { row: row.row, message: result?.message ?? '' })
       continue
     }
     report[result.kind]++
     report.addresses += result.addresses
-    if (result.kind !== 'skipped') for (const one of row.notices) note(report, one)
+    if (result.kind !== 'skipped') for (const entry of row.notices) addNotice(report, entry)
   }
 }
 
-/** What would be done, by what is there and what came before in the file. */
-async function looked(
+/** Predicts the result from existing customers and earlier rows. */
+async function previewRows(
   { db }: CustomerDeps,
-  { shop }: By,
+  { shop }: ImportActor,
   rows: readonly ImportedCustomer[],
   { overwrite }: CustomersOptions,
   seen: Set<string>,
-): Promise<Done[]> {
+): Promise<RowResult[]> {
   const found = await store.withEmails(db.read, shop.id, rows.map(emailOf))
-  const known = new Set(found.map(emailOf))
+  const existing = new Set(found.map(emailOf))
   return rows.map(({ email, address }) => {
-    const isKnown = known.has(email) || seen.has(email)
+    const isKnown = existing.has(email) || seen.has(email)
     seen.add(email)
     if (isKnown && !overwrite) return { kind: 'skipped', addresses: 0 }
     return { kind: isKnown ? 'updated' : 'created', addresses: address && !isKnown ? 1 : 0 }
@@ -169,8 +176,13 @@ async function looked(
 
 const emailOf = ({ email }: { readonly email: string }): string => email
 
-/** Somebody may sign up with one of the addresses at the same time: then they are there when they are looked for again. */
-async function stored(deps: CustomerDeps, by: By, rows: readonly ImportedCustomer[], options: CustomersOptions): Promise<Done[]> {
+/** Retries if a customer signs up with one of the addresses at the same time. */
+async function storeRowsWithRetry(
+  deps: CustomerDeps,
+  by: ImportActor,
+  rows: readonly ImportedCustomer[],
+  options: CustomersOptions,
+): Promise<RowResult[]> {
   if (rows.length === 0) return []
   for (let tries = 1; ; tries++) {
     try {
@@ -184,10 +196,10 @@ async function stored(deps: CustomerDeps, by: By, rows: readonly ImportedCustome
 async function storeRows(
   tx: Writer,
   deps: CustomerDeps,
-  by: By,
+  by: ImportActor,
   rows: readonly ImportedCustomer[],
   { overwrite }: CustomersOptions,
-): Promise<Done[]> {
+): Promise<RowResult[]> {
   const { shop } = by
   const found = await store.withEmails(tx, shop.id, rows.map(emailOf))
   const locked = overwrite
@@ -196,30 +208,30 @@ async function storeRows(
         found.map(({ id }) => id),
       )
     : []
-  const known = new Map<string, Customer | undefined>(found.map(({ email }) => [email, undefined]))
-  // As they stand now: one whose address was changed meanwhile is somebody else.
-  for (const customer of locked) known.set(customer.email, customer)
-  const done: Done[] = []
+  const existing = new Map<string, Customer | undefined>(found.map(({ email }) => [email, undefined]))
+  // Locked rows: a customer whose address changed meanwhile is not a match.
+  for (const customer of locked) existing.set(customer.email, customer)
+  const results: RowResult[] = []
   for (const row of rows) {
-    const before = known.get(row.email)
-    if (known.has(row.email) && (!overwrite || !before)) {
-      done.push({ kind: 'skipped', addresses: 0 })
+    const before = existing.get(row.email)
+    if (existing.has(row.email) && (!overwrite || !before)) {
+      results.push({ kind: 'skipped', addresses: 0 })
       continue
     }
-    const after = before ? await change(tx, deps, by, before, row) : await make(tx, deps, by, row)
-    known.set(row.email, after)
-    done.push({ kind: before ? 'updated' : 'created', addresses: await keepAddress(tx, deps, by, after, row.address) })
+    const after = before ? await changeImported(tx, deps, by, before, row) : await createImported(tx, deps, by, row)
+    existing.set(row.email, after)
+    results.push({ kind: before ? 'updated' : 'created', addresses: await addToBook(tx, deps, by, after, row.address) })
   }
-  return done
+  return results
 }
 
-async function make(
+async function createImported(
   tx: Writer,
   deps: CustomerDeps,
-  { shop, actor }: By,
+  { shop, actor }: ImportActor,
   { email, name, phone, acceptsMarketing }: ImportedCustomer,
 ): Promise<Customer> {
-  const customer = newCustomer(deps, {
+  const customer = buildCustomer(deps, {
     shopId: shop.id,
     email,
     name: name ?? '',
@@ -232,45 +244,60 @@ async function make(
   return customer
 }
 
-async function change(tx: Writer, deps: CustomerDeps, { shop, actor }: By, before: Customer, row: ImportedCustomer): Promise<Customer> {
+async function changeImported(
+  tx: Writer,
+  deps: CustomerDeps,
+  { shop, actor }: ImportActor,
+  before: Customer,
+  row: ImportedCustomer,
+): Promise<Customer> {
   const { name, phone, acceptsMarketing } = row
-  const said = defined({ name, phone, acceptsMarketing })
-  const isSame = (Object.keys(said) as (keyof typeof said)[]).every((field) => said[field] === before[field])
+  const changes = defined({ name, phone, acceptsMarketing })
+  const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every((field) => changes[field] === before[field])
   if (isSame) return before
-  const after = (await deps.customerStore.change(tx, before.id, { ...said, updatedAt: deps.clock.now() })) ?? before
-  const told = ({ passwordHash: _, ...rest }: Customer) => rest
-  const difference = differenceOf(told(before), told(after), ['acceptsMarketing'])
+  const after = (await deps.customerStore.change(tx, before.id, { ...changes, updatedAt: deps.clock.now() })) ?? before
+  const withoutPassword = ({ passwordHash: _, ...rest }: Customer) => rest
+  const difference = differenceOf(withoutPassword(before), withoutPassword(after), ['acceptsMarketing'])
   await audit(tx, deps, { actor, action: 'customer.changed', subject: before.id, shopId: shop.id, ...difference })
   return after
 }
 
-/** Puts the address of the file into the book, as the default of both kinds where there was none; one that is there already stays. How many it put there. */
-async function keepAddress(
+/**
+ * Adds the file's address to the book unless it is there. The first one becomes the default of both kinds. Returns the
+ * number added.
+ */
+async function addToBook(
   tx: Writer,
   deps: CustomerDeps,
-  { shop, actor }: By,
+  { shop, actor }: ImportActor,
   { id }: Customer,
   address: ImportedCustomer['address'],
 ): Promise<number> {
   if (!address) return 0
   const book = await store.bookOf(tx, id)
-  const text = (one: object) => JSON.stringify(one)
+  const text = (entry: object) => JSON.stringify(entry)
   const isFirst = book.length === 0
-  const made = newAddress(deps, shop, address, { customerId: id, isDefaultShipping: isFirst, isDefaultBilling: isFirst })
-  if (book.length >= addressesPerCustomerMax || book.some((one) => text(one.address) === text(made.address))) return 0
-  await deps.customerStore.insertAddress(tx, made)
-  await leaveOneDefault(tx, deps, { ...made, customerId: id })
-  await audit(tx, deps, { actor, action: 'address.created', subject: made.id, shopId: shop.id, ...addressDifference(undefined, made) })
+  const newEntry = buildAddress(deps, shop, address, { customerId: id, isDefaultShipping: isFirst, isDefaultBilling: isFirst })
+  if (book.length >= addressesPerCustomerMax || book.some((entry) => text(entry.address) === text(newEntry.address))) return 0
+  await deps.customerStore.insertAddress(tx, newEntry)
+  await clearOtherDefaults(tx, deps, { ...newEntry, customerId: id })
+  await audit(tx, deps, {
+    actor,
+    action: 'address.created',
+    subject: newEntry.id,
+    shopId: shop.id,
+    ...addressDifference(undefined, newEntry),
+  })
   return 1
 }
 
-function fail(report: CustomersReport, error: RowNote): void {
+function addError(report: CustomersReport, error: RowNote): void {
   report.failed++
   if (report.errors.length < notesMax) report.errors.push(error)
   else report.errorsTruncated = true
 }
 
-function note(report: CustomersReport, one: RowNote): void {
-  if (report.notices.length < notesMax) report.notices.push(one)
+function addNotice(report: CustomersReport, entry: RowNote): void {
+  if (report.notices.length < notesMax) report.notices.push(entry)
   else report.noticesTruncated = true
 }

@@ -1,30 +1,30 @@
-export { customerFindings } from './check-store.ts'
+export { findCustomerInconsistencies } from './check-store.ts'
 export { addressesPerCustomerMax } from './domain.ts'
-export { joinAllWithin, joinTheRest, noteAddressProven } from './email-proof.ts'
+export { joinAllGuestOrders, joinRemainingOrders, recordAddressProof } from './email-proof.ts'
 export type { GuestOrders } from './guest-orders.ts'
-export { type CustomersOptions, type CustomersReport, customersStopped, importCustomers } from './import.ts'
+export { type CustomersOptions, type CustomersReport, customersStoppedError, importCustomers } from './import.ts'
 export type { CustomerDeps } from './providers.ts'
-export { fillCustomerSearch, fillUnknownCustomers, listCustomers, pieceOfCustomers, reindexCustomer } from './search-index.ts'
-export { changeOwnAddress, changeOwnCustomer, ownAddresses, removeOwnAddress } from './self-service.ts'
+export { backfillCustomerSearch, indexUnindexedCustomers, listCustomers, readCustomerChunk, reindexCustomer } from './search-index.ts'
+export { changeOwnAddress, changeOwnCustomer, listOwnAddresses, removeOwnAddress } from './self-service.ts'
 export {
   accountOf,
   addAddress,
+  addJoinedOrders,
   addSpending,
   changeCustomerPassword,
-  checkedAddress,
-  countJoined,
   countOrder,
   createBookAddress,
   createCustomer,
-  customerWithEmail,
-  customerWithId,
-  customerWithin,
   emailOf,
   enterAddress,
+  findCustomerByEmail,
+  findCustomerById,
+  listOrderIds,
+  lockCustomer,
   logInCustomer,
-  orderIdsOf,
   readAddress,
   readCustomer,
   setCustomerPassword,
   signUpCustomer,
+  validateAddress,
 } from './service.ts'

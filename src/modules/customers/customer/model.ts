@@ -58,7 +58,7 @@ export const ListCustomers = t.Object({
 })
 export const CustomerPath = t.Object({ customerId: text(64) })
 
-/** The fields of an address in a body, for whoever takes one; `addressOf` of the domain makes the stored address of it. */
+/** Fields of an address in a request; `addressOf` builds the stored address. */
 const addressFields = {
   name: text(200, notBlank),
   company: maybe(text(200)),
@@ -91,7 +91,7 @@ export const ChangeOwnCustomer = t.Object({
 })
 export const VerifyToken = t.Object({ token: text(200, { minLength: 1, description: 'From the link of the mail' }) })
 
-/** Where something goes or is billed to, in answers. */
+/** An address in responses. */
 export const PostalAddress = t.Object(
   {
     name: t.String(),
@@ -133,5 +133,5 @@ export const OrderIds = t.Object(
   },
   { title: 'OrderIds' },
 )
-/** The same as a table. */
+/** The same as rows of a table. */
 export const OrderIdRows = t.Object({ data: t.Array(t.Object({ id: t.String() })) })

@@ -6,7 +6,7 @@ import { createCustomerStore } from './store.ts'
 
 export const customerProviders = ({ db }: Deps) => ({
   customerStore: createCustomerStore(db),
-  /** Orders know whose they are: they put here how those of a guest become a customer's. */
+  /** The orders module registers here how guest orders join a customer. */
   guestOrders: [] as GuestOrders[],
 })
 export type CustomerDeps = AuthDeps & MailDeps & ReturnType<typeof customerProviders>

@@ -8,7 +8,7 @@ import { errorResponses, RecordId } from '../../../http/schema.ts'
 import { assertShopOrigin, shopNamed } from '../../../http/shop.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import { LoginAnswer } from '../../identity/auth/model.ts'
-import { offerClaim, type PasswordResetDeps } from '../../identity/password-reset/index.ts'
+import { offerAccountClaim, type PasswordResetDeps } from '../../identity/password-reset/index.ts'
 import { addressesByCustomer, addressesPerCustomerMax, customerView, orderIdsMax } from './domain.ts'
 import {
   addAddress,
@@ -17,11 +17,11 @@ import {
   createCustomer,
   enterAddress,
   listCustomers,
+  listOrderIds,
   logInCustomer,
-  orderIdsOf,
-  pieceOfCustomers,
   readAddress,
   readCustomer,
+  readCustomerChunk,
   signUpCustomer,
 } from './index.ts'
 import {
@@ -52,7 +52,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps & PasswordRese
         const customer = await signUpCustomer(deps, { shopId: shop.id, email, password, name }, deps.callerOf(request)).catch(
           async (error: unknown) => {
             if (error instanceof AppError && error.code === 'CONFLICT')
-              await offerClaim(deps, { shopId: shop.id, email }, deps.callerOf(request))
+              await offerAccountClaim(deps, { shopId: shop.id, email }, deps.callerOf(request))
             throw error
           },
         )
@@ -86,7 +86,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps & PasswordRese
       },
     )
 
-/** A merchant and a secret key speak for the shop, and a customer for themselves. */
+/** Merchants and secret keys act for the shop, customers for themselves. */
 const customerIdOf = (principal: Principal): string | undefined => (principal.kind === 'customer' ? principal.id : undefined)
 
 export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
@@ -94,7 +94,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
     .get('/customer', ({ query: { q, email, ...page }, shop }) => listCustomers(deps, shop, { q, email }, sliceOf(page)), {
       access: 'customerRead',
       csv: csvOf('customers', Customers, ({ shop, query: { q, email } }: Asked<{ q?: string; email?: string }>, slice) =>
-        pieceOfCustomers(deps, shop, { q, email }, slice),
+        readCustomerChunk(deps, shop, { q, email }, slice),
       ),
       query: ListCustomers,
       response: { 200: Customers, ...errorResponses(401, 403, 404) },
@@ -131,11 +131,11 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
     })
     .get(
       '/customer/:customerId/order-ids',
-      ({ params, query, shop }) => orderIdsOf(deps, shop, params.customerId, sliceOf(query, orderIdsMax)),
+      ({ params, query, shop }) => listOrderIds(deps, shop, params.customerId, sliceOf(query, orderIdsMax)),
       {
         access: 'customerRead',
         csv: csvOf('customer-order-ids', OrderIdRows, async ({ shop, params }: Asked<object, { customerId: string }>, slice) => {
-          const { orderIds } = await orderIdsOf(deps, shop, params.customerId, slice)
+          const { orderIds } = await listOrderIds(deps, shop, params.customerId, slice)
           return { data: orderIds.map((id) => ({ id })) }
         }),
         params: CustomerPath,

@@ -10,42 +10,43 @@ import type { Slice } from '../../../lib/page.ts'
 import { holdsWords, wordsOf } from '../../../lib/search-terms.ts'
 import { type Customer, type CustomerQuery, customerWords } from './domain.ts'
 
-/** With a filter, totals are exact up to this, and nothing lies past it. */
-const foundMax = 1_000
+/** With a filter, totals are exact up to this number, and pages end there. */
+const filteredTotalMax = 1_000
 const queryWordsMax = 10
 
-/** `isLong`: it is to be shortened, so that its late pages cost no more than its first. */
-type Listed = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean; readonly isLong?: boolean }
+/** `isLong`: the list should be folded, so that late pages cost no more than the first. */
+type CustomerListPage = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean; readonly isLong?: boolean }
 
 const fills = fillsOf('CUSTOMERS')
 
-/** A shop's customers as its own people find them. */
-export const findingStore = {
-  /** A page of them, newest first. */
-  async list(read: Reader, { shopId, email, q }: CustomerQuery & { shopId: string }, slice: Slice): Promise<Listed> {
-    if (q === undefined && email === undefined) return unfiltered(read, shopId, slice)
+/** Customers as the shop's staff list and search them. */
+export const customerListStore = {
+  /** Returns a page, newest first. */
+  async list(read: Reader, { shopId, email, q }: CustomerQuery & { shopId: string }, slice: Slice): Promise<CustomerListPage> {
+    if (q === undefined && email === undefined) return listUnfiltered(read, shopId, slice)
     if (q?.startsWith('cus_') || q === undefined) {
-      const own = and(
+      const where = and(
         eq(customers.shopId, shopId),
         q === undefined ? undefined : eq(customers.id, q),
         email === undefined ? undefined : eq(customers.email, email),
       )
-      const rows = await read.select().from(customers).where(own).limit(1)
+      const rows = await read.select().from(customers).where(where).limit(1)
       return { rows: slice.offset > 0 ? [] : rows, total: rows.length, isCapped: false }
     }
     const words = wordsOf(q, queryWordsMax)
-    const whole = email === undefined ? [] : [wordFor('email', email)]
-    // Before what is indexed: what the job comes to in between is in both, and not in neither.
-    const isWhole = words.length === 0 || !(await isFilling(read, shopId))
-    const found = words.length === 0 ? [] : await customerSearch.find(read, { shopId, words, whole, limit: foundMax + 1 })
-    const ids = found.slice(0, foundMax)
-    const rows = await rowsOf(read, ids.slice(slice.offset, slice.offset + slice.limit))
-    return { rows, total: ids.length, isCapped: found.length > foundMax || !isWhole }
+    const exactWords = email === undefined ? [] : [wordFor('email', email)]
+    // Reads the progress before the index: a customer that the job indexes in between is then found twice, not missed.
+    const isWhole = words.length === 0 || !(await hasUnindexed(read, shopId))
+    const found =
+      words.length === 0 ? [] : await customerSearch.find(read, { shopId, words, whole: exactWords, limit: filteredTotalMax + 1 })
+    const ids = found.slice(0, filteredTotalMax)
+    const rows = await loadCustomers(read, ids.slice(slice.offset, slice.offset + slice.limit))
+    return { rows, total: ids.length, isCapped: found.length > filteredTotalMax || !isWhole }
   },
 
   /**
-   * A piece of a list that is read whole, newest first: every customer is looked at, some at a time, and no limit keeps any of them out.
-   * @returns `lookedTo`: the last that was looked at; undefined at the end
+   * Reads the next customers of an export, newest first. Every customer is examined, so no limit hides any.
+   * @returns `lookedTo`: the last id that was examined; undefined at the end
    */
   async piece(
     read: Reader,
@@ -71,11 +72,14 @@ export const findingStore = {
     return { rows: rows.filter((customer) => holdsWords(words, customerWords(customer))), lookedTo: rows.at(-1)?.id }
   },
 
-  /** Has late pages of all of a shop's customers cost no more than the first, from now on. @param before an id, see db/list-pages.ts */
+  /** Folds the list, so that late pages cost no more than the first. @param before an id, see db/list-pages.ts */
   shorten: (db: Database, shopId: string, before: string): Promise<number> => foldBlocks(db, { list: 'CUSTOMERS', shopId }, before),
 
   ...fills,
-  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  /**
+   * Returns the ids after `after` that are not indexed. Always empty on SQLite, where no older version runs beside this
+   * one.
+   */
   async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
     if (engine === 'sqlite') return []
     const rows = await read.rows<{ id: string }>(
@@ -83,7 +87,7 @@ export const findingStore = {
     )
     return rows.map(({ id }) => id)
   },
-  /** The newest ids below one. */
+  /** Returns the newest ids below `below`. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read
       .select({ id: customers.id })
@@ -95,21 +99,21 @@ export const findingStore = {
   },
 }
 
-/** Whether a shop has customers that no index knows yet. */
-async function isFilling(read: Reader, shopId: string): Promise<boolean> {
+/** Returns whether a shop has customers that are not indexed yet. */
+async function hasUnindexed(read: Reader, shopId: string): Promise<boolean> {
   const fill = await fills.fillOf(read)
   if (!fill) return false
-  const own = and(eq(customers.shopId, shopId), lt(customers.id, fill.below))
-  return (await read.select({ id: customers.id }).from(customers).where(own).limit(1)).length > 0
+  const where = and(eq(customers.shopId, shopId), lt(customers.id, fill.below))
+  return (await read.select({ id: customers.id }).from(customers).where(where).limit(1)).length > 0
 }
 
-async function unfiltered(read: Reader, shopId: string, slice: Slice): Promise<Listed> {
+async function listUnfiltered(read: Reader, shopId: string, slice: Slice): Promise<CustomerListPage> {
   const { ids, total, isLong } = await pageOfBlocks(read, { list: 'CUSTOMERS', shopId }, slice)
-  return { rows: await rowsOf(read, ids), total, isCapped: false, isLong }
+  return { rows: await loadCustomers(read, ids), total, isCapped: false, isLong }
 }
 
 /** Newest first. */
-async function rowsOf(read: Reader, ids: readonly string[]): Promise<Customer[]> {
+async function loadCustomers(read: Reader, ids: readonly string[]): Promise<Customer[]> {
   if (ids.length === 0) return []
   return read
     .select()

@@ -6,9 +6,9 @@ import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { Slice } from '../../../lib/page.ts'
-import { type Account, byAddress, customerAccount, normalEmail, signupByAddress } from '../../identity/auth/domain.ts'
+import { type Account, customerAccount, limitsByAddress, normalEmail, signupByAddress } from '../../identity/auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../../identity/auth/index.ts'
-import { tellOfAccount } from '../../messaging/mail/index.ts'
+import { notifyAccountChange } from '../../messaging/mail/index.ts'
 import { type Difference, differenceOf, passwordDifference } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { recordSignUp } from '../../operations/kpi/index.ts'
@@ -25,7 +25,7 @@ import {
   type CustomerView,
   customerView,
   type DefaultFlags,
-  type KnownAddress,
+  type OwnedAddress,
 } from './domain.ts'
 import { joinGuestOrders } from './email-proof.ts'
 import type { CustomerDeps } from './providers.ts'
@@ -39,16 +39,15 @@ export const noSuchAddress = () => new AppError('NOT_FOUND', 'No such address')
 
 type NewCustomer = Pick<Customer, 'shopId' | 'email' | 'name'> & Partial<Pick<Customer, 'phone' | 'acceptsMarketing' | 'passwordHash'>>
 
-export function newCustomer({ clock, newId }: CustomerDeps, { email, ...given }: NewCustomer): Customer {
+export function buildCustomer({ clock, newId }: CustomerDeps, { email, ...given }: NewCustomer): Customer {
   const now = clock.now()
   const defaults = { phone: null, acceptsMarketing: false, passwordHash: null, emailProvenAt: null, erasedAt: null }
   return { ...defaults, ...given, id: newId('customer'), email: normalEmail(email), createdAt: now, updatedAt: now }
 }
 
 /**
- * Makes a customer of a shop with a password of their own. An e-mail address that is taken costs as much and counts as much as one
- * that is not, so that nobody finds out cheaply who has an account.
- * @throws AppError CONFLICT when the shop knows the e-mail address; INVALID for a common password; RATE_LIMITED, UNAVAILABLE
+ * Signs up a customer. Taken addresses cost and count the same, so that nobody can probe for accounts cheaply.
+ * @throws AppError CONFLICT for a taken e-mail address; INVALID for a common password; RATE_LIMITED, UNAVAILABLE
  */
 export async function signUpCustomer(
   deps: CustomerDeps,
@@ -56,9 +55,9 @@ export async function signUpCustomer(
   { limitKey: address, ...from }: Origin & Pick<Caller, 'limitKey'>,
 ): Promise<Customer> {
   await assertUncommon(password)
-  await countAttempt(deps, byAddress(signupByAddress, address))
+  await countAttempt(deps, limitsByAddress(signupByAddress, address))
   const passwordHash = await deps.passwords.hash(password, { kind: 'customer', address })
-  const customer = newCustomer(deps, { shopId, email, name, passwordHash })
+  const customer = buildCustomer(deps, { shopId, email, name, passwordHash })
   const by = { shop: { id: shopId }, actor: { ...from, id: customer.id } }
   return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
     await deps.customerStore.insert(tx, customer)
@@ -75,7 +74,8 @@ export const accountOf = (shopId: string | undefined, email: string, customer: C
 })
 
 /**
- * @param shopId undefined for a shop that does not exist, which is refused like a wrong password
+ * Logs in a customer.
+ * @param shopId undefined for an unknown shop, which gets the error of a wrong password
  * @throws AppError UNAUTHENTICATED, RATE_LIMITED, UNAVAILABLE
  */
 export async function logInCustomer(
@@ -94,8 +94,8 @@ export async function logInCustomer(
 }
 
 /**
- * Changes the password of a customer who knows the one before, and ends their other sessions.
- * @throws AppError UNAUTHENTICATED when that one is wrong; RATE_LIMITED, UNAVAILABLE
+ * Changes a customer's password and ends their other sessions.
+ * @throws AppError UNAUTHENTICATED if the current password is wrong; RATE_LIMITED, UNAVAILABLE
  */
 export async function changeCustomerPassword(
   deps: CustomerDeps,
@@ -113,21 +113,21 @@ export async function changeCustomerPassword(
       throw new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
     await deps.customerStore.setPassword(tx, id, passwordHash, deps.clock.now())
     await endSessionsOf(tx, deps, id, sessionId)
-    await tellOfAccount(tx, deps, { shopId, to: customer.email, what: 'password' })
+    await notifyAccountChange(tx, deps, { shopId, to: customer.email, what: 'password' })
     tell(passwordDifference)
   })
 }
 
 /**
- * Makes a customer for whom the shop speaks: without a password, so that nobody logs in as them.
- * @throws AppError CONFLICT when the shop knows the e-mail address
+ * Creates a customer on the shop's behalf, without a password and so without a login.
+ * @throws AppError CONFLICT for a taken e-mail address
  */
 export function createCustomer(
   deps: CustomerDeps,
   by: Change<Shop>,
   { email, name, phone, acceptsMarketing }: Pick<Customer, 'email' | 'name' | 'phone' | 'acceptsMarketing'>,
 ): Promise<CustomerView> {
-  const customer = newCustomer(deps, { shopId: by.shop.id, email, name, phone, acceptsMarketing })
+  const customer = buildCustomer(deps, { shopId: by.shop.id, email, name, phone, acceptsMarketing })
   return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
     await deps.customerStore.insert(tx, customer)
     tell(customerDifference(customer))
@@ -143,24 +143,24 @@ export async function readCustomer({ customerStore }: CustomerDeps, shop: Shop, 
 }
 
 /**
- * The address that a caller gave, to be stored.
- * @param field names it in the refusal: `shippingAddress.` before the names of its fields
+ * Validates an address and builds its stored form.
+ * @param field prefix of field names in errors, such as `shippingAddress.`
  * @throws AppError INVALID for an unknown country
  */
-export function checkedAddress(input: AddressFields, field = ''): Address {
+export function validateAddress(input: AddressFields, field = ''): Address {
   assertCountry(input.countryCode, `${field}countryCode`)
   return addressOf(input)
 }
 
-/** What of a new customer is on record: that there is a password, and never what anything of them is. */
+/** Returns the audited difference of a new customer: whether there is a password, and no personal values. */
 export const customerDifference = ({ passwordHash, ...customer }: Customer): Difference =>
   differenceOf(undefined, { ...customer, hasPassword: passwordHash !== null }, ['acceptsMarketing', 'hasPassword'])
 
-export const addressDifference = (before: KnownAddress | undefined, after: KnownAddress | undefined): Difference =>
+export const addressDifference = (before: OwnedAddress | undefined, after: OwnedAddress | undefined): Difference =>
   differenceOf(before, after, ['customerId', 'enteredBy', 'isDefaultShipping', 'isDefaultBilling'])
 
 /**
- * The customer of this shop, as they stand inside the write: nothing of a person comes to one whose data was erased.
+ * Checks that a locked customer is the shop's and not erased: erased customers get no new personal data.
  * @throws AppError NOT_FOUND, CONFLICT
  */
 function assertNotErased(customer: Customer | undefined, shop: Pick<Shop, 'id'>): Customer {
@@ -169,24 +169,24 @@ function assertNotErased(customer: Customer | undefined, shop: Pick<Shop, 'id'>)
   return customer
 }
 
-type Place = Partial<Pick<KnownAddress, 'customerId' | 'enteredBy'>> & DefaultFlags
+type AddressOwnership = Partial<Pick<OwnedAddress, 'customerId' | 'enteredBy'>> & DefaultFlags
 
-export function newAddress(
+export function buildAddress(
   { clock, newId }: CustomerDeps,
   shop: Pick<Shop, 'id'>,
   input: AddressFields,
-  { customerId = null, enteredBy = null, isDefaultShipping = false, isDefaultBilling = false }: Place,
-): KnownAddress {
-  const address = checkedAddress(input)
+  { customerId = null, enteredBy = null, isDefaultShipping = false, isDefaultBilling = false }: AddressOwnership,
+): OwnedAddress {
+  const address = validateAddress(input)
   const now = clock.now()
   const times = { createdAt: now, updatedAt: now }
   return { id: newId('address'), shopId: shop.id, customerId, enteredBy, address, isDefaultShipping, isDefaultBilling, ...times }
 }
 
 /**
- * Takes an address that is in nobody's book yet.
- * @param enteredBy the customer who enters it, and who alone of the customers may read it until it is in a book
- * @throws AppError INVALID, RATE_LIMITED for a customer who enters very many
+ * Stores an address that is in no book.
+ * @param enteredBy the customer who enters it; no other customer can read it until it is in a book
+ * @throws AppError INVALID; RATE_LIMITED for a customer who enters very many
  */
 export async function enterAddress(
   deps: CustomerDeps,
@@ -194,7 +194,7 @@ export async function enterAddress(
   enteredBy: string | undefined,
   input: AddressFields,
 ): Promise<AddressView> {
-  const address = newAddress(deps, by.shop, input, { enteredBy: enteredBy ?? null })
+  const address = buildAddress(deps, by.shop, input, { enteredBy: enteredBy ?? null })
   if (enteredBy !== undefined) await countAttempt(deps, [[addressesByCustomer, enteredBy]])
   return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx, tell) => {
     await deps.customerStore.insertAddress(tx, address)
@@ -204,8 +204,8 @@ export async function enterAddress(
 }
 
 /**
- * @param customerId who reads it, when a customer does; otherwise the shop does
- * @throws AppError NOT_FOUND, also for another shop's and for what is another customer's
+ * @param customerId the reading customer; undefined for the shop
+ * @throws AppError NOT_FOUND, also for another shop's or customer's
  */
 export async function readAddress(
   { customerStore }: CustomerDeps,
@@ -221,8 +221,8 @@ export async function readAddress(
 }
 
 /**
- * Makes an address in a customer's book.
- * @throws AppError INVALID; NOT_FOUND, also for another shop's customer; CONFLICT when the book is full
+ * Creates an address in a customer's book.
+ * @throws AppError INVALID; NOT_FOUND, also for another shop's customer; CONFLICT if the book is full
  */
 export async function createBookAddress(
   deps: CustomerDeps,
@@ -230,21 +230,21 @@ export async function createBookAddress(
   customerId: string,
   { isDefaultShipping, isDefaultBilling, ...input }: AddressFields & DefaultFlags,
 ): Promise<AddressView> {
-  const address = newAddress(deps, by.shop, input, { customerId, isDefaultShipping, isDefaultBilling })
+  const address = buildAddress(deps, by.shop, input, { customerId, isDefaultShipping, isDefaultBilling })
   return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx, tell) => {
     assertNotErased(await deps.customerStore.lock(tx, customerId), by.shop)
-    await assertRoom(tx, deps, customerId)
+    await assertBookHasRoom(tx, deps, customerId)
     await deps.customerStore.insertAddress(tx, address)
-    await leaveOneDefault(tx, deps, { ...address, customerId })
+    await clearOtherDefaults(tx, deps, { ...address, customerId })
     tell(addressDifference(undefined, address))
     return addressView(address)
   })
 }
 
 /**
- * Puts an address of the shop into a customer's book; one that is in it already stays, and takes the flags.
- * @throws AppError NOT_FOUND for an address or a customer that the shop does not have; CONFLICT when the address is in
- * another customer's book, or the book is full
+ * Adds an address of the shop to a customer's book. One that is in it gets the flags.
+ * @throws AppError NOT_FOUND for an unknown address or customer; CONFLICT if it is in another customer's book, or the
+ * book is full
  */
 export function addAddress(
   deps: CustomerDeps,
@@ -258,33 +258,33 @@ export function addAddress(
     const customer = assertNotErased(await store.lock(tx, customerId), shop)
     const address = await store.findAddress(shop.id, addressId, tx)
     if (!address) throw noSuchAddress()
-    if (address.customerId === null) await assertRoom(tx, deps, customerId)
+    if (address.customerId === null) await assertBookHasRoom(tx, deps, customerId)
     const isDefaultShipping = flags.isDefaultShipping ?? address.isDefaultShipping
     const isDefaultBilling = flags.isDefaultBilling ?? address.isDefaultBilling
     const added: BookEntry = { id: addressId, customerId, isDefaultShipping, isDefaultBilling, updatedAt: deps.clock.now() }
     if (!(await store.claimAddress(tx, added))) throw new AppError('CONFLICT', "The address is in another customer's book")
-    await leaveOneDefault(tx, deps, added)
+    await clearOtherDefaults(tx, deps, added)
     tell(addressDifference(address, { ...address, ...added }))
     return customerView(customer, shop.currency, await store.standingOf(customerId, shop.mode, tx))
   })
 }
 
-export async function assertRoom(tx: Writer, { customerStore }: CustomerDeps, customerId: string): Promise<void> {
+export async function assertBookHasRoom(tx: Writer, { customerStore }: CustomerDeps, customerId: string): Promise<void> {
   if ((await customerStore.countAddresses(tx, customerId)) >= addressesPerCustomerMax)
     throw new AppError('CONFLICT', `A customer has at most ${addressesPerCustomerMax} addresses`)
 }
 
-/** Within the write that made an address the default of a kind: no other of the book is. */
-export async function leaveOneDefault(tx: Writer, { customerStore }: CustomerDeps, address: BookEntry): Promise<void> {
+/** Clears the defaults of other addresses, inside the write that set one. */
+export async function clearOtherDefaults(tx: Writer, { customerStore }: CustomerDeps, address: BookEntry): Promise<void> {
   if (address.isDefaultShipping) await customerStore.clearDefault(tx, 'isDefaultShipping', address)
   if (address.isDefaultBilling) await customerStore.clearDefault(tx, 'isDefaultBilling', address)
 }
 
 /**
- * The ids of a customer's orders, newest first. What it costs does not grow with the orders: nothing is counted.
+ * Lists the ids of a customer's orders, newest first. Uses stored totals, so the cost does not grow with the orders.
  * @throws AppError NOT_FOUND, also for another shop's
  */
-export async function orderIdsOf(
+export async function listOrderIds(
   { customerStore }: CustomerDeps,
   shop: Pick<Shop, 'id'>,
   customerId: string,
@@ -298,41 +298,40 @@ export async function orderIdsOf(
   return { customerId, orderIds, total }
 }
 
-/** Of an order, what a customer's numbers go by: those of test money and of real money are counted apart. */
-type Counted = { customerId: string; currency: string; mode: ShopContext['mode'] }
+/** The key of a customer's totals. Test and live orders are counted separately. */
+type TotalsKey = { customerId: string; currency: string; mode: ShopContext['mode'] }
 
-/** Within the write that places an order: the customer has one more. */
-export const countOrder = (tx: Writer, order: Counted): Promise<void> => customerTotalsStore.add(tx, { ...order, orders: 1, spent: 0 })
+/** Counts an order, inside the write that places it. */
+export const countOrder = (tx: Writer, order: TotalsKey): Promise<void> => customerTotalsStore.add(tx, { ...order, orders: 1, spent: 0 })
 
-/** Within the write that confirms an order or refunds it: what the customer has spent; negative for a refund. */
-export const addSpending = (tx: Writer, { amount, ...order }: Counted & { amount: number }): Promise<void> =>
+/** Adds an amount, inside the write that confirms or refunds an order; negative for a refund. */
+export const addSpending = (tx: Writer, { amount, ...order }: TotalsKey & { amount: number }): Promise<void> =>
   customerTotalsStore.add(tx, { ...order, orders: 0, spent: amount })
 
-/** Within the write that makes orders a customer's, who bought them as a guest: how many, and what was spent by them. */
-export const countJoined = (tx: Writer, { amount, orders, ...order }: Counted & { amount: number; orders: number }): Promise<void> =>
+/** Adds joined guest orders and their amount, inside the write that joins them. */
+export const addJoinedOrders = (tx: Writer, { amount, orders, ...order }: TotalsKey & { amount: number; orders: number }): Promise<void> =>
   customerTotalsStore.add(tx, { ...order, orders, spent: amount })
 
 /**
- * Gives a customer a new password, inside a write, and ends all their sessions.
- * @param passwordHash of the new one
+ * Sets a customer's password inside a write, and ends all their sessions.
+ * @param passwordHash of the new password
  */
 export async function setCustomerPassword(tx: Writer, deps: CustomerDeps, id: string, passwordHash: string): Promise<void> {
   const before = await deps.customerStore.lock(tx, id)
   await deps.customerStore.setPassword(tx, id, passwordHash, deps.clock.now())
-  // From their first password on they are one of those who have an account of their own.
+  // The first password makes them a customer with an account, which statistics count as a sign-up.
   if (before?.passwordHash === null && before.erasedAt === null) await recordSignUp(tx, { id, role: 'CUSTOMER', at: before.createdAt })
   await endSessionsOf(tx, deps, id)
 }
 
-/** The customer of a shop with this id; undefined when there is none. */
-export const customerWithId = ({ customerStore }: CustomerDeps, shopId: string, id: string): Promise<Customer | undefined> =>
+export const findCustomerById = ({ customerStore }: CustomerDeps, shopId: string, id: string): Promise<Customer | undefined> =>
   customerStore.find(shopId, id)
 
-/** The same as they stand inside a write, which has them to itself from then on. */
-export const customerWithin = (tx: Writer, { customerStore }: CustomerDeps, id: string): Promise<Customer | undefined> =>
+/** Locks a customer until the end of the write. */
+export const lockCustomer = (tx: Writer, { customerStore }: CustomerDeps, id: string): Promise<Customer | undefined> =>
   customerStore.lock(tx, id)
 
-/** The e-mail address of a customer; undefined when there is none, or none any more because it was erased. */
+/** Returns a customer's e-mail address; undefined if there is none or it was erased. */
 export async function emailOf(
   { customerStore }: Pick<CustomerDeps, 'customerStore'>,
   shopId: string,
@@ -342,6 +341,8 @@ export async function emailOf(
   return customer?.erasedAt === null ? customer.email : undefined
 }
 
-/** The customer of a shop with this e-mail address; undefined when there is none. */
-export const customerWithEmail = ({ customerStore }: CustomerDeps, shop: Pick<Shop, 'id'>, email: string): Promise<Customer | undefined> =>
-  customerStore.findByEmail(shop.id, normalEmail(email))
+export const findCustomerByEmail = (
+  { customerStore }: CustomerDeps,
+  shop: Pick<Shop, 'id'>,
+  email: string,
+): Promise<Customer | undefined> => customerStore.findByEmail(shop.id, normalEmail(email))

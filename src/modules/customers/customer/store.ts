@@ -8,13 +8,13 @@ import { addresses, customerTotals, orders } from '../../../../db/schema/selling
 import { customerSearch } from '../../../../db/search.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { Slice } from '../../../lib/page.ts'
-import { type BookEntry, type Customer, type CustomerTotals, customerWords, type KnownAddress, type Standing } from './domain.ts'
+import { type BookEntry, type Customer, type CustomerSummary, type CustomerTotals, customerWords, type OwnedAddress } from './domain.ts'
 
 const byId = rowsOf(customers, ['id', 'shopId'])
 const locked = lockedRowsOf(customers, ['id'])
 const byEmail = rowsOf(customers, ['shopId', 'email'])
 const addressById = rowsOf(addresses, ['id', 'shopId'])
-/** No row when the shop has no such customer. */
+/** Returns no row if the shop has no such customer. */
 const orderTotal = prepare((queries) =>
   queries
     .select({ orders: sql<number>`cast(coalesce(sum(${customerTotals.orders} + ${customerTotals.liveOrders}), 0) as integer)` })
@@ -41,8 +41,8 @@ const orderIdsAfter = prepare((queries) =>
     .limit(sql.placeholder('limit')),
 )
 
-/** Nothing of a person comes into the row of one whose data was erased, whichever request was under way. */
-const isThere = (id: string) => and(eq(customers.id, id), isNull(customers.erasedAt))
+/** Excludes erased customers, so that no concurrent request stores personal data for them. */
+const isNotErased = (id: string) => and(eq(customers.id, id), isNull(customers.erasedAt))
 
 export function createCustomerStore({ read }: Pick<Database, 'read'>) {
   return {
@@ -52,53 +52,53 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     async findByEmail(shopId: string, email: string): Promise<Customer | undefined> {
       return read.first(byEmail, { shopId, email })
     },
-    /** As it stands inside a write, which has it to itself from then on. */
+    /** Locks a customer until the end of the write. */
     async lock(tx: Writer, id: string): Promise<Customer | undefined> {
       return tx.first(locked, { id })
     },
-    /** Notes that their e-mail address is proven; when it was first, stays. */
+    /** Stores when the e-mail address was first proven. */
     async prove(tx: Writer, id: string, now: number): Promise<void> {
       await tx
         .update(customers)
         .set({ emailProvenAt: now, updatedAt: now })
-        .where(and(isThere(id), isNull(customers.emailProvenAt)))
+        .where(and(isNotErased(id), isNull(customers.emailProvenAt)))
     },
-    /** @returns the customer after the change; undefined where there is none, or none any more */
+    /** @returns the customer after the change; undefined if missing or erased */
     async change(tx: Writer, id: string, change: Partial<Customer> & Pick<Customer, 'updatedAt'>): Promise<Customer | undefined> {
-      const [customer] = await tx.update(customers).set(change).where(isThere(id)).returning()
+      const [customer] = await tx.update(customers).set(change).where(isNotErased(id)).returning()
       if (customer && (change.email !== undefined || change.name !== undefined)) await index(tx, customer)
       return customer
     },
-    /** Whether a customer's password still has this hash. */
+    /** Returns whether the customer still has this password hash. */
     async hasPassword(tx: Writer, id: string, passwordHash: string | undefined): Promise<boolean> {
       if (passwordHash === undefined) return false
       const same = and(eq(customers.id, id), eq(customers.passwordHash, passwordHash))
       return (await tx.select({ id: customers.id }).from(customers).where(same).limit(1)).length > 0
     },
     async setPassword(tx: Writer, id: string, passwordHash: string, updatedAt: number): Promise<void> {
-      await tx.update(customers).set({ passwordHash, updatedAt }).where(isThere(id))
+      await tx.update(customers).set({ passwordHash, updatedAt }).where(isNotErased(id))
     },
-    /** Makes a customer findable who may be so already; whoever is made or changed here is. */
+    /** Indexes a customer for the search. Inserts and changes here do it themselves. */
     index,
     async insert(tx: Writer, customer: Customer): Promise<void> {
       await tx.insert(customers).values(customer)
       await noteInBlocks(tx, { list: 'CUSTOMERS', shopId: customer.shopId }, customer.id)
       await index(tx, customer)
     },
-    /** @param mode of the shop: orders of the other one do not count */
-    async standingOf(customerId: string, mode: Mode, from: Pick<Reader, 'select'> = read): Promise<Standing> {
+    /** @param mode of the shop; orders of the other mode do not count */
+    async standingOf(customerId: string, mode: Mode, from: Pick<Reader, 'select'> = read): Promise<CustomerSummary> {
       const book = await from
         .select({ id: addresses.id })
         .from(addresses)
         .where(eq(addresses.customerId, customerId))
         .orderBy(asc(addresses.id))
       const totals = await from
-        .select({ currency: customerTotals.currency, ...countedIn[mode] })
+        .select({ currency: customerTotals.currency, ...totalColumns[mode] })
         .from(customerTotals)
         .where(eq(customerTotals.customerId, customerId))
       return { addressIds: book.map(({ id }) => id), totals }
     },
-    /** How many orders a customer has placed; undefined when the shop has no such customer. */
+    /** Returns a customer's number of orders; undefined if the shop has no such customer. */
     async countOrders(shopId: string, customerId: string): Promise<number | undefined> {
       return (await read.first(orderTotal, { shopId, customerId }))?.orders
     },
@@ -111,11 +111,11 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
       return rows.map(({ id }) => id)
     },
 
-    async findAddress(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<KnownAddress | undefined> {
+    async findAddress(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<OwnedAddress | undefined> {
       return from.first(addressById, { id, shopId })
     },
-    /** One of the customer's book, or one that they entered and that is in nobody's. */
-    async findAddressOf(customerId: string, shopId: string, id: string): Promise<KnownAddress | undefined> {
+    /** Finds an address of the customer's book, or one that they entered and that is in no book. */
+    async findAddressOf(customerId: string, shopId: string, id: string): Promise<OwnedAddress | undefined> {
       const entered = and(isNull(addresses.customerId), eq(addresses.enteredBy, customerId))
       const [address] = await read
         .select()
@@ -128,10 +128,10 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
       const [row] = await tx.select({ n: count() }).from(addresses).where(eq(addresses.customerId, customerId))
       return Number(row?.n ?? 0)
     },
-    async insertAddress(tx: Writer, address: KnownAddress): Promise<void> {
+    async insertAddress(tx: Writer, address: OwnedAddress): Promise<void> {
       await tx.insert(addresses).values(address)
     },
-    /** Puts an address into a customer's book, unless it is in another's: then false. */
+    /** Puts an address into a customer's book. Returns false if it is in another. */
     async claimAddress(tx: Writer, { id, customerId, isDefaultShipping, isDefaultBilling, updatedAt }: BookEntry): Promise<boolean> {
       const free = or(isNull(addresses.customerId), eq(addresses.customerId, customerId))
       const rows = await tx
@@ -141,7 +141,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
         .returning({ id: addresses.id })
       return rows.length > 0
     },
-    /** Takes the default of a kind from whichever other address of the book has it. */
+    /** Clears the default of a kind from other addresses of the book. */
     async clearDefault(
       tx: Writer,
       kind: 'isDefaultShipping' | 'isDefaultBilling',
@@ -161,33 +161,36 @@ async function index(tx: Writer, customer: Customer): Promise<void> {
 
 type Mode = ShopContext['mode']
 /** The columns that count the orders of a mode. */
-const countedIn = {
+const totalColumns = {
   TEST: { orders: customerTotals.orders, spent: customerTotals.spent },
   LIVE: { orders: customerTotals.liveOrders, spent: customerTotals.liveSpent },
 } as const
-const none = { orders: 0, spent: 0, liveOrders: 0, liveSpent: 0 }
-const adding = (mode: Mode, orders: 'orders' | 'liveOrders', spent: 'spent' | 'liveSpent') =>
+const zeroTotals = { orders: 0, spent: 0, liveOrders: 0, liveSpent: 0 }
+const prepareAdd = (mode: Mode, orders: 'orders' | 'liveOrders', spent: 'spent' | 'liveSpent') =>
   prepare(
     (queries) => {
       const more = { [orders]: sql.placeholder('orders'), [spent]: sql.placeholder('spent') }
       return queries
         .insert(customerTotals)
-        .values({ ...none, ...more, customerId: sql.placeholder('customerId'), currency: sql.placeholder('currency') } as never)
+        .values({ ...zeroTotals, ...more, customerId: sql.placeholder('customerId'), currency: sql.placeholder('currency') } as never)
         .onConflictDoUpdate({
           target: [customerTotals.customerId, customerTotals.currency],
-          set: { [orders]: sql`${countedIn[mode].orders} + ${more[orders]}`, [spent]: sql`${countedIn[mode].spent} + ${more[spent]}` },
+          set: {
+            [orders]: sql`${totalColumns[mode].orders} + ${more[orders]}`,
+            [spent]: sql`${totalColumns[mode].spent} + ${more[spent]}`,
+          },
         })
     },
     { row: 'customerId' },
   )
-const addingIn = { TEST: adding('TEST', 'orders', 'spent'), LIVE: adding('LIVE', 'liveOrders', 'liveSpent') } as const
+const addByMode = { TEST: prepareAdd('TEST', 'orders', 'spent'), LIVE: prepareAdd('LIVE', 'liveOrders', 'liveSpent') } as const
 
 export const customerTotalsStore = {
-  /** Adds to what a customer has ordered and spent in a mode; both may be 0, and `spent` negative. */
+  /** Adds to a customer's orders and spending in a mode. Both can be 0, and `spent` negative. */
   async add(
     tx: Writer,
     { customerId, currency, mode, orders, spent }: Pick<CustomerTotals, 'customerId' | 'currency' | 'orders' | 'spent'> & { mode: Mode },
   ): Promise<void> {
-    await tx.run(addingIn[mode], { customerId, currency, orders, spent })
+    await tx.run(addByMode[mode], { customerId, currency, orders, spent })
   },
 }

@@ -4,7 +4,7 @@ import { type Checked, type Finding, findingsOf, type Rule } from '../../../core
 const rules: readonly Rule[] = [
   {
     subject: 'erased customers',
-    // Whoever is on the list of erasures is erased, and whoever is erased is on it; and nothing of theirs has an address of anybody.
+    // Compares erased customers with the list of erasures, and checks that no personal data is left.
     broken: sql`select id as customer_id, 'marked as erased, and not on the list of erasures' as what from customers
                   where erased_at is not null and not exists (select 1 from erasures where customer_id = customers.id)
                 union all
@@ -24,5 +24,5 @@ const rules: readonly Rule[] = [
   },
 ]
 
-/** What of erasures `souk check` looks at. */
-export const erasureFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)
+/** Finds inconsistent erasures for `souk check`. */
+export const findErasureInconsistencies = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)

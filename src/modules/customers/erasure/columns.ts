@@ -1,8 +1,9 @@
 /**
- * What becomes of every column of every table when somebody is erased. `erased`: overwritten, emptied or rewritten without what is of the person,
- * or the whole row removed; `kept`: it says nothing of a shopper, or is what the books need (numbers, times, amounts, tax, ids). Whoever adds a
- * table or a column says here which of the two it is, and where it is erased does so in tables-store.ts: a test holds this list, the schema and
- * that file together.
+ * States for every column of every table what an erasure does. `erased`: overwritten, emptied, rewritten without
+ * personal data, or the row removed. `kept`: not about a shopper, or needed by the books (numbers, times, amounts, tax,
+ * ids).
+ * New tables and columns must be added here, and erased ones in tables-store.ts: a test compares this list, the schema
+ * and that file.
  */
 export type Columns = { readonly kept?: string; readonly erased?: string; readonly rows?: 'removed' }
 
@@ -14,13 +15,14 @@ export const columnsOf = {
   affiliate_clicks: { kept: 'id affiliate_id at' },
   affiliates: { kept: 'id shop_id name code rate_bps active created_at updated_at version' },
   api_keys: { kept: 'id shop_id kind mode prefix hash scopes sealed public_value created_at last_used_at expires_at' },
-  // Hashes, for minutes.
+  // Hashes, kept for minutes.
   attempts: { kept: 'id bucket at' },
   attestations: { kept: 'chain_id uid schema attester is_of_self block_number block_at revoked_block is_counted is_demo' },
   attested_repayments: { kept: 'chain_id uid repayment_id at' },
   attester_addresses: { kept: 'address registered_at' },
   attester_wallets: { kept: 'id owner owner_id address from_at to_at created_at updated_at version' },
-  // Ids and names of fields; `address` is where a request came from: it is kept for as long as the trail is (AUDIT_RETENTION_DAYS), sessions of customers for 90 days.
+  // Ids and field names. `address` is the network address of a request: kept like the trail (AUDIT_RETENTION_DAYS);
+  // sessions of customers for 90 days.
   audit_log: { kept: 'id at actor action subject shop_id request_id address before after' },
   audit_retention: { kept: 'id until' },
   blogs: {
@@ -91,11 +93,11 @@ export const columnsOf = {
   listing_anchors: { kept: 'shop_id sort key documents' },
   listing_changes: { kept: 'id shop_id newest_key title_key price_key documents' },
   mails: {
-    // `recipient` and `cause` are hashes, for quotas: for a day.
+    // `recipient` and `cause` are hashes for quotas, kept for a day.
     erased: 'sealed recipient',
     kept: 'id key shop_id lane template language status attempts next_at expires_at last_error created_at updated_at cause counted_at',
   },
-  // Ids, numbers, states and amounts, for an hour.
+  // Ids, numbers, states and amounts, kept for an hour.
   live_events: { kept: 'id shop_id name data at' },
   media: { kept: 'id shop_id hash created_at' },
   media_sources: { kept: 'shop_id address media_id' },
@@ -130,7 +132,7 @@ export const columnsOf = {
     kept: 'id processor account_id shop_id message_id payment_id reference processor_references dispute attempts resume_at received_at',
   },
   payment_methods: { kept: 'shop_id methods updated_at version' },
-  // References are the processor's names for the payment, by which it is refunded and found in its books.
+  // References are the processor's names of the payment, for refunds and reconciliation.
   payments: {
     erased: 'sealed_token return_url client_parameters',
     kept: 'id order_id shop_id attempt_key method processor account_id mode processor_reference processor_references amount currency authorized captured refunded status failure_code sent_at asked_at ended_at ask_at lease_holder lease_until created_at updated_at',
@@ -151,7 +153,7 @@ export const columnsOf = {
     kept: 'id shop_id handle title description_html vendor type tags status currency options images seo_title seo_description published_at created_at updated_at version created_as',
   },
   refresh_tokens: { erased: 'hash session_id created_at expires_at used_at', rows: 'removed' },
-  // `settled_reference` is a bank's name for a transfer: the books' own.
+  // `settled_reference` is the bank's name of a transfer, needed by the books.
   refunds: {
     erased: 'reason claim_url',
     kept: 'id order_id shop_id payment_id processor processor_reference currency amount gift_card_amount gift_cards lines purpose attempt_key actor status failure_code settled_reference attempts resume_at sent_at lease_holder lease_until created_at updated_at',
@@ -164,7 +166,7 @@ export const columnsOf = {
   revocations: { kept: 'chain_id uid attester block_number' },
   sandbox_payments: { kept: 'id token amount currency captured refunded status created_at' },
   sandbox_refunds: { kept: 'id payment_id amount created_at' },
-  // How far the search has come with what was there before it.
+  // Progress of indexing older records.
   search_fills: { kept: 'subject below done' },
   second_factors: { kept: 'user_id sealed_secret created_at confirmed_at last_step recovery_hashes wrong_codes shut_until' },
   service_provider_status_history: { kept: 'id service_provider_id position status actor at' },
@@ -177,7 +179,7 @@ export const columnsOf = {
   shops: {
     kept: 'id merchant_id name title description logo_url currency country mode status contact address origins tax_rates shipping_methods show_quantity strict_provinces pages time_zone created_at updated_at verified_at version tax_rates_version shipping_methods_version',
   },
-  // People who work in the shop.
+  // Staff of the shop.
   staff: { kept: 'id shop_id user_id email name role invited_at joined_at invited_by_mail accepted_by created_at updated_at version' },
   stock_history: { kept: 'id shop_id variant_id delta on_hand reason actor at' },
   trust_counts: { kept: 'name chain_id value' },
@@ -197,7 +199,7 @@ export const columnsOf = {
   },
 } as const satisfies Record<string, Columns>
 
-/** Tables whose rows are erased by something else than `erasers`. */
+/** Tables that are erased by other means than `erasers`. */
 export const erasedElsewhere = {
   idempotency_keys: 'answers are sealed: eraseAnswers of the idempotency module looks into them',
   refresh_tokens: 'they go with their session, by the reference',

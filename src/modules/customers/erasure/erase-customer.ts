@@ -4,55 +4,55 @@ import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { isoTimes } from '../../../lib/objects.ts'
 import { normalEmail } from '../../identity/auth/domain.ts'
-import { mailsAbout } from '../../messaging/mail/index.ts'
+import { findPendingMailsAbout } from '../../messaging/mail/index.ts'
 import { enqueueMessage } from '../../messaging/webhook/index.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
 import { eraseAnswers } from '../../operations/idempotency/index.ts'
 import { recordErasure } from '../../operations/kpi/index.ts'
 import { reindexOrder } from '../../selling/order/index.ts'
-import { provinces } from '../../shop/countries/domain.ts'
-import { customerWithId, customerWithin, joinAllWithin, reindexCustomer } from '../customer/index.ts'
-import { type Erasure, erasedEmail, isErasedEmail, type Listed, openText, settlesMs } from './domain.ts'
-import { listNow } from './erased-list.ts'
+import { loadProvinceTable } from '../../shop/countries/domain.ts'
+import { findCustomerById, joinAllGuestOrders, lockCustomer, reindexCustomer } from '../customer/index.ts'
+import { blockingText, type Erasure, erasedEmail, isErasedEmail, type ListedErasure, sweepAgainAfterMs } from './domain.ts'
+import { appendToList } from './erased-list.ts'
 import type { ErasureDeps } from './providers.ts'
 import { erasureStore as store } from './store.ts'
-import { erasers, openOf, type Theirs } from './tables-store.ts'
+import { type ErasureTarget, erasers, findBlockingRecords } from './tables-store.ts'
 
-export type Erased = { customerId: string; erasedAt: string }
+export type ErasedView = { customerId: string; erasedAt: string }
 
 const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
-const viewOf = (customerId: string, at: number): Erased => ({ customerId, ...isoTimes({ erasedAt: at }) })
+const viewOf = (customerId: string, at: number): ErasedView => ({ customerId, ...isoTimes({ erasedAt: at }) })
 
 /**
- * Erases the personal data of a customer and of what was bought in the shop as a guest with their e-mail address, in one write; what is sealed
- * elsewhere (kept answers of requests) is looked through behind it. Numbers, amounts, tax and the country stay. A second time changes nothing.
- * @throws AppError NOT_FOUND; CONFLICT, saying which, while an order, a payment, a refund or a dispute of theirs is open
+ * Erases the personal data of a customer and of guest orders with their e-mail address in one write. Sealed stored
+ * responses are searched afterwards. Numbers, amounts, tax and country stay. Idempotent.
+ * @throws AppError NOT_FOUND; CONFLICT while an order, payment, refund or dispute is open, naming it
  */
-export async function eraseCustomer(deps: ErasureDeps, by: Change<Pick<ShopContext, 'id'>>, customerId: string): Promise<Erased> {
+export async function eraseCustomer(deps: ErasureDeps, by: Change<Pick<ShopContext, 'id'>>, customerId: string): Promise<ErasedView> {
   const { shop, actor } = by
-  const known = await customerWithId(deps, shop.id, customerId)
-  if (!known) throw noSuchCustomer()
-  if (known.erasedAt !== null) return viewOf(customerId, known.erasedAt)
-  const around = await lookAround(deps, { customerId, shopId: shop.id }, { emails: [known.email], cartIds: [] })
-  const table = await provinces()
+  const customerBefore = await findCustomerById(deps, shop.id, customerId)
+  if (!customerBefore) throw noSuchCustomer()
+  if (customerBefore.erasedAt !== null) return viewOf(customerId, customerBefore.erasedAt)
+  const related = await findRelatedRecords(deps, { customerId, shopId: shop.id }, { emails: [customerBefore.email], cartIds: [] })
+  const table = await loadProvinceTable()
   const entry = { action: 'customer.erased', subject: customerId }
   const at = await audited(deps, withLocks(deps, by), entry, async (tx, tell) => {
-    // In the order in which everybody locks: carts, the customer, orders.
-    await store.lockCarts(tx, around.cartIds)
-    const customer = await customerWithin(tx, deps, customerId)
+    // The global lock order: carts, the customer, orders.
+    await store.lockCarts(tx, related.cartIds)
+    const customer = await lockCustomer(tx, deps, customerId)
     if (!customer) throw noSuchCustomer()
     if (customer.erasedAt !== null) {
       tell({ before: null, after: null })
       return customer.erasedAt
     }
-    await joinAllWithin(tx, deps, customer, actor)
+    await joinAllGuestOrders(tx, deps, customer, actor)
     const orders = await store.lockOrders(tx, customerId, shop.id, [])
-    const open = await openOf(tx, { orders })
-    if (open.length > 0) throw new AppError('CONFLICT', openText(open))
+    const open = await findBlockingRecords(tx, { orders })
+    if (open.length > 0) throw new AppError('CONFLICT', blockingText(open))
     const now = deps.clock.now()
-    const theirs = { customerId, shopId: shop.id, ...around, orders, now, provinces: table }
-    await overwrite(tx, deps, theirs)
-    await store.insert(tx, erasureOf(theirs, around))
+    const target = { customerId, shopId: shop.id, ...related, orders, now, provinces: table }
+    await overwriteTables(tx, deps, target)
+    await store.insert(tx, erasureOf(target, related))
     await enqueueMessage(tx, deps, {
       shopId: shop.id,
       event: 'customer.erased',
@@ -64,31 +64,31 @@ export async function eraseCustomer(deps: ErasureDeps, by: Change<Pick<ShopConte
   })
   const erasure = await store.find(deps.db.read, customerId)
   if (erasure) {
-    await listNow(deps, [erasure])
+    await appendToList(deps, [erasure])
     await sweep(deps, erasure)
   }
   return viewOf(customerId, at)
 }
 
 /**
- * Erases them again in a database that is older than their erasure, whatever stands open in it. It may not know them yet: somebody who bought as
- * a guest gets an account only to be erased. Then their orders tell of the address, and of the carts that they were.
+ * Repeats an erasure in a restored older database, even with open orders. The customer may be unknown in it: a guest
+ * gets an account only to be erased. Then the listed orders lead to address and carts.
  */
-export async function eraseAgain(deps: ErasureDeps, { customerId, shopId, at, orderIds }: Listed): Promise<void> {
-  const known = await customerWithId(deps, shopId, customerId)
+export async function repeatErasure(deps: ErasureDeps, { customerId, shopId, at, orderIds }: ListedErasure): Promise<void> {
+  const customerBefore = await findCustomerById(deps, shopId, customerId)
   const placed = await store.placedFrom(deps.db.read, shopId, orderIds)
   const asGuest = placed.filter((order) => order.customerId === null).map(({ email }) => normalEmail(email))
-  const emails = [...new Set([...(known ? [known.email] : []), ...asGuest])].filter((email) => !isErasedEmail(email))
-  const around = await lookAround(deps, { customerId, shopId }, { emails, cartIds: placed.map(({ cartId }) => cartId) })
-  const table = await provinces()
+  const emails = [...new Set([...(customerBefore ? [customerBefore.email] : []), ...asGuest])].filter((email) => !isErasedEmail(email))
+  const related = await findRelatedRecords(deps, { customerId, shopId }, { emails, cartIds: placed.map(({ cartId }) => cartId) })
+  const table = await loadProvinceTable()
   await deps.db.write(async (tx) => {
-    await store.lockCarts(tx, around.cartIds)
-    const customer = await customerWithin(tx, deps, customerId)
-    if (customer?.shopId === shopId) await joinAllWithin(tx, deps, customer, system)
+    await store.lockCarts(tx, related.cartIds)
+    const customer = await lockCustomer(tx, deps, customerId)
+    if (customer?.shopId === shopId) await joinAllGuestOrders(tx, deps, customer, system)
     const orders = await store.lockOrders(tx, customerId, shopId, orderIds)
-    const theirs = { customerId, shopId, ...around, orders, now: deps.clock.now(), provinces: table }
-    await overwrite(tx, deps, theirs)
-    const erasure = erasureOf(theirs, around)
+    const target = { customerId, shopId, ...related, orders, now: deps.clock.now(), provinces: table }
+    await overwriteTables(tx, deps, target)
+    const erasure = erasureOf(target, related)
     await store.insert(tx, { ...erasure, at, orderIds: [...new Set([...orderIds, ...erasure.orderIds])] })
     await audit(tx, deps, {
       actor: system,
@@ -102,53 +102,53 @@ export async function eraseAgain(deps: ErasureDeps, { customerId, shopId, at, or
   if (erasure) await sweep(deps, erasure)
 }
 
-/** `moreIds`: of what else is theirs, and named by mails and answers: addresses, drafts. */
-type Around = { cartIds: string[]; mailIds: string[]; moreIds: string[] }
+/** `moreIds`: ids of other records that mails and responses mention, such as addresses and drafts. */
+type RelatedRecords = { cartIds: string[]; mailIds: string[]; moreIds: string[] }
 
 /**
- * What is theirs and no index leads to, or what is sealed: looked for before the write, which then has only what it needs to lock.
- * @param known their addresses, in their one spelling, and carts of theirs that have no other sign of whose they are
+ * Finds records without an index, or sealed ones, before the write, so that the write is short.
+ * @param known normalised e-mail addresses, and carts that nothing else identifies
  */
-async function lookAround(
+async function findRelatedRecords(
   deps: ErasureDeps,
-  { customerId, shopId }: Pick<Listed, 'customerId' | 'shopId'>,
-  known: { emails: readonly string[]; cartIds: readonly string[] },
-): Promise<Around> {
+  { customerId, shopId }: Pick<ListedErasure, 'customerId' | 'shopId'>,
+  customerBefore: { emails: readonly string[]; cartIds: readonly string[] },
+): Promise<RelatedRecords> {
   const { read } = deps.db
   const [own, addressIds] = await Promise.all([store.cartsOf(read, customerId), store.addressesOf(read, customerId)])
-  const found = new Set([...own, ...known.cartIds])
+  const found = new Set([...own, ...customerBefore.cartIds])
   const aside = deps.db.aside()
   try {
-    for (const email of known.emails) for (const id of await store.guestCarts(aside, shopId, email)) found.add(id)
+    for (const email of customerBefore.emails) for (const id of await store.guestCarts(aside, shopId, email)) found.add(id)
   } finally {
     aside.close()
   }
   const cartIds = [...found]
   const moreIds = [...addressIds, ...(await store.draftsOf(read, cartIds))]
-  if (known.emails.length === 0) return { cartIds, moreIds, mailIds: [] }
-  const isTo = (content: string) => known.emails.includes(normalEmail((JSON.parse(content) as { to: string }).to))
-  return { cartIds, moreIds, mailIds: await mailsAbout(deps, shopId, isTo) }
+  if (customerBefore.emails.length === 0) return { cartIds, moreIds, mailIds: [] }
+  const isTo = (content: string) => customerBefore.emails.includes(normalEmail((JSON.parse(content) as { to: string }).to))
+  return { cartIds, moreIds, mailIds: await findPendingMailsAbout(deps, shopId, isTo) }
 }
 
-/** The write itself: every table, one after the other. */
-async function overwrite(tx: Writer, deps: ErasureDeps, theirs: Theirs): Promise<void> {
-  const { customerId } = theirs
-  const customer = await customerWithin(tx, deps, customerId)
+/** Overwrites all tables, one after the other. */
+async function overwriteTables(tx: Writer, deps: ErasureDeps, target: ErasureTarget): Promise<void> {
+  const { customerId } = target
+  const customer = await lockCustomer(tx, deps, customerId)
   if (customer && customer.passwordHash !== null) await recordErasure(tx, { id: customerId, role: 'CUSTOMER', at: customer.createdAt })
-  for (const erase of Object.values(erasers)) await erase(tx, theirs)
-  for (const { id } of theirs.orders) {
+  for (const erase of Object.values(erasers)) await erase(tx, target)
+  for (const { id } of target.orders) {
     deps.orderChanged(tx, id)
     await reindexOrder(tx, deps, id)
   }
   await reindexCustomer(tx, deps, customerId)
 }
 
-const erasureOf = ({ customerId, shopId, now, orders }: Theirs, { cartIds, moreIds }: Around): Erasure => ({
+const erasureOf = ({ customerId, shopId, now, orders }: ErasureTarget, { cartIds, moreIds }: RelatedRecords): Erasure => ({
   customerId,
   shopId,
   at: now,
   orderIds: orders.map(({ id }) => id),
-  // Never empty before the second look.
+  // Not empty until the second sweep.
   otherIds: [customerId, ...cartIds, ...moreIds],
   finishedAt: null,
   listedAt: null,
@@ -157,38 +157,38 @@ const erasureOf = ({ customerId, shopId, now, orders }: Theirs, { cartIds, moreI
 const idPattern = /\b[a-z]{2,5}_[0-9a-z]{26}\b/g
 
 /**
- * Looks for what an erasure could not see, because it was under way in another request or is sealed: kept answers, mails, a cart or an order that
- * was just being made. An order among these that is open keeps its own until it is not.
+ * Erases what the erasure could not see because it was sealed or in progress in another request: stored responses,
+ * mails, new carts and orders. Open orders keep their data until they are finished.
  * @returns whether nothing is left
  */
 async function sweep(deps: ErasureDeps, { customerId, shopId, orderIds, otherIds }: Erasure): Promise<boolean> {
   const ids = new Set([customerId, ...orderIds, ...otherIds])
   const isAbout = (text: string) => text.match(idPattern)?.some((id) => ids.has(id)) === true
-  const mailIds = await mailsAbout(deps, shopId, isAbout)
+  const mailIds = await findPendingMailsAbout(deps, shopId, isAbout)
   const cartIds = await store.cartsOf(deps.db.read, customerId)
-  const table = await provinces()
+  const table = await loadProvinceTable()
   const isClean = await deps.db.write(async (tx) => {
     await store.lockCarts(tx, cartIds)
-    await customerWithin(tx, deps, customerId)
+    await lockCustomer(tx, deps, customerId)
     const all = await store.lockOrders(tx, customerId, shopId, [])
     const strays = all.filter(({ email }) => email !== erasedEmail(customerId))
     for (const { id } of strays) ids.add(id)
     const orders: typeof strays = []
-    for (const order of strays) if ((await openOf(tx, { orders: [order] })).length === 0) orders.push(order)
-    await overwrite(tx, deps, { customerId, shopId, cartIds, mailIds, orders, now: deps.clock.now(), provinces: table })
+    for (const order of strays) if ((await findBlockingRecords(tx, { orders: [order] })).length === 0) orders.push(order)
+    await overwriteTables(tx, deps, { customerId, shopId, cartIds, mailIds, orders, now: deps.clock.now(), provinces: table })
     return orders.length === strays.length
   }, locking)
   await eraseAnswers(deps, shopId, isAbout)
   return isClean
 }
 
-const finishedAtOnce = 20
-/** An index of words is rewritten whole: of the time of a process, no more than one part in so many. */
+const sweepsPerRun = 20
+/** The search index is rewritten completely, which may take at most one part in this many of a process's time. */
 const purgeShare = 100
 
 /**
- * Looks at erasures once more that were made a while ago, and goes on with what a crash left of one. One of which an order is still open waits for
- * that, and holds up no other.
+ * Sweeps recent erasures a second time, and continues those that a crash interrupted. One with an open order waits
+ * without delaying others.
  */
 export async function finishErasures(deps: ErasureDeps): Promise<void> {
   const { db, clock, wordsPurged } = deps
@@ -196,11 +196,11 @@ export async function finishErasures(deps: ErasureDeps): Promise<void> {
   let swept = 0
   let last: Erasure | undefined
   do {
-    const found = await store.unfinished(db.read, 'finishedAt', finishedAtOnce, last)
+    const found = await store.unfinished(db.read, 'finishedAt', sweepsPerRun, last)
     for (const erasure of found) {
-      if (erasure.at + settlesMs > clock.now() || swept === finishedAtOnce) continue
+      if (erasure.at + sweepAgainAfterMs > clock.now() || swept === sweepsPerRun) continue
       const { customerId } = erasure
-      let standing = await standingOf(deps, erasure)
+      let standing = await sweepStateOf(deps, erasure)
       if (standing === 'to be looked at') {
         swept++
         standing = (await sweep(deps, erasure)) ? 'clean' : 'waits'
@@ -208,23 +208,23 @@ export async function finishErasures(deps: ErasureDeps): Promise<void> {
       }
       if (standing === 'clean') clean.push(customerId)
     }
-    last = found[finishedAtOnce - 1]
-  } while (last && swept < finishedAtOnce)
+    last = found[sweepsPerRun - 1]
+  } while (last && swept < sweepsPerRun)
   if (clean.length === 0 || clock.monotonic() < wordsPurged.nextAt) return
   await purgeWords(deps)
   const finishedAt = clock.now()
   for (const customerId of clean) await db.write((tx) => store.change(tx, customerId, { finishedAt }), locking)
 }
 
-/** Whether the second look was had, and what it left to wait for: orders of theirs that were being placed in that moment, and are open. */
-async function standingOf({ db }: ErasureDeps, erasure: Erasure): Promise<'to be looked at' | 'waits' | 'clean'> {
+/** Returns whether an erasure needs a sweep, waits for open orders, or is clean. */
+async function sweepStateOf({ db }: ErasureDeps, erasure: Erasure): Promise<'to be looked at' | 'waits' | 'clean'> {
   if (erasure.otherIds.length > 0) return 'to be looked at'
   const strays = await store.straysOf(db.read, erasure)
-  for (const order of strays) if ((await openOf(db.read, { orders: [order] })).length === 0) return 'to be looked at'
+  for (const order of strays) if ((await findBlockingRecords(db.read, { orders: [order] })).length === 0) return 'to be looked at'
   return strays.length > 0 ? 'waits' : 'clean'
 }
 
-/** What they were found by stands in the indexes until these are rewritten: in pieces, between which others write. */
+/** Rewrites the search indexes, which still contain erased words, in small writes. */
 async function purgeWords({ db, clock, wordsPurged }: ErasureDeps): Promise<void> {
   const begun = clock.monotonic()
   for (const subject of ['orders', 'customers'] as const) {

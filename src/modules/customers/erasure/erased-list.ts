@@ -1,20 +1,20 @@
-/** The list of erasures where a restored database does not take it away: beside the database, and where backups are kept. */
+/**
+ * The list of erasures outside the database, where a restore does not undo it: beside the database and in backup
+ * storage.
+ */
 import { locking } from '../../../core/command-context.ts'
 import { type BackupPlace, type BackupTarget, openedTarget, readText, textChunks } from '../../operations/backup/index.ts'
-import { type Erasure, type Listed, lineOf, listedFolder, listedName, listedOf } from './domain.ts'
+import { decodeErasure, type Erasure, encodeErasure, type ListedErasure, listedFolder, listedName } from './domain.ts'
 import type { ErasureDeps } from './providers.ts'
 import { erasureStore as store } from './store.ts'
 
 type ListDeps = Pick<ErasureDeps, 'db' | 'erasedList' | 'erasedListed' | 'log'>
-const readAtOnce = 500
+const rowsPerPage = 500
 
-/**
- * Adds erasures to the list beside the database. They stand whether or not that can be done now: where the disk refuses, it is done again with
- * the next look.
- */
-export async function listNow({ erasedList, erasedListed, log }: Omit<ListDeps, 'db'>, erasures: readonly Erasure[]): Promise<void> {
+/** Appends erasures to the list. If the disk refuses, the next run of the job repeats it; the erasures stand. */
+export async function appendToList({ erasedList, erasedListed, log }: Omit<ListDeps, 'db'>, erasures: readonly Erasure[]): Promise<void> {
   try {
-    await erasedList.append(erasures.map(lineOf))
+    await erasedList.append(erasures.map(encodeErasure))
     if (erasedListed.count !== undefined) erasedListed.count += erasures.length
   } catch (error) {
     erasedListed.count = undefined
@@ -26,12 +26,12 @@ export async function listNow({ erasedList, erasedListed, log }: Omit<ListDeps, 
   }
 }
 
-/** What a list says, and how many of its lines say nothing. */
-export function listedIn(lines: readonly string[]): { listed: Map<string, Listed>; broken: number } {
-  const listed = new Map<string, Listed>()
+/** Decodes the list. `broken` counts invalid lines. */
+export function decodeList(lines: readonly string[]): { listed: Map<string, ListedErasure>; broken: number } {
+  const listed = new Map<string, ListedErasure>()
   let broken = 0
   for (const line of lines) {
-    const one = listedOf(line)
+    const one = decodeErasure(line)
     if (one) listed.set(one.customerId, one)
     else broken++
   }
@@ -39,10 +39,10 @@ export function listedIn(lines: readonly string[]): { listed: Map<string, Listed
 }
 
 /**
- * Sees that the list beside the database has what the database knows: other processes erase too, and somebody may have taken the file away.
- * Looks closer only where the two differ in number.
+ * Completes the list from the database: other processes erase too, and the file may be gone. Reads the list only if the
+ * counts differ.
  */
-export async function keepList(deps: ListDeps): Promise<void> {
+export async function completeList(deps: ListDeps): Promise<void> {
   const { db, erasedList, erasedListed, log } = deps
   const inDatabase = await store.count(db.read)
   if (erasedListed.count === inDatabase && (inDatabase === 0 || (await erasedList.isThere()))) return
@@ -58,50 +58,50 @@ export async function keepList(deps: ListDeps): Promise<void> {
       advice:
         'it is written anew from this database: whoever was erased after this database was made, if it is a restored one, is in it again. Put the file back where there is a copy of it',
     })
-  const { listed } = listedIn(lines ?? [])
+  const { listed } = decodeList(lines ?? [])
   let after: Erasure | undefined
   do {
-    const rows = await store.next(db.read, after, readAtOnce)
-    await erasedList.append(rows.filter(({ customerId }) => !listed.has(customerId)).map(lineOf))
-    after = rows[readAtOnce - 1]
+    const rows = await store.next(db.read, after, rowsPerPage)
+    await erasedList.append(rows.filter(({ customerId }) => !listed.has(customerId)).map(encodeErasure))
+    after = rows[rowsPerPage - 1]
   } while (after)
   erasedListed.count = inDatabase
 }
 
-const placedAtOnce = 100
+const erasuresPerPage = 100
 
 /**
- * Puts what is not there yet into every place where backups of this database are kept. One that does not answer keeps nothing from the others: by
- * one of these a lost machine is restored.
+ * Copies erasures to all backup storages. One that does not answer does not delay the others, from which a lost machine
+ * can be restored.
  */
-export async function listInPlaces(deps: ErasureDeps): Promise<void> {
+export async function copyListToStorages(deps: ErasureDeps): Promise<void> {
   const { config, db, clock, erasedPlaced } = deps
-  // Those that are named have what `souk backup` puts there, too.
+  // Named storages also receive the copies of `souk backup`.
   const places = config.databaseUrl.startsWith('file:') ? deps.backupPlaces.filter(({ isNamed }) => isNamed || config.backupEnabled) : []
-  let answering = places
+  let available = places
   let after: Erasure | undefined
   do {
-    const erasures = await store.unfinished(db.read, 'listedAt', placedAtOnce, after)
-    const good = await Promise.all(answering.map((place) => putInto(deps, place, erasures)))
-    answering = answering.filter((_, nth) => good[nth])
+    const erasures = await store.unfinished(db.read, 'listedAt', erasuresPerPage, after)
+    const good = await Promise.all(available.map((place) => copyToStorage(deps, place, erasures)))
+    available = available.filter((_, nth) => good[nth])
     for (const { customerId } of erasures) {
       if (!places.every((place) => erasedPlaced.get(place)?.has(customerId))) continue
       await db.write((tx) => store.change(tx, customerId, { listedAt: clock.now() }), locking)
       for (const place of places) erasedPlaced.get(place)?.delete(customerId)
     }
-    after = erasures[placedAtOnce - 1]
-  } while (after && (answering.length > 0 || places.length === 0))
+    after = erasures[erasuresPerPage - 1]
+  } while (after && (available.length > 0 || places.length === 0))
 }
 
-/** Whether the place took all that it did not have. */
-async function putInto(deps: ErasureDeps, place: BackupPlace, erasures: readonly Erasure[]): Promise<boolean> {
+/** Returns whether the storage accepted all missing erasures. */
+async function copyToStorage(deps: ErasureDeps, place: BackupPlace, erasures: readonly Erasure[]): Promise<boolean> {
   const placed = deps.erasedPlaced.get(place) ?? new Set()
   deps.erasedPlaced.set(place, placed)
   try {
     for (const erasure of erasures) {
       if (placed.has(erasure.customerId)) continue
       const { store: copies } = await openedTarget(deps, place)
-      await copies.put(listedName(erasure.customerId), textChunks(lineOf(erasure)))
+      await copies.put(listedName(erasure.customerId), textChunks(encodeErasure(erasure)))
       placed.add(erasure.customerId)
     }
     return true
@@ -112,13 +112,13 @@ async function putInto(deps: ErasureDeps, place: BackupPlace, erasures: readonly
   }
 }
 
-/** What the list in a place for backups says. @throws what the place says that does not answer, or opens with another passphrase */
-export async function listedInPlace({ store: copies }: Pick<BackupTarget, 'store'>): Promise<Listed[]> {
+/** Reads the list in a backup storage. @throws errors of a storage that does not answer or has another passphrase */
+export async function readListInStorage({ store: copies }: Pick<BackupTarget, 'store'>): Promise<ListedErasure[]> {
   const names: string[] = []
   for await (const { name } of copies.list(listedFolder)) names.push(name)
-  const found: Listed[] = []
+  const found: ListedErasure[] = []
   for (const name of names) {
-    const one = listedOf((await readText(copies, name)) ?? '')
+    const one = decodeErasure((await readText(copies, name)) ?? '')
     if (one) found.push(one)
   }
   return found

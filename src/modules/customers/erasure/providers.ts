@@ -7,16 +7,16 @@ import type { OrderDeps } from '../../selling/order/index.ts'
 
 export const erasureProviders = ({ config }: Pick<Deps, 'config'>) => ({
   erasedList: createErasedList(config.dataDir),
-  /** When the indexes of words may be rewritten again, by the monotonic clock. */
+  /** When the search indexes may be rewritten again (monotonic clock). */
   wordsPurged: { nextAt: 0 },
-  /** How many erasures the list beside the database held when somebody looked last; undefined: nobody has. */
+  /** Number of erasures in the list when last counted; undefined: unknown. */
   erasedListed: { count: undefined } as { count: number | undefined },
-  /** What of that list a place for backups was given, while another place has not taken it yet. */
+  /** Erasures that a storage has received while another has not. */
   erasedPlaced: new Map<BackupPlace, Set<string>>(),
 })
 export type ErasureDeps = OrderDeps &
   WebhookDeps &
   Pick<BackupDeps, 'backupPlaces' | 'backupTargets' | 'randomBytes'> & {
-    /** Called inside every write that changes what an order shows. */
+    /** Call inside every write that changes what an order shows. */
     readonly orderChanged: (tx: Writer, orderId: string) => void
   } & ReturnType<typeof erasureProviders>

@@ -1,41 +1,41 @@
-import { eraseAgain, finishErasures } from './erase-customer.ts'
-import { keepList, listedIn, listInPlaces } from './erased-list.ts'
+import { finishErasures, repeatErasure } from './erase-customer.ts'
+import { completeList, copyListToStorages, decodeList } from './erased-list.ts'
 import type { ErasureDeps } from './providers.ts'
 import { erasureStore as store } from './store.ts'
 
-const lookedUpAtOnce = 500
+const idsPerQuery = 500
 
 /**
- * Brings a database up to the list beside it, before anybody is let in: whoever is on it and not erased here came back with an older copy of the
- * database, and is erased again.
- * @returns how many that were
+ * Repeats listed erasures that are missing in the database, because an older copy was restored. Runs before requests
+ * are accepted.
+ * @returns their number
  */
 export async function replayErasures(deps: ErasureDeps): Promise<number> {
   const { erasedList, log, db } = deps
-  const { listed, broken } = listedIn((await erasedList.read()) ?? [])
+  const { listed, broken } = decodeList((await erasedList.read()) ?? [])
   if (broken > 0)
     log.error('erasures.list_damaged', { file: erasedList.path, lines: broken, advice: 'these lines say nobody: see what they were' })
   const ids = [...listed.keys()]
-  let again = 0
-  for (let from = 0; from < ids.length; from += lookedUpAtOnce) {
-    const some = ids.slice(from, from + lookedUpAtOnce)
-    const known = await store.known(db.read, some)
+  let repeated = 0
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const some = ids.slice(from, from + idsPerQuery)
+    const existing = await store.known(db.read, some)
     for (const id of some) {
       const one = listed.get(id)
-      if (known.has(id) || !one) continue
-      await eraseAgain(deps, one)
-      again++
+      if (existing.has(id) || !one) continue
+      await repeatErasure(deps, one)
+      repeated++
     }
   }
-  if (again > 0) log.warn('erasures.replayed', { customers: again })
-  await keepList(deps)
-  return again
+  if (repeated > 0) log.warn('erasures.replayed', { customers: repeated })
+  await completeList(deps)
+  return repeated
 }
 
-/** What is left to do of erasures: a second look at what was under way, and the list in every place. */
-export async function tendErasures(deps: ErasureDeps): Promise<void> {
-  await keepList(deps)
+/** Finishes erasures: second sweep, and the list in every storage. */
+export async function finishPendingErasures(deps: ErasureDeps): Promise<void> {
+  await completeList(deps)
   await finishErasures(deps)
-  // Last: a place may take its time.
-  await listInPlaces(deps)
+  // Last, because a storage may be slow.
+  await copyListToStorages(deps)
 }

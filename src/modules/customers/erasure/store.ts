@@ -7,31 +7,31 @@ import { addresses, carts, orders } from '../../../../db/schema/selling.ts'
 import { customerSearch, orderSearch } from '../../../../db/search.ts'
 import { type Erasure, erasedEmail } from './domain.ts'
 
-type Selects = Pick<Reader, 'select'>
+type SelectReader = Pick<Reader, 'select'>
 
 const cartsById = lockedRowsIn(carts, 'id')
 const ordersById = lockedRowsIn(orders, 'id')
-const idsAtOnce = 500
+const idsPerQuery = 500
 
-const behind = ({ at, customerId }: Pick<Erasure, 'at' | 'customerId'>) =>
+const isAfter = ({ at, customerId }: Pick<Erasure, 'at' | 'customerId'>) =>
   or(gt(erasures.at, at), and(eq(erasures.at, at), gt(erasures.customerId, customerId)))
 
-/** The list of erasures, and what is locked before one. */
+/** The list of erasures, and locks for an erasure. */
 export const erasureStore = {
-  async find(from: Selects, customerId: string): Promise<Erasure | undefined> {
+  async find(from: SelectReader, customerId: string): Promise<Erasure | undefined> {
     const [found] = await from.select().from(erasures).where(eq(erasures.customerId, customerId)).limit(1)
     return found
   },
-  /** Leaves the one that is there. */
+  /** Keeps an existing row. */
   async insert(tx: Writer, row: Erasure): Promise<void> {
     await tx.insert(erasures).values(row).onConflictDoNothing()
   },
   async change(tx: Writer, customerId: string, change: Partial<Erasure>): Promise<void> {
     await tx.update(erasures).set(change).where(eq(erasures.customerId, customerId))
   },
-  /** Those of which this is still to be done, oldest first, from behind one on. */
+  /** Returns erasures where `what` is not done, oldest first, after `after`. */
   async unfinished(
-    from: Selects,
+    from: SelectReader,
     what: 'finishedAt' | 'listedAt',
     limit: number,
     after?: Pick<Erasure, 'at' | 'customerId'>,
@@ -40,27 +40,27 @@ export const erasureStore = {
       from
         .select()
         .from(erasures)
-        // Spelt out, as the index has it.
-        .where(and(sql`(finished_at is null or listed_at is null)`, isNull(erasures[what]), after && behind(after)))
+        // Literal, so that the partial index applies.
+        .where(and(sql`(finished_at is null or listed_at is null)`, isNull(erasures[what]), after && isAfter(after)))
         .orderBy(asc(erasures.at), asc(erasures.customerId))
         .limit(limit)
     )
   },
-  /** By time and id, from behind one on. */
-  async next(from: Selects, after: Pick<Erasure, 'at' | 'customerId'> | undefined, limit: number): Promise<Erasure[]> {
+  /** By time and id, after `after`. */
+  async next(from: SelectReader, after: Pick<Erasure, 'at' | 'customerId'> | undefined, limit: number): Promise<Erasure[]> {
     return from
       .select()
       .from(erasures)
-      .where(after && behind(after))
+      .where(after && isAfter(after))
       .orderBy(asc(erasures.at), asc(erasures.customerId))
       .limit(limit)
   },
-  async count(from: Selects): Promise<number> {
+  async count(from: SelectReader): Promise<number> {
     const [row] = await from.select({ n: count() }).from(erasures)
     return Number(row?.n ?? 0)
   },
-  /** Of these, the ids of those that are there. */
-  async known(from: Selects, ids: readonly string[]): Promise<Set<string>> {
+  /** Returns those of `ids` that are listed. */
+  async known(from: SelectReader, ids: readonly string[]): Promise<Set<string>> {
     const rows = await from
       .select({ id: erasures.customerId })
       .from(erasures)
@@ -68,59 +68,59 @@ export const erasureStore = {
     return new Set(rows.map(({ id }) => id))
   },
 
-  /** Carts of a guest's in a shop that have this e-mail address, in lower case. Carts have no index by it, so that nobody pays for one. */
+  /** Finds guest carts by e-mail address (lower case). Scans the table: an index would cost every cart. */
   async guestCarts(aside: Pick<Aside, 'rows'>, shopId: string, email: string): Promise<string[]> {
     const rows = await aside.rows<{ id: string }>(
       sql`select id from carts where shop_id = ${shopId} and lower(email) = ${email} and customer_id is null`,
     )
     return rows.map(({ id }) => id)
   },
-  async cartsOf(from: Selects, customerId: string): Promise<string[]> {
+  async cartsOf(from: SelectReader, customerId: string): Promise<string[]> {
     const rows = await from.select({ id: carts.id }).from(carts).where(eq(carts.customerId, customerId))
     return rows.map(({ id }) => id)
   },
-  /** What the shop drew up, by the carts that these are. */
-  async draftsOf(from: Selects, cartIds: readonly string[]): Promise<string[]> {
+  /** Returns draft orders by their carts. */
+  async draftsOf(from: SelectReader, cartIds: readonly string[]): Promise<string[]> {
     const ids: string[] = []
-    for (let nth = 0; nth < cartIds.length; nth += idsAtOnce)
+    for (let nth = 0; nth < cartIds.length; nth += idsPerQuery)
       for (const { id } of await from
         .select({ id: draftOrders.id })
         .from(draftOrders)
-        .where(inArray(draftOrders.cartId, cartIds.slice(nth, nth + idsAtOnce))))
+        .where(inArray(draftOrders.cartId, cartIds.slice(nth, nth + idsPerQuery))))
         ids.push(id)
     return ids
   },
-  async addressesOf(from: Selects, customerId: string): Promise<string[]> {
+  async addressesOf(from: SelectReader, customerId: string): Promise<string[]> {
     const rows = await from
       .select({ id: addresses.id })
       .from(addresses)
       .where(or(eq(addresses.customerId, customerId), eq(addresses.enteredBy, customerId)))
     return rows.map(({ id }) => id)
   },
-  /** Of orders of a shop: whose they are, the address, and the cart that they were. */
-  async placedFrom(from: Selects, shopId: string, orderIds: readonly string[]) {
+  /** Returns owner, e-mail address and cart of orders. */
+  async placedFrom(from: SelectReader, shopId: string, orderIds: readonly string[]) {
     const { cartId, customerId, email } = orders
     const rows: { cartId: string; customerId: string | null; email: string }[] = []
-    for (let nth = 0; nth < orderIds.length; nth += idsAtOnce)
+    for (let nth = 0; nth < orderIds.length; nth += idsPerQuery)
       rows.push(
         ...(await from
           .select({ cartId, customerId, email })
           .from(orders)
-          .where(and(inArray(orders.id, orderIds.slice(nth, nth + idsAtOnce)), eq(orders.shopId, shopId)))),
+          .where(and(inArray(orders.id, orderIds.slice(nth, nth + idsPerQuery)), eq(orders.shopId, shopId)))),
       )
     return rows
   },
-  /** Orders of a customer's that are not erased: they were being placed in that moment. */
-  straysOf: (from: Selects, { customerId, shopId }: Pick<Erasure, 'customerId' | 'shopId'>) =>
+  /** Returns the customer's orders that are not erased, because they were being placed meanwhile. */
+  straysOf: (from: SelectReader, { customerId, shopId }: Pick<Erasure, 'customerId' | 'shopId'>) =>
     from
       .select()
       .from(orders)
       .where(and(eq(orders.customerId, customerId), eq(orders.shopId, shopId), ne(orders.email, erasedEmail(customerId)))),
-  /** Rewrites a part of an index of words; whether there is more. */
+  /** Rewrites a part of a search index. Returns whether there is more. */
   purge: (tx: Writer, subject: 'orders' | 'customers', isFirst: boolean): Promise<boolean> =>
     (subject === 'orders' ? orderSearch : customerSearch).purge(tx, isFirst),
   lockCarts: (tx: Writer, ids: readonly string[]) => cartsById(tx, ids),
-  /** Those of a customer's and some others, as they stand in a write that has them to itself from then on. */
+  /** Locks a customer's orders and `more`, until the end of the write. */
   async lockOrders(tx: Writer, customerId: string, shopId: string, more: readonly string[]) {
     const own = await tx
       .select({ id: orders.id })

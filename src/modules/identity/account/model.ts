@@ -4,11 +4,11 @@ import { passwordLength } from '../auth/domain.ts'
 import { NewPassword } from '../auth/model.ts'
 import { codeLengthMax, recoveryCodeCount } from '../second-factor/domain.ts'
 
-/** Checked against nothing but its length: what is wrong with it is not told. */
-const KnownPassword = text(passwordLength.maxLength, { minLength: 1 })
-const Code = (description: string) => text(codeLengthMax, { minLength: 1, description })
+/** Checks only the length, because errors must not reveal more about a password. */
+const CurrentPassword = text(passwordLength.maxLength, { minLength: 1 })
+const codeField = (description: string) => text(codeLengthMax, { minLength: 1, description })
 
-export const ChangePassword = t.Object({ current: KnownPassword, password: NewPassword })
+export const ChangePassword = t.Object({ current: CurrentPassword, password: NewPassword })
 
 export const Totp = t.Object(
   {
@@ -21,7 +21,7 @@ export const Totp = t.Object(
   },
   { title: 'Totp' },
 )
-export const BeginTotp = t.Object({ password: KnownPassword })
+export const BeginTotp = t.Object({ password: CurrentPassword })
 export const BegunTotp = t.Object(
   {
     secret: t.String({ description: 'In base32, to type into an authenticator app; shown this once' }),
@@ -29,7 +29,7 @@ export const BegunTotp = t.Object(
   },
   { title: 'BegunTotp' },
 )
-export const ConfirmTotp = t.Object({ code: Code('Six digits, as the authenticator app shows them now') })
+export const ConfirmTotp = t.Object({ code: codeField('Six digits, as the authenticator app shows them now') })
 export const RecoveryCodes = t.Object(
   {
     recoveryCodes: t.Array(t.String(), {
@@ -40,4 +40,4 @@ export const RecoveryCodes = t.Object(
   },
   { title: 'RecoveryCodes' },
 )
-export const RemoveTotp = t.Object({ password: KnownPassword, code: Code('Of the authenticator app, or a recovery code') })
+export const RemoveTotp = t.Object({ password: CurrentPassword, code: codeField('Of the authenticator app, or a recovery code') })

@@ -8,7 +8,7 @@ import type { MerchantDeps } from '../merchant/index.ts'
 import { changePassword } from './index.ts'
 import { ChangePassword } from './model.ts'
 
-/** What whoever is logged in does with their own account, whichever kind it is. */
+/** Lets a logged-in user or customer manage their own account. */
 export const accountRoutes = (deps: HttpDeps & MerchantDeps & CustomerDeps) =>
   routes(deps, 'Login').post(
     '/auth/password',

@@ -4,9 +4,10 @@ import { assertUncommon, type LoggedIn } from '../auth/index.ts'
 import { changeUserPassword, type MerchantDeps } from '../merchant/index.ts'
 
 /**
- * Changes one's own password and ends one's other sessions.
- * @param address what the caller is limited by: tries at the password before count like those of a login
- * @throws AppError INVALID for a common password; UNAUTHENTICATED when the password before is wrong; RATE_LIMITED, UNAVAILABLE
+ * Changes the caller's password and ends their other sessions.
+ * @param address the rate-limit key: wrong current passwords count like failed logins
+ * @throws AppError INVALID for a common password; UNAUTHENTICATED if the current password is wrong; RATE_LIMITED,
+ * UNAVAILABLE
  */
 export async function changePassword(
   deps: MerchantDeps & CustomerDeps,

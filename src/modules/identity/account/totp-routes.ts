@@ -12,7 +12,7 @@ export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
   routes(deps, 'Login')
     .get('/auth/totp', ({ principal }) => readTotp(deps, principal as LoggedIn), {
       access: 'merchantOrSuperAdmin',
-      // Of a shop that is named and is none.
+      // 404: the shop named in the request does not exist.
       response: { 200: Totp, ...errorResponses(401, 403, 404) },
       detail: {
         summary: 'Whether your second factor is on',

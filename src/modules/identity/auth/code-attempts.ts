@@ -1,25 +1,25 @@
-import { byAddress, type CodeTries } from './domain.ts'
+import { type CodeLimits, limitsByAddress } from './domain.ts'
 import type { AuthDeps } from './providers.ts'
 import { countFailure } from './service.ts'
 
-/** Who types a code. */
-export type CodeTrier = {
+/** Who enters a code. */
+export type CodeCaller = {
   readonly cartId: string
-  /** Whose cart it is. */
+  /** The owner of the cart. */
   readonly customerId: string | undefined
-  /** What the caller is limited by; undefined for a secret key, behind which all of a shop's shoppers come from one. */
+  /** The rate-limit key. Undefined for a secret key, because all shoppers of the shop then share one address. */
   readonly address: string | undefined
 }
 
 /**
- * Looks for what a shopper types the code of. A try is counted before the look-up and taken back when it found something.
- * @param find does the same work whatever the cause of a refusal
+ * Looks up a code that a shopper enters. Only failed attempts count.
+ * @param find must take the same time for every cause of refusal
  * @throws AppError RATE_LIMITED
  */
-export const tryCode = <Found>(
+export const findByCode = <Found>(
   deps: AuthDeps,
-  tries: CodeTries,
-  { cartId, customerId, address }: CodeTrier,
+  tries: CodeLimits,
+  { cartId, customerId, address }: CodeCaller,
   find: () => Promise<Found | undefined>,
 ): Promise<Found | undefined> =>
   countFailure(
@@ -27,7 +27,7 @@ export const tryCode = <Found>(
     [
       [tries.cart, cartId],
       ...(customerId === undefined ? [] : ([[tries.customer, customerId]] as const)),
-      ...(address === undefined ? [] : byAddress(tries.address, address)),
+      ...(address === undefined ? [] : limitsByAddress(tries.address, address)),
     ],
     find,
   )

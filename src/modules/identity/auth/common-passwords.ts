@@ -1,22 +1,22 @@
 import { AppError } from '../../../core/errors.ts'
 import { passwordLength } from './domain.ts'
 
-/** Loaded when the first password is chosen: the program starts without it, and most of its lists are not ours. */
+/** Loads the list when the first password is chosen, so that it does not slow the start. */
 async function readList(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common')
-  // What is shorter is refused for that.
+  // Shorter passwords are refused for their length.
   return new Set((dictionary['passwords-common'] as string[]).filter((word) => word.length >= passwordLength.minLength))
 }
 
-let list: Promise<ReadonlySet<string>> | undefined
+let commonPasswords: Promise<ReadonlySet<string>> | undefined
 
-/** Whether a password is one of those that people choose most, whatever its capitals; from the lists of zxcvbn. */
+/** Returns whether a password is in zxcvbn's list of common passwords, ignoring case. */
 export async function isCommonPassword(password: string): Promise<boolean> {
-  list ??= readList()
-  return (await list).has(password.toLowerCase())
+  commonPasswords ??= readList()
+  return (await commonPasswords).has(password.toLowerCase())
 }
 
-/** @throws AppError INVALID for a password that everybody would try first */
+/** @throws AppError INVALID for a common password */
 export async function assertUncommon(password: string): Promise<void> {
   if (await isCommonPassword(password)) throw new AppError('INVALID', 'password (body): one of the most common passwords, choose another')
 }

@@ -2,56 +2,57 @@ import type { TokenRole } from '../../../core/tokens.ts'
 import { normalMailAddress } from '../../../lib/mail-address.ts'
 import { siteOf, siteTimes } from '../../../lib/networks.ts'
 
-/** Whose session it is. */
+/** The owner of a session. */
 export type Subject = { id: string; role: TokenRole; shopId?: string }
 
-/** Whom a session was begun for. */
+/** Returns the owner of a stored session. */
 export const subjectOf = ({ subjectId, role, shopId }: { subjectId: string; role: TokenRole; shopId: string | null }): Subject => ({
   id: subjectId,
   role,
   ...(shopId ? { shopId } : {}),
 })
 
-/** How many tries are allowed within how long, by what. */
+/** A limit of attempts within a time window. */
 export type Limit = { readonly name: string; readonly most: number; readonly windowMs: number }
 
 const minute = 60_000
 
 /**
- * Failed logins: against one account from one address, and from one address against any of a kind: whoever guesses at customers
- * does not shut a merchant out who shares the address.
+ * Failed logins of an account from an address, and of all accounts of a kind from an address. Guessing customer
+ * passwords does not lock out a merchant at the same address.
  */
 export const loginByAccountAndAddress: Limit = { name: 'login:account+address', most: 10, windowMs: 15 * minute }
 export const loginByAddress: Limit = { name: 'login:address', most: 50, windowMs: 15 * minute }
-/** Failures from everywhere slow an account's logins down, and never refuse them: nobody can lock it out. */
+/** Failures from all addresses slow down an account's logins but never refuse them, so that nobody can lock it out. */
 export const loginByAccount: Limit = { name: 'login:account', most: 10, windowMs: 15 * minute }
 export const loginDelayMs = 1_000
-/** Logins that wait for others, which may fail yet, to make room: at one limit, and in all. */
+/** Logins that wait for a pending attempt to free a slot: per limit, and in total. */
 export const loginsWaitingMax = { key: 100, all: 2_000 }
-/** What a hundred take on a small machine. */
+/** The time that 100 logins take on a small machine. */
 export const loginsWaitingRetrySeconds = 10
-/** Failed tries of what shoppers type from a card or a mail, such as the code of a gift card: of a cart, a customer, an address. */
-export type CodeTries = { readonly cart: Limit; readonly customer: Limit; readonly address: Limit }
-/** @param what the codes are of: those of each kind are counted by themselves */
-export const codeTriesOf = (what: string): CodeTries => ({
+/** Limits of failed codes, such as gift card codes: per cart, customer and address. */
+export type CodeLimits = { readonly cart: Limit; readonly customer: Limit; readonly address: Limit }
+/** @param what the kind of code; kinds are counted separately */
+export const codeLimits = (what: string): CodeLimits => ({
   cart: { name: `${what}:cart`, most: 10, windowMs: minute },
   customer: { name: `${what}:customer`, most: 10, windowMs: minute },
   address: { name: `${what}:address`, most: 30, windowMs: minute },
 })
 export const signupByAddress: Limit = { name: 'signup:address', most: 30, windowMs: 60 * minute }
 
-/** Requests for a new password: by whoever asks, and of an account, whether there is one or not. */
+/** Password reset requests: per address, and per account, existing or not. */
 export const resetByAddress: Limit = { name: 'reset:address', most: 30, windowMs: 60 * minute }
 export const resetByAccount: Limit = { name: 'reset:account', most: 5, windowMs: 60 * minute }
-/** Tokens from mails that are not good. */
+/** Invalid tokens from mails. */
 export const tokenByAddress: Limit = { name: 'token:address', most: 50, windowMs: 15 * minute }
 
 /**
- * What is counted of a caller by their address: by itself, and by its site, so that whoever has many addresses gains little by it.
- * @param address what the caller is limited by
- * @param key how it is said beside what else is counted
+ * Returns the limits by address: for the address, and for its network, so that many addresses of one network gain
+ * little.
+ * @param address the rate-limit key
+ * @param key makes the counted key from an address
  */
-export function byAddress(limit: Limit, address: string, key: (address: string) => string = (one) => one): [Limit, string][] {
+export function limitsByAddress(limit: Limit, address: string, key: (address: string) => string = (one) => one): [Limit, string][] {
   const site = siteOf(address)
   if (site === undefined) return [[limit, key(address)]]
   return [
@@ -61,8 +62,8 @@ export function byAddress(limit: Limit, address: string, key: (address: string) 
 }
 
 /**
- * How long after its first use a refresh token gets the same answer again: two requests at once, or an answer that was
- * lost.
+ * Time after the first use in which a refresh token returns the same response, for concurrent requests and lost
+ * responses.
  */
 export const refreshGraceMs = 10_000
 
@@ -70,16 +71,16 @@ export const passwordLength = { minLength: 10, maxLength: 200 } as const
 
 export { normalMailAddress as normalEmail }
 
-/** An account whose password is looked at. */
+/** An account whose password is checked. */
 export type Account = {
   readonly kind: 'customer' | 'merchant'
-  /** Names it within the instance, as `user a@b.example`. */
+  /** Unique in the instance, such as `user a@b.example`. */
   readonly name: string
-  /** Undefined when there is no such account, or one without a password. */
+  /** Undefined if the account does not exist or has no password. */
   readonly hash: string | undefined
 }
 
-/** How an account of whoever runs a shop or the instance is named. */
+/** Returns the account name of a merchant or operator. */
 export const userAccount = (email: string): string => `user ${normalMailAddress(email)}`
-/** How a customer's is named; of a shop that does not exist, too. */
+/** Returns the account name of a customer, also for a shop that does not exist. */
 export const customerAccount = (shopId: string | undefined, email: string): string => `customer ${shopId} ${normalMailAddress(email)}`

@@ -2,52 +2,52 @@ import type { Touch } from '../../../core/last-used.ts'
 import type { Identity, KeyPrincipal } from '../../../core/principal.ts'
 import type { Tokens } from '../../../core/tokens.ts'
 import {
-  type KnownKey,
-  keyAndShop,
-  keyAndShopNow,
-  placeOf,
-  publicShopContextNamed,
+  findKeyAndShop,
+  findKeyAndShopSync,
+  findPublicShopContextByName,
+  findShopContext,
+  findShopContextByName,
+  type KeyAndShop,
   type ShopDeps,
-  shopContext,
-  shopContextNamed,
+  shopAndRoleOf,
 } from '../../shop/shop/index.ts'
 import { type Subject, subjectOf } from './domain.ts'
 import type { AuthStore } from './store.ts'
 
 type IdentityDeps = ShopDeps & { readonly tokens: Tokens; readonly authStore: AuthStore; readonly touchSession: Touch }
 
-/** Says who stands behind a token or a key, and whose shop is meant. */
+/** Resolves tokens and keys to principals and shops. */
 export function createIdentity(deps: IdentityDeps): Identity {
-  function used(key: KnownKey): KeyPrincipal {
+  function principalOfKey(key: KeyAndShop): KeyPrincipal {
     deps.touchKey(key)
     return { kind: 'key', id: key.id, scopes: key.scopes, shop: key.shop }
   }
 
   return {
     async ofToken(token) {
-      const subject = await subjectOfToken(deps, token)
+      const subject = await findSubjectOfToken(deps, token)
       if (!subject) return undefined
       const { id, sessionId, role, shopId } = subject
       if (role === 'CUSTOMER') return shopId === undefined ? undefined : { kind: 'customer', id, sessionId, shopId }
       return role === 'MERCHANT' ? { kind: 'merchant', id, sessionId } : { kind: 'superAdmin', id, sessionId }
     },
     async ofKey(presented) {
-      const key = await keyAndShop(deps, presented)
-      return key && used(key)
+      const key = await findKeyAndShop(deps, presented)
+      return key && principalOfKey(key)
     },
     keyNow(presented) {
-      const key = keyAndShopNow(deps, presented)
-      return key && used(key)
+      const key = findKeyAndShopSync(deps, presented)
+      return key && principalOfKey(key)
     },
-    shopNamed: (name) => shopContextNamed(deps, name),
-    publicShopNamed: (name) => publicShopContextNamed(deps, name),
-    shop: (id) => shopContext(deps, id),
-    placeOf: (userId, shopId) => placeOf(deps, { userId, shopId }),
+    shopNamed: (name) => findShopContextByName(deps, name),
+    publicShopNamed: (name) => findPublicShopContextByName(deps, name),
+    shop: (id) => findShopContext(deps, id),
+    placeOf: (userId, shopId) => shopAndRoleOf(deps, { userId, shopId }),
   }
 }
 
-/** Whom an access token stands for, while its session lives. */
-async function subjectOfToken(
+/** Returns the subject of an access token while its session is valid. */
+async function findSubjectOfToken(
   { tokens, authStore, touchSession, clock }: Pick<IdentityDeps, 'tokens' | 'authStore' | 'touchSession' | 'clock'>,
   token: string,
 ): Promise<(Subject & { sessionId: string }) | undefined> {

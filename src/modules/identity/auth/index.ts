@@ -1,16 +1,16 @@
-export { type CodeTrier, tryCode } from './code-attempts.ts'
+export { type CodeCaller, findByCode } from './code-attempts.ts'
 export { assertUncommon, isCommonPassword } from './common-passwords.ts'
 export type { AuthDeps } from './providers.ts'
 export {
-  type Beginning,
   checkPassword,
   countAttempt,
   countFailure,
+  deleteExpiredSessions,
   endSession,
-  forgetExpiredSessions,
   type Login,
   refreshSession,
+  type SessionStart,
   shopOfRefreshToken,
   startSession,
 } from './service.ts'
-export { endOtherSessions, endOwnSession, endSessionsOf, type LoggedIn, ownSessions } from './session-list.ts'
+export { endOtherSessions, endOwnSession, endSessionsOf, type LoggedIn, listOwnSessions } from './session-list.ts'

@@ -15,7 +15,7 @@ export const LoginAnswer = t.Object(
   { title: 'Login' },
 )
 
-/** A password that somebody chooses. */
+/** A new password. */
 export const NewPassword = t.String({ ...passwordLength, description: '10 to 200 characters, none of the most common passwords' })
 
 export const ListSessions = t.Object(pageQuery)

@@ -10,13 +10,13 @@ import { createAuthStore } from './store.ts'
 export function authProviders(deps: ShopDeps) {
   const { db, keyring, clock, config } = deps
   const authStore = createAuthStore(db)
-  const parts = {
+  const providers = {
     authStore,
     touchSession: createTouch(deps, 'session', authStore.touchSession),
     loginWaitlist: createWaitlist(loginsWaitingMax),
     tokens: createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID()),
   }
-  const identity: Identity = createIdentity({ ...deps, ...parts })
-  return { ...parts, identity }
+  const identity: Identity = createIdentity({ ...deps, ...providers })
+  return { ...providers, identity }
 }
 export type AuthDeps = ShopDeps & ReturnType<typeof authProviders>

@@ -10,19 +10,19 @@ import {
   endOwnSession,
   endSession,
   type LoggedIn,
-  ownSessions,
+  listOwnSessions,
   refreshSession,
   shopOfRefreshToken,
 } from './index.ts'
 import { ListSessions, LoginAnswer, RefreshBody, Sessions } from './model.ts'
 
-/** Renewal and end of sessions, for whoever holds the refresh token, and a look at one's own. */
+/** Renews, ends and lists sessions. */
 export const authRoutes = (deps: HttpDeps & AuthDeps) =>
   routes(deps, 'Login')
     .post(
       '/auth/refresh',
       async ({ body: { refreshToken }, request }) => {
-        await assertOwnPage(deps, refreshToken, request)
+        await assertShopPage(deps, refreshToken, request)
         return (await refreshSession(deps, refreshToken, deps.callerOf(request))).login
       },
       {
@@ -39,7 +39,7 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
     .post(
       '/auth/logout',
       async ({ body: { refreshToken }, request, set }) => {
-        await assertOwnPage(deps, refreshToken, request)
+        await assertShopPage(deps, refreshToken, request)
         await endSession(deps, refreshToken, deps.originOf(request))
         set.status = 204
       },
@@ -50,7 +50,7 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
         detail: { summary: 'End a session', description: 'An unknown token is no error.' },
       },
     )
-    .get('/auth/sessions', ({ principal, query }) => ownSessions(deps, principal as LoggedIn, sliceOf(query)), {
+    .get('/auth/sessions', ({ principal, query }) => listOwnSessions(deps, principal as LoggedIn, sliceOf(query)), {
       access: 'loggedIn',
       query: ListSessions,
       response: { 200: Sessions, ...errorResponses(401, 403, 404) },
@@ -82,8 +82,8 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
       },
     )
 
-/** A customer's tokens are used by the pages of their shop, where it names those. */
-async function assertOwnPage(deps: HttpDeps & AuthDeps, refreshToken: string, { headers }: Request): Promise<void> {
+/** Checks the `Origin` of requests with a customer's token, if the shop has set origins. */
+async function assertShopPage(deps: HttpDeps & AuthDeps, refreshToken: string, { headers }: Request): Promise<void> {
   if (!headers.has('origin')) return
   const shopId = await shopOfRefreshToken(deps, refreshToken)
   if (shopId !== undefined) assertShopOrigin(headers, (await deps.identity.shop(shopId))?.origins ?? [])

@@ -8,8 +8,8 @@ import { hmac, type MasterKey, sha256 } from '../../../lib/seal.ts'
 import { audit, type FailedLogin, recordFailedLogin } from '../../operations/audit/index.ts'
 import {
   type Account,
-  byAddress,
   type Limit,
+  limitsByAddress,
   loginByAccount,
   loginByAccountAndAddress,
   loginByAddress,
@@ -24,33 +24,33 @@ import type { Session } from './store.ts'
 
 export type Login = { data: { accessToken: string; tokenType: 'Bearer'; expiresIn: number; refreshToken: string } }
 
-const attemptsKeptMs = 60 * 60 * 1000
-const forgottenAtOnce = 500
-const refused = () => new AppError('UNAUTHENTICATED', 'The e-mail address or the password is wrong')
-/** To whoever is known already, and gave no address. */
-const ownRefused = () => new AppError('UNAUTHENTICATED', 'The password is wrong')
-const tooManyWait = () =>
+const attemptsRetentionMs = 60 * 60 * 1000
+const deletionBatchSize = 500
+const invalidCredentials = () => new AppError('UNAUTHENTICATED', 'The e-mail address or the password is wrong')
+/** For a caller who is logged in and gave no e-mail address. */
+const wrongPassword = () => new AppError('UNAUTHENTICATED', 'The password is wrong')
+const tooManyLogins = () =>
   new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds: loginsWaitingRetrySeconds })
-const refreshRefused = () => new AppError('UNAUTHENTICATED', 'The refresh token is not valid: log in again')
+const invalidRefreshToken = () => new AppError('UNAUTHENTICATED', 'The refresh token is not valid: log in again')
 
 const bucketOf = (limit: Limit, who: string) => `${limit.name}:${sha256(who)}`
 
-type Counted = readonly (readonly [Limit, string])[]
+type LimitKeys = readonly (readonly [Limit, string])[]
 
 /**
- * Counts one attempt against each limit before the attempt is made, so that many at once cannot slip under it.
- * @param counted runs once the attempt is counted, before anybody else is told anything
- * @returns the ids of the counted attempts, to take back what turns out to be none, and how many each limit held before
- * @throws AppError RATE_LIMITED, saying when to come back
+ * Counts an attempt against each limit before it is made, so that concurrent attempts cannot exceed it.
+ * @param counted runs after the commit, before other writers proceed
+ * @returns the ids of the counted attempts, and each limit's count before
+ * @throws AppError RATE_LIMITED with the time to retry
  */
 export async function countAttempt(
   { db, clock, newId, authStore }: AuthDeps,
-  limits: Counted,
+  limits: LimitKeys,
   counted?: () => void,
 ): Promise<{ ids: string[]; before: number[] }> {
   const now = clock.now()
   const rows = limits.map(([limit, who]) => ({ id: newId('attempt'), bucket: bucketOf(limit, who), at: now }))
-  // That somebody tried is no part of what they asked for.
+  // Not in the request's own write: the attempt stays counted if the request fails.
   const held = await aside(() =>
     db.write(async (tx) => {
       authStore.holdBuckets(
@@ -70,18 +70,18 @@ export async function countAttempt(
     const { count, oldest } = held[at] ?? { count: 0, oldest: undefined }
     return limit === loginByAccount || count < limit.most ? [] : [(oldest ?? now) + limit.windowMs - now]
   })
-  // Only when every limit has room again.
+  // Retry when all limits allow it.
   if (waits.length > 0)
     throw new AppError('RATE_LIMITED', 'Too many attempts: try again later', { retryAfterSeconds: Math.max(...waits) / 1000 })
   return { ids: rows.map(({ id }) => id), before: held.map(({ count }) => count) }
 }
 
 /**
- * Checks a password, whether or not the account exists, in the same time and with the same refusal.
- * @param address what the caller is limited by; see http/client-ip
- * @param isOwn whether whoever asks is known to be the account's, and says their password again
- * @param record what the audit trail says of a failure besides
- * @throws AppError UNAUTHENTICATED, RATE_LIMITED; UNAVAILABLE when too many are at it
+ * Checks a password. Unknown accounts take the same time and get the same error.
+ * @param address the rate-limit key, see http/client-ip
+ * @param isOwn whether the caller is logged in and repeats their password
+ * @param record details of a failure for the audit trail
+ * @throws AppError UNAUTHENTICATED, RATE_LIMITED; UNAVAILABLE if too many logins are waiting
  */
 export async function checkPassword(
   deps: AuthDeps,
@@ -89,19 +89,19 @@ export async function checkPassword(
   { address, password, isOwn = false }: { address: string; password: string; isOwn?: boolean },
   record: Omit<FailedLogin, 'failures'> = { accountId: undefined, from: {} },
 ): Promise<void> {
-  const limits: Counted = [
-    ...byAddress(loginByAccountAndAddress, address, (one) => `${name}|${one}`),
-    ...byAddress(loginByAddress, address, (one) => `${kind}|${one}`),
+  const limits: LimitKeys = [
+    ...limitsByAddress(loginByAccountAndAddress, address, (one) => `${name}|${one}`),
+    ...limitsByAddress(loginByAddress, address, (one) => `${kind}|${one}`),
     [loginByAccount, name],
   ]
   const { ids, before, done } = await countOrWait(deps, limits)
   try {
     if ((before.at(-1) ?? 0) >= loginByAccount.most) await deps.sleep(loginDelayMs)
-    // Busy is no answer to whether the password was right: then, too, this was no failure.
+    // An overloaded hasher says nothing about the password, so the attempt does not count as a failure.
     const matches = await deps.passwords.verify(password, hash, { kind, address }).catch((error: unknown) => error)
     if (matches === false) {
       await recordFailedLogin(deps, { ...record, failures: (before[0] ?? 0) + 1 })
-      throw isOwn ? ownRefused() : refused()
+      throw isOwn ? wrongPassword() : invalidCredentials()
     }
     await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
     if (matches !== true) throw matches
@@ -111,13 +111,13 @@ export async function checkPassword(
 }
 
 /**
- * Only failures count, but an attempt that is under way may become one. Where those would fill a limit, the next one waits
- * for them: people who share an address log in at once without being refused.
+ * Counts an attempt, or waits while pending attempts fill a limit. Only failures count in the end, so people who share
+ * an address can log in at once.
  */
-async function countOrWait(deps: AuthDeps, limits: Counted): Promise<{ ids: string[]; before: number[]; done: () => void }> {
+async function countOrWait(deps: AuthDeps, limits: LimitKeys): Promise<{ ids: string[]; before: number[]; done: () => void }> {
   const buckets = limits.filter(([limit]) => limit !== loginByAccount).map(([limit, who]) => bucketOf(limit, who))
   for (;;) {
-    // Before the count: those who end while it is on its way have made room that it did not see.
+    // Watches before counting, so that an attempt that ends in between is not missed.
     const watch = deps.loginWaitlist.watch(buckets)
     let done = () => {}
     try {
@@ -127,7 +127,7 @@ async function countOrWait(deps: AuthDeps, limits: Counted): Promise<{ ids: stri
       return { ...counted, done: () => done() }
     } catch (error) {
       const turn = error instanceof AppError && error.code === 'RATE_LIMITED' ? watch.next() : undefined
-      if (turn === 'full') throw tooManyWait()
+      if (turn === 'full') throw tooManyLogins()
       if (!turn) throw error
       await turn
     } finally {
@@ -137,11 +137,10 @@ async function countOrWait(deps: AuthDeps, limits: Counted): Promise<{ ids: stri
 }
 
 /**
- * Looks for something that a caller may ask for only so often in vain: the try is counted before, and taken back when it found
- * something.
- * @throws AppError RATE_LIMITED, saying when to come back
+ * Runs `find` and counts only failed attempts against the limits.
+ * @throws AppError RATE_LIMITED with the time to retry
  */
-export async function countFailure<T>(deps: AuthDeps, limits: Counted, find: () => Promise<T | undefined>): Promise<T | undefined> {
+export async function countFailure<T>(deps: AuthDeps, limits: LimitKeys, find: () => Promise<T | undefined>): Promise<T | undefined> {
   const { ids, done } = await countOrWait(deps, limits)
   try {
     const found = await find()
@@ -152,24 +151,24 @@ export async function countFailure<T>(deps: AuthDeps, limits: Counted, find: () 
   }
 }
 
-/** Where a session is begun, and for how long it may lie idle, in milliseconds. */
-export type Beginning = { readonly caller?: Partial<Caller>; readonly idleMs?: number | undefined }
+/** Where a session begins, and how long it may be idle (ms). */
+export type SessionStart = { readonly caller?: Partial<Caller>; readonly idleMs?: number | undefined }
 
-/** What of a caller a session shows. */
+/** Returns the caller's details that the session list shows. */
 const deviceOf = (caller: Partial<Caller>) => ({ address: caller.address ?? null, agent: caller.agent ?? null })
 
 /**
- * Begins a session and answers with its tokens.
- * @param caller where it is begun
- * @param holds looks, in the same write, whether what was checked before still is so, such as the password
- * @param idleMs for how long the refresh token, and each that it is traded for, is good unless it is used; else to the session's end
- * @throws AppError UNAUTHENTICATED when it is not
+ * Begins a session and returns its tokens.
+ * @param caller where it begins
+ * @param holds repeats earlier checks inside the write, such as that of the password
+ * @param idleMs lifetime of an unused refresh token; by default until the session ends
+ * @throws AppError UNAUTHENTICATED if `holds` returns false
  */
 export async function startSession(
   deps: AuthDeps,
   subject: Subject,
   actor: Actor,
-  { caller = {}, holds, idleMs = Number.POSITIVE_INFINITY }: Beginning & { holds?: (tx: Writer) => Promise<boolean> } = {},
+  { caller = {}, holds, idleMs = Number.POSITIVE_INFINITY }: SessionStart & { holds?: (tx: Writer) => Promise<boolean> } = {},
 ): Promise<Login> {
   const now = deps.clock.now()
   const expiresAt = now + deps.config.refreshTokenSeconds * 1000
@@ -187,54 +186,53 @@ export async function startSession(
   const refresh = newRefreshToken(deps)
   const token = { hash: sha256(refresh), sessionId: session.id, createdAt: now, expiresAt: Math.min(expiresAt, now + idleMs), usedAt: null }
   await deps.db.write(async (tx) => {
-    if (holds && !(await holds(tx))) throw refused()
+    if (holds && !(await holds(tx))) throw invalidCredentials()
     await deps.authStore.insertSession(tx, session, token)
     const after = { session: session.id, role: subject.role }
     await audit(tx, deps, { actor, action: 'session.started', subject: subject.id, shopId: subject.shopId, after })
   })
-  return loginAnswer(deps, subject, session.id, refresh)
+  return buildLogin(deps, subject, session.id, refresh)
 }
 
-/** A session after one of its refresh tokens was used. */
-export type Renewed = {
+/** The result of a refresh. */
+export type RefreshedSession = {
   readonly login: Login
   readonly subject: Subject
-  /** When the session ends at the latest. */
+  /** The latest end of the session (ms). */
   readonly endsAt: number
-  /** Whether the new refresh token has been used already: this is the answer to a late repeat. */
+  /** Whether the new refresh token was used already, so that this is a late repeat. */
   readonly isSpent: boolean
 }
 
 /**
- * Trades a refresh token for new tokens. The same token gets the same pair again for `refreshGraceMs` after its first
- * use, in every process, because both tokens derive from it. Later use means that it was stolen, and ends the whole
- * session.
+ * Exchanges a refresh token for new tokens. Repeats within `refreshGraceMs` get the same pair in every process, because
+ * both tokens derive from the old one. Later reuse means theft and ends the session.
  * @throws AppError UNAUTHENTICATED
  */
-export async function refreshSession(deps: AuthDeps, presented: string, caller: Partial<Caller> = {}): Promise<Renewed> {
-  const { session, pair, usedAt, isSpent } = await trade(deps, presented, caller)
+export async function refreshSession(deps: AuthDeps, presented: string, caller: Partial<Caller> = {}): Promise<RefreshedSession> {
+  const { session, pair, usedAt, isSpent } = await exchangeToken(deps, presented, caller)
   const subject = subjectOf(session)
   const issue = { id: pair.accessTokenId, at: usedAt, keyVersion: pair.keyVersion }
-  return { login: loginAnswer(deps, subject, session.id, pair.refreshToken, issue), subject, endsAt: session.expiresAt, isSpent }
+  return { login: buildLogin(deps, subject, session.id, pair.refreshToken, issue), subject, endsAt: session.expiresAt, isSpent }
 }
 
-type Trade = { readonly session: Session; readonly pair: Pair; readonly usedAt: number; readonly isSpent: boolean }
+type TokenExchange = { readonly session: Session; readonly pair: TokenPair; readonly usedAt: number; readonly isSpent: boolean }
 
-async function trade(deps: AuthDeps, presented: string, caller: Partial<Caller>): Promise<Trade> {
+async function exchangeToken(deps: AuthDeps, presented: string, caller: Partial<Caller>): Promise<TokenExchange> {
   const { authStore } = deps
   const now = deps.clock.now()
   const hash = sha256(presented)
-  // A token that was made up ends here, without a write.
-  if (!(await authStore.findRefreshToken(deps.db.read, hash))) throw refreshRefused()
-  // After a rotation of keys, the first use may have derived from the key before the newest.
-  const pairs = deps.keyring.jwt().map((key) => pairAfter(key, presented))
-  const traded = await deps.db.write(async (tx): Promise<Trade | undefined> => {
+  // Refuses unknown tokens without a write.
+  if (!(await authStore.findRefreshToken(deps.db.read, hash))) throw invalidRefreshToken()
+  // After a key rotation, the first use may have derived from the previous key.
+  const pairs = deps.keyring.jwt().map((key) => deriveTokenPair(key, presented))
+  const traded = await deps.db.write(async (tx): Promise<TokenExchange | undefined> => {
     const found = await authStore.findRefreshToken(tx, hash)
     if (!found) return undefined
     const { session: live, token } = found
     if (live.revokedAt !== null || live.expiresAt <= now || token.expiresAt <= now) return undefined
     if (!(await authStore.useRefreshToken(tx, hash, now))) {
-      const given = await givenFor(tx, deps, { hash, pairs, now })
+      const given = await findExchangedPair(tx, deps, { hash, pairs, now })
       if (given) return { session: live, ...given }
       if (await authStore.revokeSession(tx, live.id, now))
         await auditEnd(tx, deps, { session: live, action: 'session.revoked', from: caller })
@@ -242,28 +240,28 @@ async function trade(deps: AuthDeps, presented: string, caller: Partial<Caller>)
     }
     const [pair] = pairs
     if (!pair) throw new Error('no key to derive a token from')
-    // As long as the one before was good, which is to the session's end unless it may not lie idle.
+    // Keeps the lifetime of the old token, limited by the session's end.
     const expiresAt = Math.min(live.expiresAt, now + token.expiresAt - token.createdAt)
     const next = { hash: sha256(pair.refreshToken), sessionId: live.id, createdAt: now, expiresAt, usedAt: null }
     await authStore.insertRefreshToken(tx, next)
     await authStore.renewSession(tx, live.id, { lastUsedAt: now, ...deviceOf(caller) })
     return { session: live, pair, usedAt: now, isSpent: false }
   })
-  if (!traded) throw refreshRefused()
+  if (!traded) throw invalidRefreshToken()
   return traded
 }
 
 /**
- * Returns the pair that a used token was traded for within the grace. Reads the token again: another process may use
- * it.
+ * Returns the pair that a used token was exchanged for, within the grace. Reads the token again, because another
+ * process may have used it.
  */
-async function givenFor(
+async function findExchangedPair(
   tx: Writer,
   { authStore }: AuthDeps,
-  { hash, pairs, now }: { hash: string; pairs: readonly Pair[]; now: number },
-): Promise<Omit<Trade, 'session'> | undefined> {
+  { hash, pairs, now }: { hash: string; pairs: readonly TokenPair[]; now: number },
+): Promise<Omit<TokenExchange, 'session'> | undefined> {
   const usedAt = (await authStore.findRefreshToken(tx, hash))?.token.usedAt ?? 0
-  // Clocks of processes differ a little; setting one back does not lengthen the grace.
+  // Absolute, because the clocks of processes differ. Setting a clock back does not extend the grace.
   if (Math.abs(now - usedAt) >= refreshGraceMs) return undefined
   for (const pair of pairs) {
     const next = await authStore.findRefreshToken(tx, sha256(pair.refreshToken))
@@ -272,12 +270,12 @@ async function givenFor(
   return undefined
 }
 
-/** The shop of whoever holds this refresh token, if they are a customer: its pages may ask for them. Undefined when nobody does. */
+/** Returns the shop of a customer's refresh token; undefined for other tokens. */
 export async function shopOfRefreshToken({ db, authStore }: AuthDeps, presented: string): Promise<string | undefined> {
   return (await authStore.findRefreshToken(db.read, sha256(presented)))?.session.shopId ?? undefined
 }
 
-/** Ends the session of a refresh token, and with it every token of the session. Unknown tokens are no error. */
+/** Ends the session of a refresh token with all its tokens. Unknown tokens are no error. */
 export async function endSession(deps: AuthDeps, presented: string, from: Origin = {}): Promise<void> {
   const now = deps.clock.now()
   const session = (await deps.authStore.findRefreshToken(deps.db.read, sha256(presented)))?.session
@@ -296,17 +294,17 @@ const auditEnd = (
   return audit(tx, deps, { actor: { ...from, id: subjectId }, action, subject: subjectId, shopId: shopId ?? undefined, before })
 }
 
-/** Forgets sessions that are over and attempts that no limit counts any more. */
-export async function forgetExpiredSessions({ db, clock, authStore }: AuthDeps): Promise<void> {
+/** Deletes expired sessions, and attempts that no limit counts any more. */
+export async function deleteExpiredSessions({ db, clock, authStore }: AuthDeps): Promise<void> {
   const now = clock.now()
-  // In small writes, so that nobody waits long behind one.
-  while ((await db.write((tx) => authStore.removeExpired(tx, now, now - attemptsKeptMs, forgottenAtOnce))) > 0);
+  // Deletes in small writes, so that other writers do not wait long.
+  while ((await db.write((tx) => authStore.removeExpired(tx, now, now - attemptsRetentionMs, deletionBatchSize))) > 0);
 }
 
-/** What a refresh token is traded for. Deriving it needs the token and the instance's key. */
-type Pair = { readonly keyVersion: string; readonly refreshToken: string; readonly accessTokenId: string }
+/** The tokens that a refresh token is exchanged for. Deriving them needs the token and the instance's key. */
+type TokenPair = { readonly keyVersion: string; readonly refreshToken: string; readonly accessTokenId: string }
 
-const pairAfter = (key: MasterKey, presented: string): Pair => ({
+const deriveTokenPair = (key: MasterKey, presented: string): TokenPair => ({
   keyVersion: key.version,
   refreshToken: hmac(key, `refresh token after ${presented}`),
   accessTokenId: hmac(key, `access token after ${presented}`).slice(0, 32),
@@ -314,7 +312,7 @@ const pairAfter = (key: MasterKey, presented: string): Pair => ({
 
 const newRefreshToken = ({ randomBytes }: AuthDeps) => Buffer.from(randomBytes(32)).toString('base64url')
 
-function loginAnswer({ tokens }: AuthDeps, subject: Subject, sessionId: string, refreshToken: string, issue?: Issue): Login {
+function buildLogin({ tokens }: AuthDeps, subject: Subject, sessionId: string, refreshToken: string, issue?: Issue): Login {
   const { id: sub, role, shopId: shop } = subject
   const accessToken = tokens.sign({ sub, sid: sessionId, role, ...(shop ? { shop } : {}) }, issue)
   return { data: { accessToken, tokenType: 'Bearer', expiresIn: tokens.lifetimeSeconds, refreshToken } }

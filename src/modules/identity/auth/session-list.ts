@@ -8,7 +8,7 @@ import { audit } from '../../operations/audit/index.ts'
 import type { AuthDeps } from './providers.ts'
 import type { Session } from './store.ts'
 
-/** Whoever is logged in. */
+/** A principal with a session. */
 export type LoggedIn = Extract<Principal, { readonly sessionId: string }>
 
 type SessionView = {
@@ -30,8 +30,8 @@ const viewOf = (session: Session, { sessionId }: LoggedIn): SessionView => {
   }
 }
 
-/** One's own sessions that are not over, newest first. */
-export async function ownSessions({ authStore, clock }: AuthDeps, who: LoggedIn, slice: Slice): Promise<Page<SessionView>> {
+/** Lists the caller's active sessions, newest first. */
+export async function listOwnSessions({ authStore, clock }: AuthDeps, who: LoggedIn, slice: Slice): Promise<Page<SessionView>> {
   const { rows, total } = await authStore.liveSessions(who.id, clock.now(), slice)
   return pageOf(
     rows.map((row) => viewOf(row, who)),
@@ -41,8 +41,8 @@ export async function ownSessions({ authStore, clock }: AuthDeps, who: LoggedIn,
 }
 
 /**
- * Ends one of one's own sessions, with every token of it.
- * @throws AppError NOT_FOUND, also for somebody else's and for one that is over
+ * Ends one of the caller's sessions with all its tokens.
+ * @throws AppError NOT_FOUND, also for a foreign session and for one that has ended
  */
 export async function endOwnSession(deps: AuthDeps, who: LoggedIn, actor: Actor, id: string): Promise<void> {
   const { authStore, clock, db } = deps
@@ -60,7 +60,7 @@ export async function endOwnSession(deps: AuthDeps, who: LoggedIn, actor: Actor,
   })
 }
 
-/** Ends all of one's own sessions but the one that asks. Only what was ended leaves a row: anybody may ask for nothing over and over. */
+/** Ends all other sessions of the caller. Audited only if any ended, so that repeated calls do not fill the trail. */
 export async function endOtherSessions(deps: AuthDeps, who: LoggedIn, actor: Actor): Promise<void> {
   await deps.db.write(async (tx) => {
     const ended = await endSessionsOf(tx, deps, who.id, who.sessionId)
@@ -70,7 +70,7 @@ export async function endOtherSessions(deps: AuthDeps, who: LoggedIn, actor: Act
   })
 }
 
-/** Ends every session of a person, inside a write; but one, if it is named. How many it was. */
+/** Ends all sessions of a person inside a write, except `keptId`. Returns their number. */
 export const endSessionsOf = (tx: Writer, { authStore, clock }: AuthDeps, subjectId: string, keptId?: string): Promise<number> =>
   authStore.revokeSessionsOf(tx, subjectId, clock.now(), keptId)
 

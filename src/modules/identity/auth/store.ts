@@ -10,7 +10,7 @@ export type RefreshToken = typeof refreshTokens.$inferSelect
 export type AuthStore = ReturnType<typeof createAuthStore>
 
 const sessionById = rowsOf(sessions, ['id'])
-const liveOf = (subjectId: string, now: number) =>
+const isActiveOf = (subjectId: string, now: number) =>
   and(eq(sessions.subjectId, subjectId), isNull(sessions.revokedAt), gt(sessions.expiresAt, now))
 
 export function createAuthStore({ read }: Pick<Database, 'read'>) {
@@ -34,7 +34,7 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
         .limit(1)
       return row
     },
-    /** False when it was used already. */
+    /** Returns false if it was used already. */
     async useRefreshToken(tx: Writer, hash: string, usedAt: number): Promise<boolean> {
       const rows = await tx
         .update(refreshTokens)
@@ -43,7 +43,7 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
         .returning({ hash: refreshTokens.hash })
       return rows.length > 0
     },
-    /** False when it was revoked already. */
+    /** Returns false if it was revoked already. */
     async revokeSession(tx: Writer, id: string, revokedAt: number): Promise<boolean> {
       const rows = await tx
         .update(sessions)
@@ -53,9 +53,9 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
       return rows.length > 0
     },
     /**
-     * Revokes the sessions of a person, except one if `keptId` names it. The used refresh tokens of that one lose their
-     * grace: a copy of one may be why the others are ended.
-     * @returns how many it revoked
+     * Revokes the sessions of a person, except one if `keptId` names it. The used refresh tokens of that session lose
+     * their grace, because a stolen copy may be the reason.
+     * @returns the number of revoked sessions
      */
     async revokeSessionsOf(tx: Writer, subjectId: string, revokedAt: number, keptId?: string): Promise<number> {
       if (keptId !== undefined)
@@ -67,21 +67,21 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
       const rows = await tx
         .update(sessions)
         .set({ revokedAt })
-        .where(and(liveOf(subjectId, revokedAt), others))
+        .where(and(isActiveOf(subjectId, revokedAt), others))
         .returning({ id: sessions.id })
       return rows.length
     },
-    /** A person's sessions that are not over, newest first. */
+    /** Lists a person's active sessions, newest first. */
     liveSessions: (subjectId: string, now: number, slice: Slice) =>
-      selectSlice(read, sessions, { where: liveOf(subjectId, now), order: [desc(sessions.id)], ...slice }),
+      selectSlice(read, sessions, { where: isActiveOf(subjectId, now), order: [desc(sessions.id)], ...slice }),
     async touchSession(tx: Writer, id: string, lastUsedAt: number): Promise<void> {
       await tx.update(sessions).set({ lastUsedAt }).where(eq(sessions.id, id))
     },
-    /** Notes that a session was renewed, and from where. */
+    /** Records the time and origin of a refresh. */
     async renewSession(tx: Writer, id: string, renewed: Pick<Session, 'lastUsedAt' | 'address' | 'agent'>): Promise<void> {
       await tx.update(sessions).set(renewed).where(eq(sessions.id, id))
     },
-    /** Removes some of what has run out; how much it was. */
+    /** Deletes some expired rows. Returns their number. */
     async removeExpired(tx: Writer, now: number, attemptsBefore: number, limit: number): Promise<number> {
       const over = tx.select({ id: sessions.id }).from(sessions).where(lte(sessions.expiresAt, now)).limit(limit)
       const old = tx.select({ id: attempts.id }).from(attempts).where(lte(attempts.at, attemptsBefore)).limit(limit)
@@ -89,9 +89,9 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
       const forgotten = await tx.delete(attempts).where(inArray(attempts.id, old)).returning({ id: attempts.id })
       return ended.length + forgotten.length
     },
-    /** Has buckets to itself for the rest of a work: nobody else counts or adds to them. */
+    /** Locks buckets until the end of the write, so that no other write counts or adds attempts. */
     holdBuckets: (tx: Writer, buckets: readonly string[]): void => holdNames(tx, buckets),
-    /** How many attempts a bucket holds since `since`, and when the oldest of them was. */
+    /** Counts the attempts in a bucket since `since`, and returns the time of the oldest. */
     async countAttempts(tx: Writer, bucket: string, since: number): Promise<{ count: number; oldest: number | undefined }> {
       const within = and(eq(attempts.bucket, bucket), gt(attempts.at, since))
       const [row] = await tx.select({ count: count() }).from(attempts).where(within)

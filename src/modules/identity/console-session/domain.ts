@@ -1,13 +1,13 @@
 import { minuteMs } from '../../../lib/day.ts'
 
-/** For how long a console may lie idle before the password is asked for again. */
+/** Idle time after which the console asks for the password again. */
 export const idleMs = 120 * minuteMs
 
 export const sessionPath = '/console/session'
 
-/** Cookies of one machine are shared by all its ports: each instance there has a name of its own. */
+/** Ports of one machine share cookies, so the name contains the port. */
 export const cookieName = ({ isSecure, port }: { isSecure: boolean; port: string }): string =>
   isSecure ? '__Secure-souk_console' : `souk_console_${port}`
 
-/** What tokens of the first run are about. */
+/** The subject of setup tokens. */
 export const setupSubject = 'instance'

@@ -1,1 +1,8 @@
-export { type ConsoleSession, closeConsole, issueSetupToken, openConsole, resumeConsole, setUpConsole } from './service.ts'
+export {
+  type ConsoleSession,
+  closeConsoleSession,
+  issueSetupToken,
+  openConsoleSession,
+  resumeConsoleSession,
+  setUpConsole,
+} from './service.ts'

@@ -5,7 +5,7 @@ import { LoginBody, ShopOfStaff } from '../merchant/model.ts'
 import { tokenLength, tokenPattern } from '../one-time-token/domain.ts'
 
 const { email, password, code } = LoginBody.properties
-/** All of a login, or nothing: then it is the cookie that counts. */
+/** Either a login, or nothing to resume the session of the cookie. */
 export const SessionBody = t.Object({ email: t.Optional(email), password: t.Optional(password), code })
 export const SetupBody = t.Object({
   token: text(tokenLength, { pattern: tokenPattern, rule: 'the token that the server has printed' }),

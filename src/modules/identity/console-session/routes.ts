@@ -10,31 +10,34 @@ import type { LiveDeps } from '../../messaging/live-events/index.ts'
 import type { MerchantDeps } from '../merchant/index.ts'
 import { shopOfStaffView } from '../merchant/model.ts'
 import { cookieName, sessionPath } from './domain.ts'
-import { type ConsoleSession, closeConsole, openConsole, resumeConsole, setUpConsole } from './index.ts'
+import { type ConsoleSession, closeConsoleSession, openConsoleSession, resumeConsoleSession, setUpConsole } from './index.ts'
 import { SessionAnswer, SessionBody, SetupBody } from './model.ts'
 
 type Headers = { 'set-cookie'?: string | string[] | undefined } & Record<string, string | number | string[] | undefined>
-type Place = CookiePlace & { readonly removals: readonly string[] }
+type CookieTarget = CookiePlace & { readonly removals: readonly string[] }
 
-const ownOrigin =
+const originRule =
   'Only for the console’s own page: `Origin` must be that of PUBLIC_URL or of the address that the request is for, else 403, also where there is none.'
 
 export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDeps, 'live'>) => {
   const access = { by: 'console', while: () => deps.config.consoleEnabled } as const
 
   /**
-   * Where the page that sends a request keeps its cookie, and what removes others of its name, where there are.
-   * @param begins whether a session does: then one that is there already is not its cookie, or becomes it
+   * Returns where the page's cookie is stored, and headers that remove other cookies of that name.
+   * @param begins whether a session begins, so that existing cookies are replaced
    */
-  const placeOf = (request: Request, begins = false): Place => {
+  const cookieTargetOf = (request: Request, begins = false): CookieTarget => {
     const page = ownPageOf(request, deps.config.publicUrl)
     const place = { name: cookieName(page), path: sessionPath, isSecure: page.isSecure }
     const hasOthers = cookiesIn(request, place.name).length > (begins ? 0 : 1)
     return { ...place, removals: hasOthers ? removalsOf(place, new URL(page.origin).hostname) : [] }
   }
 
-  /** What the page is told; the refresh token goes into its cookie. What it reads from then on, its stream of events goes on from. */
-  async function answered({ accessToken, expiresIn, role, places, cookie }: ConsoleSession, place: Place, headers: Headers) {
+  /**
+   * Builds the response. The refresh token goes into the cookie. Sends the event cursor before the page reads anything,
+   * so that its event stream misses nothing.
+   */
+  async function sessionAnswer({ accessToken, expiresIn, role, places, cookie }: ConsoleSession, place: CookieTarget, headers: Headers) {
     if (cookie) putCookies(headers, [...place.removals, setCookie(place, cookie.value, cookie.maxAgeSeconds)])
     const lastEventId = await deps.live.lastEventId()
     if (lastEventId !== undefined) headers['last-event-id'] = lastEventId
@@ -46,19 +49,19 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
       '/console/session',
       async ({ body: { email, password, code }, request, set }) => {
         const caller = deps.callerOf(request)
-        const place = placeOf(request, email !== undefined)
+        const place = cookieTargetOf(request, email !== undefined)
         if (email !== undefined && password !== undefined) {
           const before = possibleCookiesIn(request, place.name)
-          return await answered(await openConsole(deps, { email, password, code }, caller, before), place, set.headers)
+          return await sessionAnswer(await openConsoleSession(deps, { email, password, code }, caller, before), place, set.headers)
         }
         if ((email ?? password ?? code) !== undefined)
           throw new AppError('INVALID', 'Send email (body) and password (body) both, or neither to go on by the cookie')
         const cookie = cookieIn(request, place.name)
         try {
-          return await answered(await resumeConsole(deps, cookie, caller), place, set.headers)
+          return await sessionAnswer(await resumeConsoleSession(deps, cookie, caller), place, set.headers)
         } catch (error) {
           if (!(error instanceof AppError) || error.code !== 'UNAUTHENTICATED') throw error
-          // What is good for nothing any more.
+          // Removes the invalid cookie.
           const removals = cookie === undefined ? place.removals : [setCookie(place, '', 0)]
           if (removals.length === 0) throw error
           const refusal = answerTo(error)
@@ -73,15 +76,15 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
         detail: {
           'x-event-place': true,
           summary: 'Begin the console’s session, or go on with it',
-          description: `${ownOrigin} With \`email\` and \`password\` (and \`code\` where there is a second factor) it is a login as POST /merchant/login is, with its refusals and limits. Without them the session goes on by its cookie. The refresh token is in the cookie alone: \`HttpOnly; SameSite=Strict; Path=/console/session\`, and \`Secure\` unless the page is of http on this machine. It is good for two hours, and renewed each time; the session ends after REFRESH_TOKEN_SECONDS, whatever is done. A cookie that was traded less than 10 seconds ago is answered with the same new one again, so that two pages and an answer that was lost do not end the session; later, using it ends the session. A cookie that comes more than once, since something else of the host or its domain has set one of that name, counts as none, and all of them are removed. 401 where there is no session any more, and the cookie is removed; with \`error: "SETUP_REQUIRED"\` while there is no super admin: see POST /console/setup.`,
+          description: `${originRule} With \`email\` and \`password\` (and \`code\` where there is a second factor) it is a login as POST /merchant/login is, with its refusals and limits. Without them the session goes on by its cookie. The refresh token is in the cookie alone: \`HttpOnly; SameSite=Strict; Path=/console/session\`, and \`Secure\` unless the page is of http on this machine. It is good for two hours, and renewed each time; the session ends after REFRESH_TOKEN_SECONDS, whatever is done. A cookie that was traded less than 10 seconds ago is answered with the same new one again, so that two pages and an answer that was lost do not end the session; later, using it ends the session. A cookie that comes more than once, since something else of the host or its domain has set one of that name, counts as none, and all of them are removed. 401 where there is no session any more, and the cookie is removed; with \`error: "SETUP_REQUIRED"\` while there is no super admin: see POST /console/setup.`,
         },
       },
     )
     .delete(
       '/console/session',
       async ({ request, set }) => {
-        const place = placeOf(request)
-        for (const cookie of possibleCookiesIn(request, place.name)) await closeConsole(deps, cookie, deps.originOf(request))
+        const place = cookieTargetOf(request)
+        for (const cookie of possibleCookiesIn(request, place.name)) await closeConsoleSession(deps, cookie, deps.originOf(request))
         putCookies(set.headers, [...place.removals, setCookie(place, '', 0)])
         set.status = 204
       },
@@ -93,15 +96,15 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
         },
         detail: {
           summary: 'End the console’s session',
-          description: `${ownOrigin} Its access tokens end with it. Without a cookie, or with one that is unknown, it is no error.`,
+          description: `${originRule} Its access tokens end with it. Without a cookie, or with one that is unknown, it is no error.`,
         },
       },
     )
     .post(
       '/console/setup',
       async ({ body, request, set }) => {
-        const place = placeOf(request, true)
-        const begun = await answered(await setUpConsole(deps, body, deps.callerOf(request)), place, set.headers)
+        const place = cookieTargetOf(request, true)
+        const begun = await sessionAnswer(await setUpConsole(deps, body, deps.callerOf(request)), place, set.headers)
         set.status = 201
         return begun
       },
@@ -112,13 +115,13 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
         detail: {
           'x-event-place': true,
           summary: 'Make the first super admin',
-          description: `${ownOrigin} For whoever has the token that \`souk serve\` prints while there is no super admin: good once, for a day, and for every process of the instance. 409 as soon as there is a super admin, whatever the token, and where the e-mail address is taken; 401 for a token that is not good, 429 after 50 of them from an address within 15 minutes. The answer is that of POST /console/session.`,
+          description: `${originRule} For whoever has the token that \`souk serve\` prints while there is no super admin: good once, for a day, and for every process of the instance. 409 as soon as there is a super admin, whatever the token, and where the e-mail address is taken; 401 for a token that is not good, 429 after 50 of them from an address within 15 minutes. The answer is that of POST /console/session.`,
         },
       },
     )
 }
 
-/** A header each, in that order: browsers go by the last. */
+/** Sends one header per cookie, in this order: browsers apply the last one. */
 function putCookies(headers: Headers, cookies: readonly string[]): void {
   headers['set-cookie'] = cookies.length === 1 ? cookies[0] : [...cookies]
 }

@@ -1,2 +1,2 @@
-/** What the sealed key of a purpose is bound to. */
+/** Returns what the sealed key of a purpose is bound to. */
 export const instanceKeySeal = (purpose: string): string => `instance-key/${purpose}`

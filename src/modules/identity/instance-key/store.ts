@@ -10,7 +10,7 @@ export const instanceKeyStore = {
     const [row] = await from.select().from(instanceKeys).where(eq(instanceKeys.purpose, purpose)).limit(1)
     return row
   },
-  /** Leaves the one that is there. */
+  /** Keeps an existing key. */
   async insert(tx: Writer, row: InstanceKeyRow): Promise<void> {
     await tx.insert(instanceKeys).values(row).onConflictDoNothing()
   },

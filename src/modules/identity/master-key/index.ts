@@ -1,9 +1,9 @@
 export {
   confirmMasterKeys,
   countSealed,
-  faultySeals,
-  firstVersion,
+  findFaultySeals,
   hasSealedSecrets,
+  instanceIdentity,
   missingMasterKeys,
   resealSecrets,
   type SealFault,

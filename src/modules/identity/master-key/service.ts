@@ -19,14 +19,14 @@ import { type SealedRow, type SealedTable, sealedColumns, masterKeyStore as stor
 
 const tables = Object.keys(sealedColumns) as SealedTable[]
 const pageRows = 200
-/** Rows of one write: far below the 20 ms that a command may hold the database beside a running server. */
+/** Rows per write, to stay far below the 20 ms that a command may block a running server. */
 const writeRows = 25
-/** What was sealed under the old key just before the change is stored by then. */
+/** Time for servers to finish writes that were sealed under the old key. */
 const settleMs = 2_000
 const passesMax = 10
 
-/** What the seal of a row is bound to. */
-const aboutOf: Record<SealedTable, (row: SealedRow) => string> = {
+/** What the seal of each row is bound to. */
+const sealContextOf: Record<SealedTable, (row: SealedRow) => string> = {
   api_keys: ({ key: [id = ''], owner: [shopId = ''] }) => keySeal(shopId, id),
   wallets: ({ key: [shopId = ''] }) => walletSeal(shopId),
   idempotency_keys: ({ key: [scope = '', key = ''] }) => answerSeal(scope, key),
@@ -40,16 +40,19 @@ const aboutOf: Record<SealedTable, (row: SealedRow) => string> = {
   webhook_endpoints: ({ key: [id = ''], owner: [shopId = ''] }) => webhookSecretSeal(shopId, id),
 }
 
-/** Whether secrets were ever sealed in this database: then its keys are never made anew. */
+/** Returns whether the database ever contained sealed secrets. Its keys must then not be created anew. */
 export const hasSealedSecrets = async ({ read }: Database): Promise<boolean> => (await store.inUse(read)).length > 0
 
-/** Versions of the encryption keys that the database counts on, oldest first. */
+/** Returns the versions of the encryption keys in use, oldest first. */
 export const versionsInUse = async ({ read }: Database): Promise<string[]> => (await store.inUse(read)).map(({ version }) => version)
 
-/** What tells an instance from others: its first key stays in its database for ever, whichever took its place. As db/sqlite/copy-manifest.ts has it. */
-export const firstVersion = async ({ read }: Pick<Database, 'read'>): Promise<string | undefined> => (await store.first(read))?.version
+/**
+ * Returns the identity of an instance: its first key version, which is kept for ever. Also read by
+ * db/sqlite/copy-manifest.ts.
+ */
+export const instanceIdentity = async ({ read }: Pick<Database, 'read'>): Promise<string | undefined> => (await store.first(read))?.version
 
-/** Versions of the keys that the database counts on and that are not at hand. */
+/** Returns the versions of keys in use that are not available. */
 export async function missingMasterKeys({ read }: Database, keyring: Pick<Keyring, 'encryption'>): Promise<string[]> {
   const atHand = keyring.encryption()
   const inUse = await store.inUse(read)
@@ -57,8 +60,8 @@ export async function missingMasterKeys({ read }: Database, keyring: Pick<Keyrin
 }
 
 /**
- * Holds the keys at hand against those that the database was sealed with, and registers a new one.
- * @throws OperatorError that says what to restore when a key in use is missing
+ * Compares the available keys with those of the database, and registers a new one.
+ * @throws OperatorError if a key in use is missing, naming what to restore
  */
 export async function confirmMasterKeys({ db, clock }: { db: Database; clock: Clock }, keyring: Keyring): Promise<void> {
   const missing = await missingMasterKeys(db, keyring)
@@ -75,17 +78,17 @@ export async function confirmMasterKeys({ db, clock }: { db: Database; clock: Cl
 
 type ResealDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'keyring' | 'sleep'>
 
-/** How many secrets are sealed, under whichever key. */
+/** Counts the sealed secrets under all keys. */
 export async function countSealed({ read }: Database): Promise<number> {
   const counts = await Promise.all(tables.map((table) => store.countSealed(read, table)))
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
 /**
- * Registers the newest key, seals every secret anew under it, and retires the others once none is sealed under them.
- * Every step is a small write of its own that finds what is left to do by itself: run again, it goes on.
- * @param onSeen told how many secrets were looked at in the pass under way
- * @throws OperatorError when a server keeps sealing under another key
+ * Registers the newest key, seals every secret under it, and retires the other keys. Works in small writes and can be
+ * repeated.
+ * @param onSeen receives the number of secrets read in the current pass
+ * @throws OperatorError if a server still seals under another key
  */
 export async function resealSecrets(
   deps: ResealDeps,
@@ -97,8 +100,8 @@ export async function resealSecrets(
   for (let pass = 1; pass <= passesMax; pass++) {
     const found = await resealPass(deps, onSeen)
     resealed += found
-    // The first pass proves nothing yet: a server may have sealed under the old key while it ran.
-    if (pass > 1 && found === 0) return { resealed, retired: await retireOthers(deps) }
+    // One pass is not enough: a server may have sealed under the old key while it ran.
+    if (pass > 1 && found === 0) return { resealed, retired: await retireOtherKeys(deps) }
     await sleep(settleMs)
   }
   throw new OperatorError(
@@ -117,7 +120,7 @@ async function resealPass({ db, keyring }: ResealDeps, onSeen: (rows: number) =>
   return resealed
 }
 
-/** Every secret, page by page. @param onSeen told how many were looked at, after each page */
+/** Yields every secret by page. @param onSeen receives the number of secrets read, after each page */
 async function* sealedPages({ read }: Database, onSeen: (rows: number) => void): AsyncGenerator<{ table: SealedTable; page: SealedRow[] }> {
   let seen = 0
   for (const table of tables) {
@@ -137,8 +140,8 @@ async function resealRows(
   table: SealedTable,
   rows: readonly SealedRow[],
 ): Promise<number> {
-  const about = aboutOf[table]
-  const pairs = rows.map((row) => ({ row, resealed: keyring.seal(openOrRefuse(keyring, table, row.sealed, about(row)), about(row)) }))
+  const about = sealContextOf[table]
+  const pairs = rows.map((row) => ({ row, resealed: keyring.seal(unsealOrThrow(keyring, table, row.sealed, about(row)), about(row)) }))
   return db.write(async (tx) => {
     let done = 0
     for (const { row, resealed } of pairs) if (await store.replaceSealed(tx, table, row, resealed)) done++
@@ -146,7 +149,7 @@ async function resealRows(
   })
 }
 
-function openOrRefuse(keyring: Keyring, table: SealedTable, sealed: string, about: string): string {
+function unsealOrThrow(keyring: Keyring, table: SealedTable, sealed: string, about: string): string {
   try {
     return keyring.unseal(sealed, about)
   } catch {
@@ -154,7 +157,7 @@ function openOrRefuse(keyring: Keyring, table: SealedTable, sealed: string, abou
   }
 }
 
-async function retireOthers(deps: ResealDeps): Promise<string[]> {
+async function retireOtherKeys(deps: ResealDeps): Promise<string[]> {
   const { db, clock, keyring } = deps
   const current = currentVersion(keyring)
   const others = (await versionsInUse(db)).filter((version) => version !== current)
@@ -175,8 +178,8 @@ function currentVersion(keyring: Pick<Keyring, 'encryption'>): string {
 
 export type SealFault = { table: SealedTable; rows: number }
 
-/** Opens every secret and tells of those that do not open, and of those that only a retired key opens. */
-export async function faultySeals(
+/** Opens every secret. Returns those that do not open, and those that only a retired key opens. */
+export async function findFaultySeals(
   { db, keyring }: { db: Database; keyring: Keyring },
   onSeen: (rows: number) => void = () => undefined,
 ): Promise<{ closed: SealFault[]; outdated: SealFault[] }> {
@@ -186,7 +189,7 @@ export async function faultySeals(
   const add = (to: Map<SealedTable, number>, table: SealedTable) => to.set(table, (to.get(table) ?? 0) + 1)
   for await (const { table, page } of sealedPages(db, onSeen)) {
     for (const row of page) {
-      if (!opens(keyring, row.sealed, aboutOf[table](row))) add(closed, table)
+      if (!canOpen(keyring, row.sealed, sealContextOf[table](row))) add(closed, table)
       else if (!inUse.has(sealedBy(row.sealed))) add(outdated, table)
     }
   }
@@ -194,7 +197,7 @@ export async function faultySeals(
   return { closed: faults(closed), outdated: faults(outdated) }
 }
 
-function opens(keyring: Keyring, sealed: string, about: string): boolean {
+function canOpen(keyring: Keyring, sealed: string, about: string): boolean {
   try {
     keyring.unseal(sealed, about)
     return true

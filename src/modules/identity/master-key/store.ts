@@ -4,7 +4,7 @@ import { encryptionKeys } from '../../../../db/schema/people.ts'
 
 export type EncryptionKeyRow = typeof encryptionKeys.$inferSelect
 
-/** Every column that holds what a master key sealed: where it is, what its rows go by, and what their seal is bound to besides. */
+/** All columns with sealed values: the column, the key of its rows, and further columns that the seal is bound to. */
 export const sealedColumns = {
   api_keys: { sealed: 'sealed', key: ['id'], owner: ['shop_id'] },
   wallets: { sealed: 'sealed_key', key: ['shop_id'], owner: [] },
@@ -20,7 +20,7 @@ export const sealedColumns = {
 } as const satisfies Record<string, { sealed: string; key: readonly string[]; owner: readonly string[] }>
 
 export type SealedTable = keyof typeof sealedColumns
-/** Its sealed text, and the values of its key and owner columns in that order. */
+/** The sealed text, and the values of the key and owner columns in order. */
 export type SealedRow = { sealed: string; key: readonly string[]; owner: readonly string[] }
 
 const names = (columns: readonly string[]): SQL =>
@@ -38,7 +38,7 @@ export const masterKeyStore = {
   async inUse(read: Pick<Reader, 'select'>): Promise<EncryptionKeyRow[]> {
     return read.select().from(encryptionKeys).where(isNull(encryptionKeys.retiredAt)).orderBy(asc(encryptionKeys.createdAt))
   },
-  /** Of all that there ever were. */
+  /** Including retired keys. */
   async first(read: Pick<Reader, 'select'>): Promise<EncryptionKeyRow | undefined> {
     const [row] = await read.select().from(encryptionKeys).orderBy(asc(encryptionKeys.createdAt), asc(encryptionKeys.version)).limit(1)
     return row
@@ -62,7 +62,7 @@ export const masterKeyStore = {
     )
     return row?.n ?? 0
   },
-  /** The next rows that hold something sealed, in the order of their key. */
+  /** Returns the next rows with a sealed value, in key order. */
   async pageOfSealed(read: Reader, table: SealedTable, after: readonly string[] | undefined, limit: number): Promise<SealedRow[]> {
     const { sealed, key, owner } = sealedColumns[table]
     const further = after ? sql`and (${names(key)}) > (${values(after)})` : sql``
@@ -73,7 +73,7 @@ export const masterKeyStore = {
     const pick = (row: Record<string, string>, columns: readonly string[]) => columns.map((column) => row[column] ?? '')
     return rows.map((row) => ({ sealed: row[sealed] ?? '', key: pick(row, key), owner: pick(row, owner) }))
   },
-  /** Puts another sealed text in the place of the one that was read, unless somebody else has by now. */
+  /** Replaces a sealed value unless it changed since it was read. */
   async replaceSealed(tx: Writer, table: SealedTable, row: SealedRow, resealed: string): Promise<boolean> {
     const { sealed, key } = sealedColumns[table]
     const rows = await tx.rows(

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
 
-/** What of staff `souk check` looks at: that each shop has an owner, and that who is there has an account and who was invited an address. */
+/** Checks that each shop has an owner, that each member has an account, and that each invitation has an address. */
 const rules: readonly Rule[] = [
   {
     subject: 'owners of shops',
@@ -20,4 +20,4 @@ const rules: readonly Rule[] = [
   },
 ]
 
-export const memberFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)
+export const findStaffInconsistencies = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)

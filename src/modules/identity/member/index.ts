@@ -1,18 +1,18 @@
-export { memberFindings } from './check-store.ts'
+export { findStaffInconsistencies } from './check-store.ts'
 export type { MemberDeps } from './providers.ts'
 export {
   addFirstOwner,
-  adoptShops,
   assertOwner,
-  invitedMember,
-  joinAccepted,
+  assignMissingOwners,
+  findInvitation,
+  joinAcceptedShops,
   joinShop,
-  keepAcceptance,
-  keepInvitation,
   listMembers,
-  placeOfMember,
+  membershipOf,
   readMember,
   removeMember,
   setRole,
   shopsOfMember,
+  storeAcceptance,
+  storeInvitation,
 } from './service.ts'

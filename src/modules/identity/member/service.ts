@@ -6,20 +6,28 @@ import type { StaffRole } from '../../../core/roles.ts'
 import { assertExpected, type Expected, unlessStale } from '../../../core/versions.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import type { Slice } from '../../../lib/page.ts'
-import { isOwner, type KnownMember, lastOwner, type Member, membersPerShopMax, noSuchMember, shopsPerPersonMax } from './domain.ts'
+import {
+  isOwner,
+  type Member,
+  type MemberWithAddress,
+  membersPerShopMax,
+  noSuchMember,
+  onlyOwnerError,
+  shopsPerPersonMax,
+} from './domain.ts'
 import type { MemberDeps } from './providers.ts'
 
-/** Where somebody works, and as what: in this shop, or in the one that they came to first. `shop`: where it was read with it. */
-export const placeOfMember = (
+/** Returns a person's role in this shop, or in the first shop that they joined. `shop` is set if it was read along. */
+export const membershipOf = (
   { memberStore }: Pick<MemberDeps, 'memberStore'>,
   { userId, shopId }: { userId: string; shopId: string | undefined },
 ): Promise<{ readonly shopId: string; readonly role: StaffRole; readonly shop?: ShopContext } | undefined> =>
   memberStore.placeOf(userId, shopId)
 
-/** All shops that somebody works in, with their role in each, the one that they came to first before the others. */
+/** Lists the shops where a person works, with their roles, in the order of joining. */
 export const shopsOfMember = ({ memberStore }: MemberDeps, userId: string) => memberStore.shopsOf(userId)
 
-/** A page of a shop's staff and of those who were invited, in the order in which they came. */
+/** Lists a shop's members and invitations, in the order of creation. */
 export const listMembers = ({ memberStore }: MemberDeps, shopId: string, slice: Slice) => memberStore.list(shopId, slice)
 
 /** @throws AppError NOT_FOUND, also for another shop's */
@@ -28,15 +36,15 @@ export async function readMember(
   shopId: string,
   id: string,
   from: Pick<Reader, 'select'> = db.read,
-): Promise<KnownMember> {
+): Promise<MemberWithAddress> {
   const member = await memberStore.find(from, shopId, id)
   if (!member) throw noSuchMember()
   return member
 }
 
-const blank = { name: null, invitedAt: null, invitedByMail: false, acceptedBy: null, version: 1 } as const
+const newMemberFields = { name: null, invitedAt: null, invitedByMail: false, acceptedBy: null, version: 1 } as const
 
-/** Makes who opens a shop its first owner, inside the write that opens it. */
+/** Makes the person who opens a shop its first owner, inside the same write. */
 export async function addFirstOwner(
   tx: Writer,
   { memberStore, newId, clock }: MemberDeps,
@@ -44,25 +52,25 @@ export async function addFirstOwner(
 ): Promise<void> {
   const now = clock.now()
   const times = { joinedAt: now, createdAt: now, updatedAt: now }
-  await memberStore.insert(tx, { ...blank, ...times, id: newId('staff'), shopId, userId, email: null, role: 'OWNER' })
+  await memberStore.insert(tx, { ...newMemberFields, ...times, id: newId('staff'), shopId, userId, email: null, role: 'OWNER' })
 }
 
-const adoptedAtOnce = 500
+const adoptionBatchSize = 500
 
 /**
- * Makes who opened a shop its owner where nobody works in it: a process of a version from before there was staff may have opened it after the
- * migration, while several serve one database.
- * @returns how many shops it were
+ * Makes the opener of a shop without staff its owner. A process of a version without staff may have opened one after
+ * the migration, while several versions serve one database.
+ * @returns the number of shops
  */
-export async function adoptShops({ memberStore, db, newId }: MemberDeps): Promise<number> {
+export async function assignMissingOwners({ memberStore, db, newId }: MemberDeps): Promise<number> {
   let count = 0
   if ((await memberStore.deserted(db.read, 1)).length === 0) return count
-  await inBatches(adoptedAtOnce, () =>
+  await inBatches(adoptionBatchSize, () =>
     db.write(async (tx) => {
-      const shops = await memberStore.deserted(tx, adoptedAtOnce)
+      const shops = await memberStore.deserted(tx, adoptionBatchSize)
       for (const { openedAt, ...ids } of shops) {
         const times = { joinedAt: openedAt, createdAt: openedAt, updatedAt: openedAt }
-        await memberStore.insert(tx, { ...blank, ...times, ...ids, id: newId('staff'), email: null, role: 'OWNER' })
+        await memberStore.insert(tx, { ...newMemberFields, ...times, ...ids, id: newId('staff'), email: null, role: 'OWNER' })
       }
       count += shops.length
       return shops.length
@@ -72,9 +80,9 @@ export async function adoptShops({ memberStore, db, newId }: MemberDeps): Promis
 }
 
 /**
- * Asks inside the write whether who changes the staff of a shop is its OWNER still: their role was read before the write began.
- * @returns how the shop calls them
- * @throws AppError FORBIDDEN, NOT_FOUND when they are gone
+ * Checks inside the write that the actor is still an OWNER, because the role was read before.
+ * @returns the member's name in the shop
+ * @throws AppError FORBIDDEN; NOT_FOUND if the actor left
  */
 export async function assertOwner(
   tx: Writer,
@@ -88,12 +96,12 @@ export async function assertOwner(
 }
 
 /**
- * Keeps that somebody is invited, inside a write: a new row, or the one of an earlier invitation of the same address.
- * @param email in its one spelling
- * @returns the row before, if there was one, and as it is
- * @throws AppError CONFLICT for somebody who has joined, and when the shop has as many people as it may
+ * Stores an invitation inside a write, as a new row or in that of an earlier invitation of the same address.
+ * @param email normalised
+ * @returns the previous row, if any, and the new one
+ * @throws AppError CONFLICT for a person who has joined, and at the limit of staff
  */
-export async function keepInvitation(
+export async function storeInvitation(
   tx: Writer,
   { memberStore, newId, clock }: MemberDeps,
   { shopId, email, role, byMail }: { shopId: string; email: string; role: StaffRole; byMail: boolean },
@@ -109,18 +117,18 @@ export async function keepInvitation(
   if ((await memberStore.count(tx, shopId)) >= membersPerShopMax)
     throw new AppError('CONFLICT', `A shop has at most ${membersPerShopMax} people: remove somebody first`)
   const times = { invitedAt: now, joinedAt: null, createdAt: now, updatedAt: now }
-  const member: Member = { ...blank, ...times, id: newId('staff'), shopId, userId: null, email, role, invitedByMail: byMail }
+  const member: Member = { ...newMemberFields, ...times, id: newId('staff'), shopId, userId: null, email, role, invitedByMail: byMail }
   await memberStore.insert(tx, member)
   return { before: undefined, member }
 }
 
-/** An invitation that waits to be taken; undefined for one that was, or was taken back. */
-export const invitedMember = ({ memberStore }: MemberDeps, from: Pick<Reader, 'first'>, id: string): Promise<Member | undefined> =>
+/** Finds a pending invitation; undefined if it was accepted or withdrawn. */
+export const findInvitation = ({ memberStore }: MemberDeps, from: Pick<Reader, 'first'>, id: string): Promise<Member | undefined> =>
   memberStore.findInvited(from, id)
 
 /**
- * Has somebody join who was invited, inside the write that uses their token up.
- * @throws AppError CONFLICT for somebody who works in as many shops as one may
+ * Makes an invited person a member, inside the write that uses up the token.
+ * @throws AppError CONFLICT at the limit of shops per person
  */
 export async function joinShop(
   tx: Writer,
@@ -138,7 +146,7 @@ export async function joinShop(
  * Records an accepted invitation, in the write that uses up its token. A new account joins at its first login.
  * @param acceptedBy the new account of the person; null if the address has one whose password they did not know
  */
-export const keepAcceptance = async (
+export const storeAcceptance = async (
   tx: Writer,
   { memberStore, clock }: MemberDeps,
   invited: Member,
@@ -146,7 +154,7 @@ export const keepAcceptance = async (
 ): Promise<Member> => unlessStale(await memberStore.update(tx, invited, { acceptedBy, name, updatedAt: clock.now() }))
 
 /** Makes an account a member of the shops whose invitations it accepted, inside the write of its login. */
-export async function joinAccepted(
+export async function joinAcceptedShops(
   tx: Writer,
   { memberStore, clock }: MemberDeps,
   userId: string,
@@ -166,11 +174,11 @@ export async function joinAccepted(
 
 /** @throws AppError CONFLICT for the only OWNER of a shop */
 async function assertOtherOwner(tx: Writer, { memberStore }: MemberDeps, member: Member): Promise<void> {
-  if (isOwner(member) && (await memberStore.countOwners(tx, member.shopId)) <= 1) throw lastOwner()
+  if (isOwner(member) && (await memberStore.countOwners(tx, member.shopId)) <= 1) throw onlyOwnerError()
 }
 
 /**
- * Gives somebody another role, inside a write. It counts from the commit on, in every process.
+ * Sets a member's role inside a write. Takes effect in every process after the commit.
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for the only OWNER
  */
 export async function setRole(
@@ -179,7 +187,7 @@ export async function setRole(
   { shop, expected }: Pick<Change, 'shop'> & { expected?: Expected | undefined },
   id: string,
   role: StaffRole,
-): Promise<{ before: KnownMember; after: KnownMember }> {
+): Promise<{ before: MemberWithAddress; after: MemberWithAddress }> {
   const before = await readMember(deps, shop.id, id, tx)
   assertExpected(expected, before.version)
   if (role !== 'OWNER') await assertOtherOwner(tx, deps, before)
@@ -188,7 +196,7 @@ export async function setRole(
 }
 
 /**
- * Takes somebody out of a shop, inside a write, or an invitation back.
+ * Removes a member or withdraws an invitation, inside a write.
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for the only OWNER
  */
 export async function removeMember(
@@ -196,7 +204,7 @@ export async function removeMember(
   deps: MemberDeps,
   { shop, expected }: Pick<Change, 'shop'> & { expected?: Expected | undefined },
   id: string,
-): Promise<KnownMember> {
+): Promise<MemberWithAddress> {
   const member = await readMember(deps, shop.id, id, tx)
   assertExpected(expected, member.version)
   await assertOtherOwner(tx, deps, member)

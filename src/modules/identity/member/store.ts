@@ -8,29 +8,29 @@ import { createCache } from '../../../core/cache.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { StaffRole } from '../../../core/roles.ts'
 import type { Slice } from '../../../lib/page.ts'
-import { type KnownMember, type Member, shopsPerPersonMax } from './domain.ts'
+import { type Member, type MemberWithAddress, shopsPerPersonMax } from './domain.ts'
 
-/** Where somebody works, and as what. */
-export type Place = { readonly userId: string; readonly shopId: string; readonly role: StaffRole }
-/** The shop besides, where it was read with it and is not remembered. */
-type FoundPlace = Place & { readonly shop?: ShopContext }
+/** A person's role in a shop. */
+export type Membership = { readonly userId: string; readonly shopId: string; readonly role: StaffRole }
+/** With the shop, if it was read along. Caches hold memberships without it. */
+type MembershipAndShop = Membership & { readonly shop?: ShopContext }
 
 export type MemberStore = ReturnType<typeof createMemberStore>
 
-const keptMax = 1_000
+const cachedMembershipsMax = 1_000
 
 const fields = { userId: staff.userId, shopId: staff.shopId, role: staff.role }
 const shopFields = { id: shops.id, merchantId: shops.merchantId, currency: shops.currency, mode: shops.mode, origins: shops.origins }
-// The first is the one that they came to first: an invitation that is taken changes nobody's default.
+// By joining date, so that a new membership does not change a person's default shop.
 const firstJoined = [asc(staff.joinedAt), asc(staff.shopId)] as const
-const placeIn = prepare((queries) =>
+const membershipIn = prepare((queries) =>
   queries
     .select(fields)
     .from(staff)
     .where(valuesOf(staff, ['userId', 'shopId']))
     .limit(1),
 )
-const firstPlace = prepare((queries) =>
+const firstMembership = prepare((queries) =>
   queries
     .select(fields)
     .from(staff)
@@ -38,7 +38,7 @@ const firstPlace = prepare((queries) =>
     .orderBy(...firstJoined)
     .limit(1),
 )
-const placeAndShopIn = prepare((queries) =>
+const membershipAndShopIn = prepare((queries) =>
   queries
     .select({ ...fields, shop: shopFields })
     .from(staff)
@@ -46,7 +46,7 @@ const placeAndShopIn = prepare((queries) =>
     .where(valuesOf(staff, ['userId', 'shopId']))
     .limit(1),
 )
-const firstPlaceAndShop = prepare((queries) =>
+const firstMembershipAndShop = prepare((queries) =>
   queries
     .select({ ...fields, shop: shopFields })
     .from(staff)
@@ -59,7 +59,7 @@ const byId = rowsOf(staff, ['id'])
 const ofUser = rowsOf(staff, ['userId', 'shopId'])
 
 const address = sql<string>`coalesce(${users.email}, ${staff.email})`
-const known = (from: Pick<Reader, 'select'>) =>
+const selectMembers = (from: Pick<Reader, 'select'>) =>
   from
     .select({ ...getTableColumns(staff), address })
     .from(staff)
@@ -67,25 +67,30 @@ const known = (from: Pick<Reader, 'select'>) =>
 const ownersOf = (shopId: string) => and(eq(staff.shopId, shopId), eq(staff.role, 'OWNER'), isNotNull(staff.userId))
 
 export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read' | 'foreignVersion'>) {
-  /** Who was asked about lately. Every function below that changes what somebody may do forgets them. */
-  const places = createCache<Place>({ version: foreignVersion, entriesMax: keptMax })
-  const forget = (tx: Writer, userId: string | null) =>
-    userId === null ? undefined : tx.afterCommit(() => places.forgetWhere((place) => place.userId === userId))
+  /** Recently read memberships. Every function below that changes a member invalidates them. */
+  const memberships = createCache<Membership>({ version: foreignVersion, entriesMax: cachedMembershipsMax })
+  const invalidate = (tx: Writer, userId: string | null) =>
+    userId === null ? undefined : tx.afterCommit(() => memberships.forgetWhere((place) => place.userId === userId))
 
   return {
-    /** Where somebody works: in this shop, or in the first. */
-    async placeOf(userId: string, shopId: string | undefined): Promise<FoundPlace | undefined> {
+    /** Finds a person's membership in this shop, or in the first that they joined. */
+    async placeOf(userId: string, shopId: string | undefined): Promise<MembershipAndShop | undefined> {
       const values = { userId, ...(shopId === undefined ? {} : { shopId }) }
-      const query = shopId === undefined ? firstPlace : placeIn
-      if (places.isOn())
-        return places.recall(shopId === undefined ? userId : `${userId} ${shopId}`, () => read.first(query, values) as Place | undefined)
-      return read.first(shopId === undefined ? firstPlaceAndShop : placeAndShopIn, values) as Promise<FoundPlace | undefined>
+      const query = shopId === undefined ? firstMembership : membershipIn
+      if (memberships.isOn())
+        return memberships.recall(
+          shopId === undefined ? userId : `${userId} ${shopId}`,
+          () => read.first(query, values) as Membership | undefined,
+        )
+      return read.first(shopId === undefined ? firstMembershipAndShop : membershipAndShopIn, values) as Promise<
+        MembershipAndShop | undefined
+      >
     },
-    /** Somebody as they are inside a write. */
+    /** Reads a member inside a write. */
     async memberIn(tx: Writer, userId: string, shopId: string): Promise<Member | undefined> {
       return tx.first(ofUser, { userId, shopId })
     },
-    /** All shops of somebody, with the role in each, the one that they came to first before the others. */
+    /** Lists a person's shops with roles, in the order of joining. */
     async shopsOf(userId: string) {
       return read
         .select({ shop: getTableColumns(shops), role: staff.role })
@@ -100,18 +105,18 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
       return Number(row?.n ?? 0)
     },
 
-    async list(shopId: string, { limit, offset, after }: Slice): Promise<{ rows: KnownMember[]; total: number }> {
+    async list(shopId: string, { limit, offset, after }: Slice): Promise<{ rows: MemberWithAddress[]; total: number }> {
       const [totals] = after === undefined ? await read.select({ n: count() }).from(staff).where(eq(staff.shopId, shopId)) : []
       const beyond = typeof after === 'string' ? gt(staff.id, after) : undefined
-      const rows = await known(read)
+      const rows = await selectMembers(read)
         .where(and(eq(staff.shopId, shopId), beyond))
         .orderBy(asc(staff.id))
         .limit(limit)
         .offset(offset)
       return { rows, total: Number(totals?.n ?? 0) }
     },
-    async find(from: Pick<Reader, 'select'>, shopId: string, id: string): Promise<KnownMember | undefined> {
-      const [member] = await known(from)
+    async find(from: Pick<Reader, 'select'>, shopId: string, id: string): Promise<MemberWithAddress | undefined> {
+      const [member] = await selectMembers(from)
         .where(and(eq(staff.id, id), eq(staff.shopId, shopId)))
         .limit(1)
       return member
@@ -123,9 +128,9 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
     async acceptedBy(tx: Writer, userId: string, limit: number): Promise<Member[]> {
       return tx.select().from(staff).where(eq(staff.acceptedBy, userId)).orderBy(asc(staff.id)).limit(limit)
     },
-    /** Whoever is known in a shop by this address, in its one spelling. */
-    async withAddress(tx: Writer, shopId: string, email: string): Promise<KnownMember | undefined> {
-      const [member] = await known(tx)
+    /** Finds the member or invitation with this normalised address. */
+    async withAddress(tx: Writer, shopId: string, email: string): Promise<MemberWithAddress | undefined> {
+      const [member] = await selectMembers(tx)
         .where(and(eq(staff.shopId, shopId), or(eq(staff.email, email), eq(users.email, email))))
         .limit(1)
       return member
@@ -139,7 +144,7 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
       return Number(row?.n ?? 0)
     },
 
-    /** Some of the shops that nobody works in. */
+    /** Returns some shops without staff. */
     async deserted(from: Pick<Reader, 'select'>, limit: number): Promise<{ shopId: string; userId: string; openedAt: number }[]> {
       const nobody = notExists(from.select({ id: staff.id }).from(staff).where(eq(staff.shopId, shops.id)))
       return from
@@ -151,25 +156,25 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
     },
     async insert(tx: Writer, member: Member): Promise<void> {
       await tx.insert(staff).values(member)
-      forget(tx, member.userId)
+      invalidate(tx, member.userId)
     },
-    /** The row as it is then; undefined when it is gone, or of another version than the one that was read. */
+    /** Returns the new row; undefined if it is gone or has another version. */
     async update(tx: Writer, { id, version }: Pick<Member, 'id' | 'version'>, change: Partial<Member>): Promise<Member | undefined> {
       const [member] = await tx
         .update(staff)
         .set({ ...change, version: version + 1 })
         .where(and(eq(staff.id, id), eq(staff.version, version)))
         .returning()
-      forget(tx, member?.userId ?? null)
+      invalidate(tx, member?.userId ?? null)
       return member
     },
-    /** False when it is gone, or of another version. */
+    /** Returns false if it is gone or has another version. */
     async remove(tx: Writer, { id, version, userId }: Pick<Member, 'id' | 'version' | 'userId'>): Promise<boolean> {
       const rows = await tx
         .delete(staff)
         .where(and(eq(staff.id, id), eq(staff.version, version)))
         .returning({ id: staff.id })
-      forget(tx, userId)
+      invalidate(tx, userId)
       return rows.length > 0
     },
   }

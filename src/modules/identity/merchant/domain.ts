@@ -1,4 +1,4 @@
 import type { users } from '../../../../db/schema/people.ts'
 
-/** Whoever logs in to run shops, or the instance. */
+/** A merchant or an operator. */
 export type User = typeof users.$inferSelect

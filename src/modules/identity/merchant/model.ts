@@ -10,7 +10,7 @@ import { NewPassword } from '../auth/model.ts'
 import { codeLengthMax } from '../second-factor/domain.ts'
 import type { User } from './domain.ts'
 
-/** A login is checked against nothing but its length: what is wrong with it is not told. */
+/** Checks only the length, because errors must not reveal more. */
 export const LoginBody = t.Object({
   email: text(254, { minLength: 1 }),
   password: text(passwordLength.maxLength, { minLength: 1 }),
@@ -46,7 +46,7 @@ export const Me = t.Object({
   kyb: nullable(KybRecord),
 })
 
-/** A shop that somebody works in, and as what. */
+/** Renders a shop with the person's role in it. */
 export const shopOfStaffView = ({ shop, role }: { shop: Shop; role: StaffRole }) => ({ ...shopView(shop), role })
 
 export const merchantView = ({ id, email, createdAt }: User) => ({ id, email, ...isoTimes({ createdAt }) })

@@ -1,7 +1,7 @@
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
-import { type KybDeps, kybOf } from '../../shop/kyb/index.ts'
+import { findKybOf, type KybDeps } from '../../shop/kyb/index.ts'
 import { shopView } from '../../shop/shop/model.ts'
 import { LoginAnswer } from '../auth/model.ts'
 import { shopsOfMember } from '../member/index.ts'
@@ -45,12 +45,12 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps & KybDeps) =>
       '/merchant/me',
       async ({ principal, shop }) => {
         const user = await readMerchant(deps, principal.id)
-        // Who is asked for it has their business approved: it is the owner's.
+        // Only the owner's own KYB is shown.
         const owned = principal.kind === 'merchant' && principal.role === 'OWNER' ? shop.merchantId : undefined
         const [places, secondFactor, kyb] = await Promise.all([
           shopsOfMember(deps, user.id),
           hasFactor(deps, user.id),
-          owned === undefined ? undefined : kybOf(deps, owned),
+          owned === undefined ? undefined : findKybOf(deps, owned),
         ])
         return { merchant: { ...merchantView(user), secondFactor }, shops: places.map(shopOfStaffView), kyb: kyb ?? null }
       },

@@ -4,25 +4,25 @@ import { type Actor, type Origin, system } from '../../../core/command-context.t
 import { refuseTaken } from '../../../core/conflict.ts'
 import type { PasswordTurn } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import { tellOfAccount } from '../../messaging/mail/index.ts'
+import { notifyAccountChange } from '../../messaging/mail/index.ts'
 import { differenceOf, passwordDifference } from '../../operations/audit/domain.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
 import { recordSignUp } from '../../operations/kpi/index.ts'
 import { assertNewShop, type NewShop, openShop, type Shop } from '../../shop/shop/index.ts'
-import { type Account, byAddress, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
-import { assertUncommon, type Beginning, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
+import { type Account, limitsByAddress, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
+import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, type SessionStart, startSession } from '../auth/index.ts'
 import { memberDifference } from '../member/domain.ts'
-import { joinAccepted } from '../member/index.ts'
-import { assertNoFactor, passFactor, removeFactor } from '../second-factor/index.ts'
+import { joinAcceptedShops } from '../member/index.ts'
+import { assertNoFactor, checkFactor, removeFactor } from '../second-factor/index.ts'
 import type { User } from './domain.ts'
 import type { MerchantDeps } from './providers.ts'
 
 export type Credentials = { email: string; password: string }
 
-const passwordChanged = () => new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
+const passwordChangedError = () => new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
 
-/** Whoever works on the machine itself. */
-const atTheMachine: PasswordTurn = { kind: 'merchant', address: 'here' }
+/** For commands that run on the machine itself. */
+const localTurn: PasswordTurn = { kind: 'merchant', address: 'here' }
 
 const accountOf = (email: string, user: User | undefined): Account => ({
   kind: 'merchant',
@@ -31,55 +31,56 @@ const accountOf = (email: string, user: User | undefined): Account => ({
 })
 
 /**
- * Logs a merchant or a super admin in. A merchant joins the shops whose invitations they accepted.
- * @param code of their authenticator app, or a recovery code: looked at where they have a second factor, once the password was right
- * @throws AppError UNAUTHENTICATED, alike for an unknown account and a wrong password, and with `TOTP_REQUIRED` where a right password
- *   needs a code; RATE_LIMITED, UNAVAILABLE
+ * Logs in a merchant or a super admin. A merchant then joins the shops whose invitations they accepted.
+ * @param code of the authenticator app, or a recovery code; checked only after the password
+ * @throws AppError UNAUTHENTICATED (the same for unknown accounts and wrong passwords), with `TOTP_REQUIRED` if a code
+ * is needed; RATE_LIMITED, UNAVAILABLE
  */
 export async function login(
   deps: MerchantDeps,
   { email, password, code }: Credentials & { code?: string | undefined },
   caller: Caller,
-  { idleMs }: Pick<Beginning, 'idleMs'> = {},
+  { idleMs }: Pick<SessionStart, 'idleMs'> = {},
 ): Promise<Login> {
   const user = await deps.userStore.findByEmail(normalEmail(email))
   await checkPassword(deps, accountOf(email, user), { address: caller.limitKey, password }, { accountId: user?.id, from: caller })
   if (!user) throw new Error('a password was right for nobody')
   const actor = { ...caller, id: user.id }
-  const hasPassed = await passFactor(deps, { id: user.id, actor }, code)
+  const hasPassed = await checkFactor(deps, { id: user.id, actor }, code)
   const holds = async (tx: Writer) => {
     if (!(await deps.userStore.hasPassword(tx, user.id, user.passwordHash))) return false
-    // Between the look at the factor and this write somebody may have turned one on.
+    // A second factor may have been turned on since it was checked.
     if (!hasPassed) await assertNoFactor(tx, deps, user.id)
-    await joinShopsOf(tx, deps, user, actor)
+    await joinAcceptedShopsOf(tx, deps, user, actor)
     return true
   }
   return startSession(deps, { id: user.id, role: user.role }, actor, { caller, holds, idleMs })
 }
 
-/** Makes a merchant a member of the shops whose invitations made the account, inside the write of a login. */
-export async function joinShopsOf(tx: Writer, deps: MerchantDeps, { id }: Pick<User, 'id'>, actor: Actor): Promise<void> {
-  for (const { before, after } of await joinAccepted(tx, deps, id)) {
+/** Makes a merchant a member of the shops whose invitations created the account, inside the write of a login. */
+export async function joinAcceptedShopsOf(tx: Writer, deps: MerchantDeps, { id }: Pick<User, 'id'>, actor: Actor): Promise<void> {
+  for (const { before, after } of await joinAcceptedShops(tx, deps, id)) {
     const entry = { actor, action: 'staff.joined', subject: after.id, shopId: after.shopId }
     await audit(tx, deps, { ...entry, ...memberDifference(before, after) })
   }
 }
 
-async function newUser(
+async function buildUser(
   deps: MerchantDeps,
   id: string,
   role: User['role'],
   { email, password }: Credentials,
-  turn = atTheMachine,
+  turn = localTurn,
 ): Promise<User> {
   const passwordHash = await deps.passwords.hash(password, turn)
   return { id, role, email: normalEmail(email), passwordHash, createdAt: deps.clock.now() }
 }
 
 /**
- * Makes a merchant and their first shop, in mode TEST.
- * @param by who does it; without an id the merchant
- * @throws AppError CONFLICT when the e-mail address or the shop's name is taken; INVALID for an unknown currency or country
+ * Creates a merchant with a first shop in mode TEST.
+ * @param by the actor; by default the merchant
+ * @throws AppError CONFLICT if the e-mail address or the shop's name is taken; INVALID for an unknown currency or
+ * country
  */
 export async function createMerchant(
   deps: MerchantDeps,
@@ -89,7 +90,7 @@ export async function createMerchant(
   turn?: PasswordTurn,
 ): Promise<{ user: User; shop: Shop }> {
   assertNewShop(newShop)
-  const user = await newUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, turn)
+  const user = await buildUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, turn)
   const { id } = user
   return deps.db
     .write(async (tx) => {
@@ -107,11 +108,11 @@ export async function createMerchant(
     .catch(refuseTaken('The e-mail address or the shop name is taken'))
 }
 
-/** A merchant who has no shop, ready to be put in: they join somebody else's. */
-export const newMerchant = (deps: MerchantDeps, credentials: Credentials, turn: PasswordTurn): Promise<User> =>
-  newUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, turn)
+/** Builds a merchant without a shop, who joins another one. */
+export const buildMerchant = (deps: MerchantDeps, credentials: Credentials, turn: PasswordTurn): Promise<User> =>
+  buildUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, turn)
 
-/** Puts a merchant in who joins somebody else's shop, inside the write by which they do. */
+/** Inserts a merchant who joins another shop, inside the write of joining. */
 export async function insertMerchant(tx: Writer, deps: MerchantDeps, user: User, actor: Actor): Promise<void> {
   await deps.userStore.insert(tx, user)
   await recordSignUp(tx, { id: user.id, role: 'MERCHANT', at: user.createdAt })
@@ -120,8 +121,8 @@ export async function insertMerchant(tx: Writer, deps: MerchantDeps, user: User,
 }
 
 /**
- * Sign-up over the network: limited by address, and counted before the costly hash. An e-mail address that is taken costs as much
- * and counts as much as one that is not, so that nobody finds out cheaply who has an account.
+ * Signs up over the network. The attempt counts before the expensive hash. Taken addresses cost and count the same, so
+ * that nobody can probe for accounts cheaply.
  * @throws AppError as `createMerchant`; INVALID for a common password; RATE_LIMITED, UNAVAILABLE
  */
 export async function signUp(
@@ -131,14 +132,14 @@ export async function signUp(
   { limitKey: address, agent: _, ...from }: Caller,
 ): Promise<{ user: User; shop: Shop }> {
   await assertUncommon(credentials.password)
-  await countAttempt(deps, byAddress(signupByAddress, address))
+  await countAttempt(deps, limitsByAddress(signupByAddress, address))
   return createMerchant(deps, credentials, newShop, from, { kind: 'customer', address })
 }
 
 /**
- * Asks a merchant or a super admin who is logged in for their password again.
- * @param address what the caller is limited by: tries count like those of a login
- * @throws AppError UNAUTHENTICATED when it is wrong; RATE_LIMITED, UNAVAILABLE
+ * Checks the password of a logged-in merchant or super admin.
+ * @param address the rate-limit key: attempts count like logins
+ * @throws AppError UNAUTHENTICATED if it is wrong; RATE_LIMITED, UNAVAILABLE
  */
 export async function checkUserPassword(
   deps: MerchantDeps,
@@ -152,8 +153,8 @@ export async function checkUserPassword(
 }
 
 /**
- * Changes the password of a merchant or a super admin who knows the one before, and ends their other sessions.
- * @throws AppError UNAUTHENTICATED when that one is wrong; RATE_LIMITED, UNAVAILABLE
+ * Changes the password of a merchant or super admin and ends their other sessions.
+ * @throws AppError UNAUTHENTICATED if the current password is wrong; RATE_LIMITED, UNAVAILABLE
  */
 export async function changeUserPassword(
   deps: MerchantDeps,
@@ -164,63 +165,63 @@ export async function changeUserPassword(
   const user = await checkUserPassword(deps, { id, actor }, current, address)
   const passwordHash = await deps.passwords.hash(password, { kind: 'merchant', address })
   await audited(deps, { actor }, { action: 'password.changed', subject: id }, async (tx, tell) => {
-    if (!(await deps.userStore.hasPassword(tx, id, user.passwordHash))) throw passwordChanged()
+    if (!(await deps.userStore.hasPassword(tx, id, user.passwordHash))) throw passwordChangedError()
     await deps.userStore.setPassword(tx, id, passwordHash)
     await endSessionsOf(tx, deps, id, sessionId)
-    await tellOfAccount(tx, deps, { shopId: null, to: user.email, what: 'password' })
+    await notifyAccountChange(tx, deps, { shopId: null, to: user.email, what: 'password' })
     tell(passwordDifference)
   })
 }
 
 /**
- * Gives a merchant or a super admin a new password, on the operator's word, and ends all their sessions.
- * @returns undefined when nobody has this e-mail address
+ * Sets a new password by an operator's command, and ends all sessions.
+ * @returns undefined if no account has this e-mail address
  */
 export async function resetUserPassword(deps: MerchantDeps, { email, password }: Credentials): Promise<User | undefined> {
-  const user = await userWithEmail(deps, email)
+  const user = await findUserByEmail(deps, email)
   if (!user) return undefined
-  const passwordHash = await deps.passwords.hash(password, atTheMachine)
+  const passwordHash = await deps.passwords.hash(password, localTurn)
   return audited(deps, { actor: system }, { action: 'password.reset', subject: user.id }, async (tx, tell) => {
     await deps.userStore.setPassword(tx, user.id, passwordHash)
     await endSessionsOf(tx, deps, user.id)
-    await tellOfAccount(tx, deps, { shopId: null, to: user.email, what: 'password' })
+    await notifyAccountChange(tx, deps, { shopId: null, to: user.email, what: 'password' })
     tell(passwordDifference)
     return user
   })
 }
 
 /**
- * Gives a merchant or a super admin a new password, inside a write, and ends all their sessions.
- * @param passwordHash of the new one
+ * Sets a new password inside a write, and ends all sessions.
+ * @param passwordHash of the new password
  */
 export async function setUserPassword(tx: Writer, deps: MerchantDeps, id: string, passwordHash: string): Promise<void> {
   await deps.userStore.setPassword(tx, id, passwordHash)
   await endSessionsOf(tx, deps, id)
 }
 
-/** The account of this id; undefined when there is none. */
-export const userWithId = ({ userStore }: MerchantDeps, id: string): Promise<User | undefined> => userStore.find(id)
+export const findUserById = ({ userStore }: MerchantDeps, id: string): Promise<User | undefined> => userStore.find(id)
 
 /**
- * Removes the second factor of a merchant or a super admin, on the operator's word. Their password and sessions stay.
- * @returns undefined when nobody with this e-mail address has one
+ * Removes a second factor by an operator's command. Password and sessions stay.
+ * @returns undefined if no account with this e-mail address has one
  */
 export async function removeSecondFactor(deps: MerchantDeps, email: string): Promise<User | undefined> {
-  const user = await userWithEmail(deps, email)
+  const user = await findUserByEmail(deps, email)
   return user && (await removeFactor(deps, user, system)) ? user : undefined
 }
 
 /**
- * @param from who asks over the network, and for whom the password is hashed; without it, whoever works on the machine
- * @param holds looks, in the same write, whether they may
- * @throws AppError CONFLICT when the e-mail address is taken
+ * Creates a super admin.
+ * @param from the network caller, with `turn` for the password hash; else a command on the machine
+ * @param holds checks inside the write whether this is allowed
+ * @throws AppError CONFLICT if the e-mail address is taken
  */
 export async function createSuperAdmin(
   deps: MerchantDeps,
   credentials: Credentials,
   { from, turn, holds }: { from?: Origin; turn?: PasswordTurn; holds?: (tx: Writer) => Promise<void> } = {},
 ): Promise<User> {
-  const user = await newUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials, turn)
+  const user = await buildUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials, turn)
   const actor = from ? { ...from, id: user.id } : system
   return audited(deps, { actor }, { action: 'super_admin.created', subject: user.id }, async (tx, tell) => {
     await holds?.(tx)
@@ -237,15 +238,13 @@ export async function readMerchant({ userStore }: MerchantDeps, id: string): Pro
   return user
 }
 
-/** Whether there is a merchant of this id: other accounts are none. */
+/** Returns whether the id is a merchant's, not another account's. */
 export const isMerchant = async ({ userStore }: Pick<MerchantDeps, 'userStore'>, id: string): Promise<boolean> =>
   (await userStore.find(id))?.role === 'MERCHANT'
 
-/** The account with this e-mail address; undefined when there is none. */
-export const userWithEmail = ({ userStore }: MerchantDeps, email: string): Promise<User | undefined> =>
+export const findUserByEmail = ({ userStore }: MerchantDeps, email: string): Promise<User | undefined> =>
   userStore.findByEmail(normalEmail(email))
 
-/** Whether the instance has anybody who logs in, and a super admin. */
 export const hasUsers = ({ userStore }: MerchantDeps): Promise<boolean> => userStore.anyUser()
-/** @param from the write that asks; else as the database stands */
+/** @param from the write to read in; else reads the committed state */
 export const hasSuperAdmin = ({ userStore }: MerchantDeps, from?: Pick<Reader, 'select'>): Promise<boolean> => userStore.anySuperAdmin(from)

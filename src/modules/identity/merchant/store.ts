@@ -15,7 +15,7 @@ export function createUserStore({ read }: Pick<Database, 'read'>) {
     async find(id: string): Promise<User | undefined> {
       return read.first(byId, { id })
     },
-    /** Whether somebody's password still has this hash. */
+    /** Returns whether the account still has this password hash. */
     async hasPassword(tx: Writer, id: string, passwordHash: string): Promise<boolean> {
       const same = and(eq(users.id, id), eq(users.passwordHash, passwordHash))
       return (await tx.select({ id: users.id }).from(users).where(same).limit(1)).length > 0

@@ -4,13 +4,13 @@ import { dayMs, minuteMs } from '../../../lib/day.ts'
 export type OneTimeToken = typeof oneTimeTokens.$inferSelect
 export type TokenPurpose = OneTimeToken['purpose']
 
-/** How long a token is good, from when it is made. A reset: contract, section 2. */
+/** Lifetime of a token by purpose. A reset: contract, section 2. */
 export const tokenLifeMs: Readonly<Record<TokenPurpose, number>> = {
   PASSWORD_RESET: 30 * minuteMs,
   EMAIL_VERIFY: dayMs,
   INVITATION: 7 * dayMs,
   SETUP: dayMs,
 }
-/** Of 32 bytes in base64url. */
+/** 32 bytes in base64url. */
 export const tokenPattern = '^[A-Za-z0-9_-]{43}$'
 export const tokenLength = 43

@@ -1,1 +1,1 @@
-export { endTokens, forgetTokens, issueToken, lookAtToken, type NewToken, spendToken, wasSentTo } from './service.ts'
+export { deleteExpiredTokens, findToken, invalidateTokens, isSentTo, issueToken, type NewToken, spendToken } from './service.ts'

@@ -7,16 +7,16 @@ import { type OneTimeToken, type TokenPurpose, tokenLifeMs } from './domain.ts'
 import { oneTimeTokenStore as store } from './store.ts'
 
 const tokenBytes = 32
-const forgottenAtOnce = 500
+const deletionBatchSize = 500
 
 const addressHashOf = (email: string): string => sha256(normalEmail(email))
 
-/** What a token is for, and whom it was sent to. */
+/** The purpose of a token, and its recipient. */
 export type NewToken = { purpose: TokenPurpose; subjectId: string; shopId?: string | null; email: string }
 
 /**
- * Makes a token inside a write, to be sent by mail. Those before it stay good: whichever mail arrives will do.
- * @returns the token, 43 characters, which is kept nowhere
+ * Creates a token inside a write, to be mailed. Earlier tokens stay valid, because mails may arrive in any order.
+ * @returns the token (43 characters), of which only a hash is stored
  */
 export async function issueToken(
   tx: Writer,
@@ -38,8 +38,8 @@ export async function issueToken(
   return token
 }
 
-/** What a token is about, while it is good; undefined for any other. It stays good. */
-export const lookAtToken = (
+/** Returns a token's record while it is valid. Does not use it up. */
+export const findToken = (
   from: Pick<Reader, 'select'>,
   { clock }: Pick<Deps, 'clock'>,
   purpose: TokenPurpose,
@@ -47,8 +47,8 @@ export const lookAtToken = (
 ): Promise<OneTimeToken | undefined> => store.find(from, purpose, sha256(token), clock.now())
 
 /**
- * Uses a token up, inside the write that does what it is for, and with it all others of its subject and purpose.
- * @returns what it is about; undefined when it is not good (any more)
+ * Uses up a token and all others of its subject and purpose, inside the write that it permits.
+ * @returns its record; undefined if it is not valid
  */
 export async function spendToken(
   tx: Writer,
@@ -62,14 +62,14 @@ export async function spendToken(
   return spent
 }
 
-/** Whether a token was sent to this address: it proves nothing of another, such as the one that its account has by now. */
-export const wasSentTo = ({ addressHash }: OneTimeToken, email: string): boolean => addressHash === addressHashOf(email)
+/** Returns whether a token was sent to this address. It proves no other, such as the account's new address. */
+export const isSentTo = ({ addressHash }: OneTimeToken, email: string): boolean => addressHash === addressHashOf(email)
 
-/** Makes useless what was sent to a subject for a purpose, inside a write, such as when an invitation is taken back; how many it was. */
-export const endTokens = (tx: Writer, { clock }: Pick<Deps, 'clock'>, purpose: TokenPurpose, subjectId: string): Promise<number> =>
+/** Invalidates all tokens of a subject and purpose inside a write. Returns their number. */
+export const invalidateTokens = (tx: Writer, { clock }: Pick<Deps, 'clock'>, purpose: TokenPurpose, subjectId: string): Promise<number> =>
   store.endAll(tx, purpose, subjectId, clock.now())
 
-/** Forgets tokens that are over. */
-export async function forgetTokens({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
-  await inBatches(forgottenAtOnce, () => db.write((tx) => store.removeExpired(tx, clock.now(), forgottenAtOnce)))
+/** Deletes expired tokens. */
+export async function deleteExpiredTokens({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+  await inBatches(deletionBatchSize, () => db.write((tx) => store.removeExpired(tx, clock.now(), deletionBatchSize)))
 }

@@ -1,2 +1,2 @@
 export type { PasswordResetDeps } from './providers.ts'
-export { askForReset, offerClaim, resetOf, resetPassword } from './service.ts'
+export { findReset, offerAccountClaim, requestReset, resetPassword } from './service.ts'

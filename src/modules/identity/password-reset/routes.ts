@@ -4,11 +4,11 @@ import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
 import { assertShopOrigin } from '../../../http/shop.ts'
 import { sendsMail } from '../../messaging/mail/index.ts'
-import { askForReset, type PasswordResetDeps, resetOf, resetPassword } from './index.ts'
+import { findReset, type PasswordResetDeps, requestReset, resetPassword } from './index.ts'
 import { ForgotAnswer, ForgotPassword, ResetPassword } from './model.ts'
 
-const onItsWay = 'If there is such an account, a mail is on its way to it'
-const notSent = 'No mails are sent here: ask whoever runs this instance'
+const sentMessage = 'If there is such an account, a mail is on its way to it'
+const notSentMessage = 'No mails are sent here: ask whoever runs this instance'
 
 export const passwordResetRoutes = (deps: HttpDeps & PasswordResetDeps) =>
   routes(deps, 'Login')
@@ -17,11 +17,11 @@ export const passwordResetRoutes = (deps: HttpDeps & PasswordResetDeps) =>
       async ({ body: { email, shopName }, request, set }) => {
         const shop = shopName === undefined ? undefined : await deps.identity.shopNamed(shopName)
         assertShopOrigin(request.headers, shop?.origins ?? [])
-        // Whether a shop is there anybody may know.
-        if (shopName === undefined || shop) await askForReset(deps, { email, shopId: shop?.id ?? null }, deps.callerOf(request))
+        // Whether a shop exists is public.
+        if (shopName === undefined || shop) await requestReset(deps, { email, shopId: shop?.id ?? null }, deps.callerOf(request))
         set.status = 202
         const sending = sendsMail(deps)
-        return { message: sending ? onItsWay : notSent, sending }
+        return { message: sending ? sentMessage : notSentMessage, sending }
       },
       {
         access: 'public',
@@ -38,7 +38,7 @@ export const passwordResetRoutes = (deps: HttpDeps & PasswordResetDeps) =>
       '/auth/password/reset',
       async ({ body, request, set }) => {
         if (request.headers.has('origin')) {
-          const { shopId = null } = (await resetOf(deps, body.token)) ?? {}
+          const { shopId = null } = (await findReset(deps, body.token)) ?? {}
           assertShopOrigin(request.headers, (shopId === null ? undefined : await deps.identity.shop(shopId))?.origins ?? [])
         }
         await resetPassword(deps, body, deps.callerOf(request))

@@ -2,62 +2,62 @@ import type { Caller } from '../../../core/caller.ts'
 import { AppError } from '../../../core/errors.ts'
 import {
   type CustomerDeps,
-  customerWithEmail,
-  customerWithId,
-  customerWithin,
-  noteAddressProven,
+  findCustomerByEmail,
+  findCustomerById,
+  lockCustomer,
+  recordAddressProof,
   setCustomerPassword,
 } from '../../customers/customer/index.ts'
-import { type MailDeps, type Preparer, queueMail, tellOfAccount } from '../../messaging/mail/index.ts'
+import { type MailDeps, notifyAccountChange, type Preparer, queueMail } from '../../messaging/mail/index.ts'
 import { passwordDifference } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
-import { byAddress, customerAccount, resetByAccount, resetByAddress, tokenByAddress, userAccount } from '../auth/domain.ts'
+import { customerAccount, limitsByAddress, resetByAccount, resetByAddress, tokenByAddress, userAccount } from '../auth/domain.ts'
 import { assertUncommon, countAttempt, countFailure } from '../auth/index.ts'
-import { type MerchantDeps, setUserPassword, userWithEmail, userWithId } from '../merchant/index.ts'
+import { findUserByEmail, findUserById, type MerchantDeps, setUserPassword } from '../merchant/index.ts'
 import type { OneTimeToken } from '../one-time-token/domain.ts'
-import { issueToken, lookAtToken, spendToken, wasSentTo } from '../one-time-token/index.ts'
+import { findToken, isSentTo, issueToken, spendToken } from '../one-time-token/index.ts'
 
 type Deps = MerchantDeps & CustomerDeps & MailDeps
 
-const linkOver = () => new AppError('UNAUTHENTICATED', 'The link is not good (any more): ask for a new one')
+const invalidLink = () => new AppError('UNAUTHENTICATED', 'The link is not good (any more): ask for a new one')
 
 /**
- * Asks for a mail with which whoever reads it chooses a new password. What is done is the same, and takes as long, whether there is such an
- * account or not: a row is written, and who it is for is looked up when it is sent. Of one account five are heard within an hour.
- * @param shopId of a customer; null of merchants and operators
- * @throws AppError RATE_LIMITED for an address that asks too often
+ * Queues a password reset mail. Takes the same work and time whether the account exists: the account is looked up when
+ * the mail is sent. At most five per account and hour.
+ * @param shopId of a customer; null for merchants and operators
+ * @throws AppError RATE_LIMITED by the caller's address
  */
-export async function askForReset(
+export async function requestReset(
   deps: Deps,
   { email, shopId }: { email: string; shopId: string | null },
   { limitKey }: Pick<Caller, 'limitKey'>,
 ): Promise<void> {
-  await countAttempt(deps, byAddress(resetByAddress, limitKey))
+  await countAttempt(deps, limitsByAddress(resetByAddress, limitKey))
   const account = shopId === null ? userAccount(email) : customerAccount(shopId, email)
-  if (!(await isOneMore(deps, account))) return
+  if (!(await countResetMail(deps, account))) return
   const key = `password-reset:${deps.newId('mail')}`
   await deps.db.write((tx) => queueMail(tx, deps, { key, shopId, to: email, template: 'password-reset', data: {}, cause: limitKey }))
 }
 
 /**
- * Offers an account that the shop made, and that has no password, to whoever has its e-mail address, because somebody wanted to sign up with it:
- * by mail alone, so that nobody else gets it. Nothing where there is no such account; of one, as often as a new password can be asked for.
+ * Mails a claim link for an account that the shop created without a password, when a person signs up with its address.
+ * Only the owner of the address gets it. Limited like password resets.
  */
-export async function offerClaim(
+export async function offerAccountClaim(
   deps: Deps,
   { email, shopId }: { email: string; shopId: string },
   { limitKey }: Pick<Caller, 'limitKey'>,
 ): Promise<void> {
-  const customer = await customerWithEmail(deps, { id: shopId }, email)
-  if (!customer || customer.passwordHash !== null || !(await isOneMore(deps, customerAccount(shopId, email)))) return
+  const customer = await findCustomerByEmail(deps, { id: shopId }, email)
+  if (!customer || customer.passwordHash !== null || !(await countResetMail(deps, customerAccount(shopId, email)))) return
   const key = `account-claim:${deps.newId('mail')}`
   await deps.db.write((tx) =>
     queueMail(tx, deps, { key, shopId, to: customer.email, template: 'account-claim', data: {}, cause: limitKey }),
   )
 }
 
-/** Counts a mail for a new password to an account; whether it may be sent. */
-const isOneMore = (deps: Deps, account: string): Promise<boolean> =>
+/** Counts a reset mail of an account. Returns whether it may be sent. */
+const countResetMail = (deps: Deps, account: string): Promise<boolean> =>
   countAttempt(deps, [[resetByAccount, account]]).then(
     () => true,
     (error: unknown) => {
@@ -66,28 +66,31 @@ const isOneMore = (deps: Deps, account: string): Promise<boolean> =>
     },
   )
 
-/** Finds the account that a mail is for, and makes its token: good from when it is sent. Nobody gets one where there is no account. */
-export const resetPreparer =
+/**
+ * Finds the account of a reset mail and creates its token, which is valid from then. Without an account, no mail is
+ * sent.
+ */
+export const createResetPreparer =
   (deps: Deps): Preparer =>
   async ({ to }, { shopId }) => {
-    const account = await (shopId === null ? userWithEmail(deps, to) : customerWithEmail(deps, { id: shopId }, to))
+    const account = await (shopId === null ? findUserByEmail(deps, to) : findCustomerByEmail(deps, { id: shopId }, to))
     if (!account) return undefined
     const { id: subjectId, email } = account
     const token = await deps.db.write((tx) => issueToken(tx, deps, { purpose: 'PASSWORD_RESET', subjectId, shopId, email }))
-    // One that the shop made, and that nobody has logged in with.
+    // An account that the shop created and that has never logged in.
     const isUnclaimed = shopId !== null && account.passwordHash === null
     return { to: email, data: { token }, template: isUnclaimed ? 'account-claim' : 'password-reset' }
   }
 
-/** What a token for a new password is about, while it is good; a look does not use it up. */
-export const resetOf = (deps: Deps, token: string): Promise<OneTimeToken | undefined> =>
-  lookAtToken(deps.db.read, deps, 'PASSWORD_RESET', token)
+/** Returns the record of a reset token while it is valid. Does not use it up. */
+export const findReset = (deps: Deps, token: string): Promise<OneTimeToken | undefined> =>
+  findToken(deps.db.read, deps, 'PASSWORD_RESET', token)
 
 /**
- * Gives whoever has a token from a mail a new password, ends all their sessions, and makes the token and all others of theirs useless. It
- * proves a customer's e-mail address.
- * @throws AppError INVALID for a common password, and then the token stays good; UNAUTHENTICATED for a token that is not good; RATE_LIMITED,
- *   UNAVAILABLE
+ * Sets a new password with a mailed token, ends all sessions, and invalidates all tokens of the account. Proves a
+ * customer's e-mail address.
+ * @throws AppError INVALID for a common password, after which the token stays valid; UNAUTHENTICATED for an invalid
+ * token; RATE_LIMITED, UNAVAILABLE
  */
 export async function resetPassword(
   deps: Deps,
@@ -95,27 +98,27 @@ export async function resetPassword(
   { limitKey: address, ...from }: Caller,
 ): Promise<void> {
   await assertUncommon(password)
-  const found = await countFailure(deps, byAddress(tokenByAddress, address), () => resetOf(deps, token))
-  if (!found) throw linkOver()
+  const found = await countFailure(deps, limitsByAddress(tokenByAddress, address), () => findReset(deps, token))
+  if (!found) throw invalidLink()
   const { subjectId, shopId } = found
-  const customer = shopId === null ? undefined : await customerWithId(deps, shopId, subjectId)
-  const account = customer ?? (await userWithId(deps, subjectId))
-  // Sent to an address that the account does not have any more.
-  if (!account || !wasSentTo(found, account.email)) throw linkOver()
+  const customer = shopId === null ? undefined : await findCustomerById(deps, shopId, subjectId)
+  const account = customer ?? (await findUserById(deps, subjectId))
+  // The account's address has changed since.
+  if (!account || !isSentTo(found, account.email)) throw invalidLink()
   const passwordHash = await deps.passwords.hash(password, { kind: customer ? 'customer' : 'merchant', address })
   const actor = { ...from, id: subjectId }
   await deps.db.write(async (tx) => {
-    // As they stand by now, and locked before their tokens, as whoever changes the address does.
-    const current = customer ? await customerWithin(tx, deps, customer.id) : account
-    // Of two who have it one goes on, and none whose address has become another while the password was hashed.
+    // Reads the account again and locks it before its tokens, in the order of an address change.
+    const current = customer ? await lockCustomer(tx, deps, customer.id) : account
+    // Of two concurrent uses one succeeds, and none if the address changed while the password was hashed.
     const spent = current && (await spendToken(tx, deps, 'PASSWORD_RESET', token))
-    if (!spent || !wasSentTo(spent, current.email)) throw linkOver()
+    if (!spent || !isSentTo(spent, current.email)) throw invalidLink()
     if (customer) {
       await setCustomerPassword(tx, deps, customer.id, passwordHash)
-      await noteAddressProven(tx, deps, { ...customer, email: current.email }, actor)
+      await recordAddressProof(tx, deps, { ...customer, email: current.email }, actor)
     } else await setUserPassword(tx, deps, subjectId, passwordHash)
-    // The first one that somebody has is no change.
-    if (account.passwordHash !== null) await tellOfAccount(tx, deps, { shopId, to: account.email, what: 'password' })
+    // A first password is not reported as a change.
+    if (account.passwordHash !== null) await notifyAccountChange(tx, deps, { shopId, to: account.email, what: 'password' })
     await audit(tx, deps, { actor, action: 'password.reset', subject: subjectId, shopId: shopId ?? undefined, ...passwordDifference })
   })
 }

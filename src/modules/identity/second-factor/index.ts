@@ -2,9 +2,9 @@ export type { SecondFactorDeps } from './providers.ts'
 export {
   assertNoFactor,
   beginFactor,
+  checkFactor,
   confirmFactor,
-  factorOf,
   hasFactor,
-  passFactor,
+  readFactor,
   removeFactor,
 } from './service.ts'

@@ -3,40 +3,39 @@ import { type Actor, locking } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import { aside } from '../../../core/request-context.ts'
 import { base32, totpSecretBytes, totpUri } from '../../../lib/totp.ts'
-import { tellOfAccount } from '../../messaging/mail/index.ts'
+import { notifyAccountChange } from '../../messaging/mail/index.ts'
 import { audit, audited, recordFailedLogin } from '../../operations/audit/index.ts'
 import { endSessionsOf } from '../auth/index.ts'
 import {
-  matchOf,
+  lockMs,
+  matchCode,
   pendingMs,
   recoveryCodeBytes,
   recoveryCodeCount,
   recoveryCodeOf,
   recoveryHashOf,
   type SecondFactor,
-  shutMs,
   totpIssuer,
   totpSeal,
   wrongCodesMax,
 } from './domain.ts'
 import type { SecondFactorDeps } from './providers.ts'
 
-const required = (message: string) => new AppError('UNAUTHENTICATED', message, { word: 'TOTP_REQUIRED' })
-const codeMissing = () => required('Send the code of your authenticator app, or a recovery code, as `code`')
-const codeWrong = () => required('The code is wrong or was used before: send another')
-const isOn = () => new AppError('CONFLICT', 'The second factor is on: remove it first')
-const notBegun = () => new AppError('CONFLICT', 'No second factor was begun within the hour: begin one')
-const isShut = (until: number, now: number) =>
+const totpRequired = (message: string) => new AppError('UNAUTHENTICATED', message, { word: 'TOTP_REQUIRED' })
+const missingCode = () => totpRequired('Send the code of your authenticator app, or a recovery code, as `code`')
+const wrongCode = () => totpRequired('The code is wrong or was used before: send another')
+const alreadyOn = () => new AppError('CONFLICT', 'The second factor is on: remove it first')
+const notBegunError = () => new AppError('CONFLICT', 'No second factor was begun within the hour: begin one')
+const lockedError = (until: number, now: number) =>
   new AppError('RATE_LIMITED', 'Too many wrong codes: try again later', { retryAfterSeconds: (until - now) / 1000 })
 
 const secretOf = ({ keyring }: SecondFactorDeps, { userId, sealedSecret }: SecondFactor): Buffer =>
   Buffer.from(keyring.unseal(sealedSecret, totpSeal(userId)), 'base64')
 
 /**
- * Makes a secret for an authenticator app. Logins do not ask for its codes before it is confirmed; one that was begun and not confirmed is
- * replaced.
- * @returns the secret in base32, and as what a QR code holds: shown this once
- * @throws AppError CONFLICT when there is a second factor
+ * Creates a secret for an authenticator app, replacing an unconfirmed one. Logins ask for codes after it is confirmed.
+ * @returns the secret in base32, and the URI for a QR code; shown once
+ * @throws AppError CONFLICT if a second factor is on
  */
 export async function beginFactor(
   deps: SecondFactorDeps,
@@ -55,7 +54,7 @@ export async function beginFactor(
     shutUntil: null,
   }
   await audited(deps, { actor }, { action: 'totp.begun', subject: userId }, async (tx, tell) => {
-    if ((await store.find(userId, tx))?.confirmedAt) throw isOn()
+    if ((await store.find(userId, tx))?.confirmedAt) throw alreadyOn()
     await store.begin(tx, row)
     tell({ after: { confirmed: false } })
   })
@@ -63,9 +62,10 @@ export async function beginFactor(
 }
 
 /**
- * Turns on what was begun, by its first code, which counts as used. The person's other sessions end: they were begun without it.
- * @returns the recovery codes, shown this once
- * @throws AppError CONFLICT when nothing was begun within the hour, or the factor is on; UNAUTHENTICATED for a wrong code
+ * Turns the second factor on with its first code, which counts as used. Other sessions end, because they began without
+ * it.
+ * @returns the recovery codes, shown once
+ * @throws AppError CONFLICT if none was begun within the hour or it is on; UNAUTHENTICATED for a wrong code
  */
 export async function confirmFactor(
   deps: SecondFactorDeps,
@@ -77,21 +77,21 @@ export async function confirmFactor(
   await audited(deps, { actor }, { action: 'totp.confirmed', subject: userId }, async (tx, tell) => {
     const now = clock.now()
     const factor = await store.find(userId, tx)
-    if (factor?.confirmedAt) throw isOn()
-    if (!factor || factor.createdAt + pendingMs <= now) throw notBegun()
-    const match = matchOf(factor, secretOf(deps, factor), code, now)
+    if (factor?.confirmedAt) throw alreadyOn()
+    if (!factor || factor.createdAt + pendingMs <= now) throw notBegunError()
+    const match = matchCode(factor, secretOf(deps, factor), code, now)
     if (!match || !('step' in match)) throw new AppError('UNAUTHENTICATED', 'The code is wrong: send the one that the app shows now')
     const recoveryHashes = recoveryCodes.map((one) => recoveryHashOf(userId, one))
     await store.change(tx, userId, { confirmedAt: now, lastStep: match.step, recoveryHashes })
     const ended = await endSessionsOf(tx, deps, userId, sessionId)
-    await tellOfAccount(tx, deps, { shopId: null, to: email, what: 'factorOn' })
+    await notifyAccountChange(tx, deps, { shopId: null, to: email, what: 'factorOn' })
     tell({ before: { confirmed: false }, after: { confirmed: true, sessionsEnded: ended } })
   })
   return { recoveryCodes }
 }
 
-/** What somebody is told of their second factor: whether logins ask for its codes, and how many recovery codes were not used yet. */
-export async function factorOf(
+/** Returns whether logins ask for a code, and how many recovery codes are unused. */
+export async function readFactor(
   { secondFactorStore }: SecondFactorDeps,
   userId: string,
 ): Promise<{ enabled: boolean; recoveryCodesLeft: number }> {
@@ -100,16 +100,17 @@ export async function factorOf(
   return { enabled, recoveryCodesLeft: enabled && factor ? factor.recoveryHashes.length : 0 }
 }
 
-/** Whether logins of somebody ask for a code. */
-export const hasFactor = async (deps: SecondFactorDeps, userId: string): Promise<boolean> => (await factorOf(deps, userId)).enabled
+/** Returns whether logins of a person ask for a code. */
+export const hasFactor = async (deps: SecondFactorDeps, userId: string): Promise<boolean> => (await readFactor(deps, userId)).enabled
 
 /**
- * Asks whoever knows a password for the code besides, where the account has a second factor, and takes the code: none is taken twice, in
- * whichever process. Call it only after the password was found right: what it says tells that it was.
- * @returns whether there was a factor to pass
- * @throws AppError UNAUTHENTICATED with `TOTP_REQUIRED` when the code is missing or wrong; RATE_LIMITED for 15 minutes after ten wrong ones
+ * Checks and uses up a second-factor code, if the account has one. Call it only after the password check, because its
+ * errors reveal that the password was right.
+ * @returns whether there was a factor
+ * @throws AppError UNAUTHENTICATED with `TOTP_REQUIRED` for a missing or wrong code; RATE_LIMITED for 15 minutes after
+ * ten wrong ones
  */
-export async function passFactor(
+export async function checkFactor(
   deps: SecondFactorDeps,
   { id: userId, actor }: { id: string; actor: Actor },
   code: string | undefined,
@@ -118,39 +119,39 @@ export async function passFactor(
   const factor = await store.find(userId)
   if (!factor?.confirmedAt) return false
   const now = clock.now()
-  if (factor.shutUntil !== null && factor.shutUntil > now) throw isShut(factor.shutUntil, now)
-  if (code === undefined) throw codeMissing()
-  // Like the count of a login's tries: what was sent wrong stays counted, whatever becomes of the request.
-  const outcome = await aside(() => db.write((tx) => spend(tx, deps, { userId, actor }, code), locking))
+  if (factor.shutUntil !== null && factor.shutUntil > now) throw lockedError(factor.shutUntil, now)
+  if (code === undefined) throw missingCode()
+  // Written apart from the request: wrong codes stay counted if it fails.
+  const outcome = await aside(() => db.write((tx) => spendCode(tx, deps, { userId, actor }, code), locking))
   if (outcome === 'gone') return false
   if (outcome === 'passed') return true
-  if ('shutUntil' in outcome) throw isShut(outcome.shutUntil, now)
+  if ('shutUntil' in outcome) throw lockedError(outcome.shutUntil, now)
   await recordFailedLogin(deps, { accountId: userId, from: actor, failures: outcome.wrongCodes })
-  throw codeWrong()
+  throw wrongCode()
 }
 
-type Spent = 'passed' | 'gone' | { readonly wrongCodes: number } | { readonly shutUntil: number }
+type CodeOutcome = 'passed' | 'gone' | { readonly wrongCodes: number } | { readonly shutUntil: number }
 
-/** Looks at a code and takes it, or counts it, with the factor held: of several at once each meets what the one before has left. */
-async function spend(
+/** Uses or counts a code with the factor locked, so that concurrent attempts see each other. */
+async function spendCode(
   tx: Writer,
   deps: SecondFactorDeps,
   { userId, actor }: { userId: string; actor: Actor },
   code: string,
-): Promise<Spent> {
+): Promise<CodeOutcome> {
   const { secondFactorStore: store, clock } = deps
   store.hold(tx, userId)
   const factor = await store.find(userId, tx)
   if (!factor?.confirmedAt) return 'gone'
   const now = clock.now()
   if (factor.shutUntil !== null && factor.shutUntil > now) return { shutUntil: factor.shutUntil }
-  const match = matchOf(factor, secretOf(deps, factor), code, now)
+  const match = matchCode(factor, secretOf(deps, factor), code, now)
   if (!match) {
     const wrongCodes = factor.wrongCodes + 1
     if (wrongCodes < wrongCodesMax) await store.change(tx, userId, { wrongCodes })
     else {
-      await store.change(tx, userId, { wrongCodes: 0, shutUntil: now + shutMs })
-      await audit(tx, deps, { actor, action: 'totp.shut', subject: userId, after: { wrongCodes, minutes: shutMs / 60_000 } })
+      await store.change(tx, userId, { wrongCodes: 0, shutUntil: now + lockMs })
+      await audit(tx, deps, { actor, action: 'totp.shut', subject: userId, after: { wrongCodes, minutes: lockMs / 60_000 } })
     }
     return { wrongCodes }
   }
@@ -165,16 +166,16 @@ async function spend(
 }
 
 /**
- * Inside the write that begins a session of whoever had no factor to pass: that they have none now.
+ * Checks inside the write of a new session that no factor was turned on.
  * @throws AppError UNAUTHENTICATED with `TOTP_REQUIRED`
  */
 export async function assertNoFactor(tx: Writer, { secondFactorStore }: SecondFactorDeps, userId: string): Promise<void> {
-  if ((await secondFactorStore.find(userId, tx))?.confirmedAt) throw codeMissing()
+  if ((await secondFactorStore.find(userId, tx))?.confirmedAt) throw missingCode()
 }
 
 /**
- * Removes somebody's second factor, also one that was begun only, with its recovery codes. Whoever asks was asked for the code before, or is
- * the operator.
+ * Removes a second factor, confirmed or not, with its recovery codes. The caller has checked the code, or is an
+ * operator.
  * @returns whether there was one
  */
 export const removeFactor = (
@@ -185,7 +186,7 @@ export const removeFactor = (
   audited(deps, { actor }, { action: 'totp.removed', subject: userId }, async (tx, tell) => {
     const factor = await deps.secondFactorStore.find(userId, tx)
     if (factor) await deps.secondFactorStore.remove(tx, userId)
-    if (factor?.confirmedAt) await tellOfAccount(tx, deps, { shopId: null, to: email, what: 'factorOff' })
+    if (factor?.confirmedAt) await notifyAccountChange(tx, deps, { shopId: null, to: email, what: 'factorOff' })
     tell({ before: factor ? { confirmed: factor.confirmedAt !== null } : null, after: null })
     return factor !== undefined
   })

@@ -7,13 +7,13 @@ import type { SecondFactor } from './domain.ts'
 export type SecondFactorStore = ReturnType<typeof createSecondFactorStore>
 
 export const createSecondFactorStore = ({ read }: Pick<Database, 'read'>) => ({
-  /** Has somebody's factor to itself for the rest of a work. */
+  /** Locks a person's factor until the end of the write. */
   hold: (tx: Writer, userId: string): void => holdNames(tx, [`second-factor ${userId}`]),
   async find(userId: string, from: Pick<Reader, 'select'> = read): Promise<SecondFactor | undefined> {
     const [row] = await from.select().from(secondFactors).where(eq(secondFactors.userId, userId)).limit(1)
     return row
   },
-  /** Puts a new one that is not confirmed in the place of another such. */
+  /** Replaces an unconfirmed factor. */
   async begin(tx: Writer, row: SecondFactor): Promise<void> {
     await tx.delete(secondFactors).where(and(eq(secondFactors.userId, row.userId), isNull(secondFactors.confirmedAt)))
     await tx.insert(secondFactors).values(row)

@@ -1,6 +1,6 @@
 import type { Limit } from '../auth/domain.ts'
 
-/** Invitations of a shop: each may send a mail to whoever the shop likes. */
+/** Limits a shop's invitations, each of which may send a mail to any address. */
 export const invitationsByShop: Limit = { name: 'invitation:shop', most: 50, windowMs: 60 * 60_000 }
 
 export const staffNameMax = 200

@@ -1,2 +1,2 @@
 export type { StaffDeps } from './deps.ts'
-export { acceptInvitation, changeStaff, invitationOf, inviteStaff, listStaff, readStaff, removeStaff } from './service.ts'
+export { acceptInvitation, changeStaff, findInvitationToken, inviteStaff, listStaff, readStaff, removeStaff } from './service.ts'

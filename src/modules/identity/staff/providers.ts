@@ -1,8 +1,8 @@
 import type { StaffDeps } from './deps.ts'
-import { invitationAction } from './service.ts'
+import { createInvitationAction } from './service.ts'
 
-/** The page that an invitation leads to, for shops that have none of their own. */
+/** Registers the invitation page for shops without an own one. */
 export function staffProviders(deps: StaffDeps): object {
-  deps.pageActions.set('invitation', invitationAction(deps))
+  deps.pageActions.set('invitation', createInvitationAction(deps))
   return {}
 }

@@ -5,7 +5,16 @@ import { routes } from '../../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../../http/schema.ts'
 import { assertShopOrigin } from '../../../http/shop.ts'
 import { sliceOf } from '../../../lib/page.ts'
-import { acceptInvitation, changeStaff, invitationOf, inviteStaff, listStaff, readStaff, removeStaff, type StaffDeps } from './index.ts'
+import {
+  acceptInvitation,
+  changeStaff,
+  findInvitationToken,
+  inviteStaff,
+  listStaff,
+  readStaff,
+  removeStaff,
+  type StaffDeps,
+} from './index.ts'
 import { AcceptInvitation, ChangeStaff, InvitedStaff, InviteStaff, JoinedShop, StaffList, StaffRecord } from './model.ts'
 
 const noStore = { 'cache-control': 'no-store' }
@@ -85,7 +94,7 @@ export const staffRoutes = (deps: HttpDeps & StaffDeps) =>
       '/auth/invitation',
       async ({ body, request }) => {
         if (request.headers.has('origin')) {
-          const { shopId = null } = (await invitationOf(deps, body.token)) ?? {}
+          const { shopId = null } = (await findInvitationToken(deps, body.token)) ?? {}
           assertShopOrigin(request.headers, (shopId === null ? undefined : await deps.identity.shop(shopId))?.origins ?? [])
         }
         return acceptInvitation(deps, body, deps.callerOf(request))

@@ -8,54 +8,53 @@ import type { StaffRole } from '../../../core/roles.ts'
 import { limitKeyOf } from '../../../lib/networks.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import type { PageAction } from '../../customers/account-page/index.ts'
-import { pageOf as mailPageOf, queueMail, sendsMail } from '../../messaging/mail/index.ts'
+import { mailPageUrl as mailPageOf, queueMail, sendsMail } from '../../messaging/mail/index.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
 import { readShop } from '../../shop/shop/index.ts'
-import { byAddress, normalEmail, passwordLength, tokenByAddress, userAccount } from '../auth/domain.ts'
+import { limitsByAddress, normalEmail, passwordLength, tokenByAddress, userAccount } from '../auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, countFailure } from '../auth/index.ts'
 import { type Member, type MemberView, memberDifference, memberView } from '../member/domain.ts'
 import {
   assertOwner,
-  invitedMember,
+  findInvitation,
   joinShop,
-  keepAcceptance,
-  keepInvitation,
   listMembers,
   readMember,
   removeMember,
   setRole,
+  storeAcceptance,
+  storeInvitation,
 } from '../member/index.ts'
 import type { User } from '../merchant/domain.ts'
-import { checkUserPassword, insertMerchant, newMerchant, userWithEmail } from '../merchant/index.ts'
+import { buildMerchant, checkUserPassword, findUserByEmail, insertMerchant } from '../merchant/index.ts'
 import { type OneTimeToken, tokenLifeMs } from '../one-time-token/domain.ts'
-import { endTokens, issueToken, lookAtToken, spendToken, wasSentTo } from '../one-time-token/index.ts'
+import { findToken, invalidateTokens, isSentTo, issueToken, spendToken } from '../one-time-token/index.ts'
 import type { StaffDeps } from './deps.ts'
 import { invitationsByShop } from './domain.ts'
 
-type ByOwner = Change<ShopContext>
-const linkOver = () => new AppError('UNAUTHENTICATED', 'The link is not good (any more): ask for a new one')
-const view = (member: Parameters<typeof memberView>[0]): MemberView => memberView(member, tokenLifeMs.INVITATION)
+type OwnerChange = Change<ShopContext>
+const invalidLink = () => new AppError('UNAUTHENTICATED', 'The link is not good (any more): ask for a new one')
+const viewOf = (member: Parameters<typeof memberView>[0]): MemberView => memberView(member, tokenLifeMs.INVITATION)
 
-/** A shop's staff, and who was invited, in the order in which they came. */
+/** Lists a shop's staff and invitations, in the order of creation. */
 export async function listStaff(deps: StaffDeps, shop: Pick<ShopContext, 'id'>, slice: Slice): Promise<Page<MemberView>> {
   const { rows, total } = await listMembers(deps, shop.id, slice)
-  return pageOf(rows.map(view), total, slice)
+  return pageOf(rows.map(viewOf), total, slice)
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's */
 export const readStaff = async (deps: StaffDeps, shop: Pick<ShopContext, 'id'>, id: string): Promise<MemberView> =>
-  view(await readMember(deps, shop.id, id))
+  viewOf(await readMember(deps, shop.id, id))
 
 /**
- * Invites a person to work in a shop: by a mail, or, without a mail server, by a link in the answer. The answer does
- * not depend on whether the address has an account. An address that was invited before gets the new role, and its
- * earlier links become void.
- * @throws AppError FORBIDDEN, RATE_LIMITED after 50 within an hour; CONFLICT if the person is already on the staff or
- *   the shop's staff limit is reached
+ * Invites a person to a shop by mail, or without a mail server by a link in the response. The response does not depend
+ * on whether the address has an account. Earlier invitations of the address are replaced.
+ * @throws AppError FORBIDDEN; RATE_LIMITED after 50 within an hour; CONFLICT if the person is already on the staff or
+ * the shop's staff limit is reached
  */
 export async function inviteStaff(
   deps: StaffDeps,
-  by: ByOwner,
+  by: OwnerChange,
   { email: given, role }: { email: string; role: StaffRole },
 ): Promise<MemberView & { inviteUrl?: string }> {
   const email = normalEmail(given)
@@ -66,62 +65,60 @@ export async function inviteStaff(
   const write = by.write ?? deps.db.write
   return write(async (tx) => {
     const inviter = await assertOwner(tx, deps, by)
-    const { before, member } = await keepInvitation(tx, deps, { shopId, email, role, byMail: !byLink })
-    await endTokens(tx, deps, 'INVITATION', member.id)
+    const { before, member } = await storeInvitation(tx, deps, { shopId, email, role, byMail: !byLink })
+    await invalidateTokens(tx, deps, 'INVITATION', member.id)
     const token = await issueToken(tx, deps, { purpose: 'INVITATION', subjectId: member.id, shopId, email })
     const key = `invitation:${member.id}:${member.version}`
     const data = { token, role, invitedBy: inviter.name ?? undefined }
     if (!byLink) await queueMail(tx, deps, { key, shopId, to: email, template: 'invitation', data, cause: limitKeyOf(by.actor.address) })
     const entry = { actor: by.actor, action: 'staff.invited', subject: member.id, shopId }
     await audit(tx, deps, { ...entry, ...memberDifference(before, member) })
-    return { ...view({ ...member, address: email }), ...(byLink ? { inviteUrl: mailPageOf(deps, shop, 'invitation', token) } : {}) }
+    return { ...viewOf({ ...member, address: email }), ...(byLink ? { inviteUrl: mailPageOf(deps, shop, 'invitation', token) } : {}) }
   }).catch(refuseTaken('Somebody with this address was invited at the same time'))
 }
 
 /**
- * Gives somebody another role, or has an invitation give it. It counts from the commit on.
+ * Sets the role of a member or an invitation. Takes effect after the commit.
  * @throws AppError FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED; CONFLICT for the only OWNER
  */
-export const changeStaff = (deps: StaffDeps, by: ByOwner, id: string, { role }: { role: StaffRole }): Promise<MemberView> =>
+export const changeStaff = (deps: StaffDeps, by: OwnerChange, id: string, { role }: { role: StaffRole }): Promise<MemberView> =>
   audited(deps, by, { action: 'staff.changed', subject: id }, async (tx, tell) => {
     await assertOwner(tx, deps, by)
     const { before, after } = await setRole(tx, deps, by, id, role)
     tell(memberDifference(before, after))
-    return view(after)
+    return viewOf(after)
   })
 
 /**
- * Takes somebody out of a shop, or an invitation back. From the commit on they may do nothing there any more.
+ * Removes a member or withdraws an invitation. Takes effect after the commit.
  * @throws AppError FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED; CONFLICT for the only OWNER
  */
-export const removeStaff = (deps: StaffDeps, by: ByOwner, id: string): Promise<void> =>
+export const removeStaff = (deps: StaffDeps, by: OwnerChange, id: string): Promise<void> =>
   audited(deps, by, { action: 'staff.removed', subject: id }, async (tx, tell) => {
     await assertOwner(tx, deps, by)
     const { address: _, ...before } = await removeMember(tx, deps, by, id)
-    await endTokens(tx, deps, 'INVITATION', id)
+    await invalidateTokens(tx, deps, 'INVITATION', id)
     tell(memberDifference(before, undefined))
   })
 
-/** What a token of an invitation is about, while it is good; a look does not use it up. */
-export const invitationOf = (deps: StaffDeps, token: string): Promise<OneTimeToken | undefined> =>
-  lookAtToken(deps.db.read, deps, 'INVITATION', token)
+/** Returns the record of an invitation token while it is valid. Does not use it up. */
+export const findInvitationToken = (deps: StaffDeps, token: string): Promise<OneTimeToken | undefined> =>
+  findToken(deps.db.read, deps, 'INVITATION', token)
 
 export type Acceptance = { token: string; password?: string | undefined; name?: string | undefined }
-export type Joined = { shop: { id: string; name: string; title: string }; email: string; role: StaffRole }
+export type JoinedShop = { shop: { id: string; name: string; title: string }; email: string; role: StaffRole }
 
 /**
- * Accepts an invitation for the holder of its token. An address without an account gets one with the password that they
- * choose. An existing account keeps its password, and joins only if the holder knows it: addresses of merchants are
- * unproven, so the reader of the mail and the owner of the account may be two people.
+ * Accepts an invitation. An address without an account gets one with the chosen password. An existing account joins
+ * only with its own password: merchants' addresses are unproven, so the reader of the mail may be another person.
  * @throws AppError UNAUTHENTICATED for an invalid token; INVALID for a missing or unfit password, after which the token
- *   stays valid; RATE_LIMITED, UNAVAILABLE; for an invitation by mail also as `provenAccount`, and CONFLICT for an
- *   account that has reached the limit of shops
+ * stays valid; RATE_LIMITED, UNAVAILABLE; by mail also as `proveAccount`, and CONFLICT at the limit of shops
  */
-export async function acceptInvitation(deps: StaffDeps, acceptance: Acceptance, caller: Caller): Promise<Joined> {
+export async function acceptInvitation(deps: StaffDeps, acceptance: Acceptance, caller: Caller): Promise<JoinedShop> {
   const { limitKey: address, agent: _, ...from } = caller
-  const found = await countFailure(deps, byAddress(tokenByAddress, address), () => invitationOf(deps, acceptance.token))
-  const invited = found && (await invitedMember(deps, deps.db.read, found.subjectId))
-  if (!found || !invited?.email || !wasSentTo(found, invited.email)) throw linkOver()
+  const found = await countFailure(deps, limitsByAddress(tokenByAddress, address), () => findInvitationToken(deps, acceptance.token))
+  const invited = found && (await findInvitation(deps, deps.db.read, found.subjectId))
+  if (!found || !invited?.email || !isSentTo(found, invited.email)) throw invalidLink()
   const { id, email, shopId, invitedByMail } = invited
   const shop = await readShop(deps, shopId)
   const accept = invitedByMail ? acceptByMail : acceptByLink
@@ -129,17 +126,17 @@ export async function acceptInvitation(deps: StaffDeps, acceptance: Acceptance, 
   return { shop: { id: shop.id, name: shop.name, title: shop.title }, email, role }
 }
 
-type Invited = { readonly id: string; readonly email: string }
-type From = { readonly address: string; readonly from: Origin }
+type InvitedPerson = { readonly id: string; readonly email: string }
+type InvitationCaller = { readonly address: string; readonly from: Origin }
 
 /**
  * Uses up the token. Of two requests with one token, one succeeds; the invitation may have been withdrawn, or its role
  * changed.
  */
-async function spendInvitation(tx: Writer, deps: StaffDeps, { id }: Invited, token: string): Promise<Member> {
+async function useInvitation(tx: Writer, deps: StaffDeps, { id }: InvitedPerson, token: string): Promise<Member> {
   const spent = await spendToken(tx, deps, 'INVITATION', token)
-  const waiting = spent && (await invitedMember(deps, tx, id))
-  if (!waiting) throw linkOver()
+  const waiting = spent && (await findInvitation(deps, tx, id))
+  if (!waiting) throw invalidLink()
   return waiting
 }
 
@@ -148,18 +145,18 @@ async function spendInvitation(tx: Writer, deps: StaffDeps, { id }: Invited, tok
  */
 async function acceptByMail(
   deps: StaffDeps,
-  invited: Invited,
+  invited: InvitedPerson,
   { token, password, name }: Acceptance,
-  { address, from }: From,
+  { address, from }: InvitationCaller,
 ): Promise<Member> {
-  const known = await userWithEmail(deps, invited.email)
+  const known = await findUserByEmail(deps, invited.email)
   const user = known
-    ? await provenAccount(deps, known, { password, address, actor: { ...from, id: known.id } })
-    : await newAccount(deps, { email: invited.email, password, address })
+    ? await proveAccount(deps, known, { password, address, actor: { ...from, id: known.id } })
+    : await buildAccount(deps, { email: invited.email, password, address })
   const actor = { ...from, id: user.id }
   return deps.db
     .write(async (tx) => {
-      const waiting = await spendInvitation(tx, deps, invited, token)
+      const waiting = await useInvitation(tx, deps, invited, token)
       if (!known) await insertMerchant(tx, deps, user, actor)
       const member = await joinShop(tx, deps, waiting, { userId: user.id, name: name ?? null })
       const entry = { actor, action: 'staff.joined', subject: member.id, shopId: member.shopId }
@@ -170,30 +167,30 @@ async function acceptByMail(
 }
 
 /**
- * The shop has seen the link, and must not learn from it whether the address has an account. So every address gets the
- * same response after the same work. An account joins at once if the password is right. A new account joins at its
- * first login: until then the shop sees an invitation, as it does after a wrong password.
+ * Handles a link that the shop has seen, and which must not reveal whether the address has an account. Every address
+ * gets the same response after the same work. An account joins if the password is right; a new account joins at its
+ * first login. Until then the shop sees an invitation, as after a wrong password.
  */
 async function acceptByLink(
   deps: StaffDeps,
-  invited: Invited,
+  invited: InvitedPerson,
   { token, password, name: given }: Acceptance,
-  { address, from }: From,
+  { address, from }: InvitationCaller,
 ): Promise<Member> {
-  const fresh = await newAccount(deps, { email: invited.email, password, address })
-  const known = await userWithEmail(deps, invited.email)
-  const isProven = await isPasswordOf(deps, known ?? fresh, { password: password ?? '', address, from })
+  const fresh = await buildAccount(deps, { email: invited.email, password, address })
+  const known = await findUserByEmail(deps, invited.email)
+  const isProven = await matchesPassword(deps, known ?? fresh, { password: password ?? '', address, from })
   const user = known ?? fresh
   const joins = known !== undefined && known.role === 'MERCHANT' && isProven
   const name = given ?? null
   const actor = { ...from, id: known && !joins ? anonymous.id : user.id }
   return deps.db
     .write(async (tx) => {
-      const waiting = await spendInvitation(tx, deps, invited, token)
+      const waiting = await useInvitation(tx, deps, invited, token)
       if (!known) await insertMerchant(tx, deps, fresh, actor)
       const member = joins
         ? await joinShop(tx, deps, waiting, { userId: user.id, name })
-        : await keepAcceptance(tx, deps, waiting, { acceptedBy: known ? null : fresh.id, name })
+        : await storeAcceptance(tx, deps, waiting, { acceptedBy: known ? null : fresh.id, name })
       const entry = { actor, action: joins ? 'staff.joined' : 'staff.accepted', subject: member.id, shopId: member.shopId }
       await audit(tx, deps, { ...entry, ...memberDifference(waiting, member) })
       return member
@@ -205,10 +202,10 @@ async function acceptByLink(
  * Checks a password without revealing whether the account exists. A rate limit counts as a wrong password.
  * @throws AppError UNAVAILABLE
  */
-async function isPasswordOf(
+async function matchesPassword(
   deps: StaffDeps,
   { id, email, passwordHash }: User,
-  { password, address, from }: From & { readonly password: string },
+  { password, address, from }: InvitationCaller & { readonly password: string },
 ): Promise<boolean> {
   const account = { kind: 'merchant', name: userAccount(email), hash: passwordHash } as const
   try {
@@ -220,10 +217,10 @@ async function isPasswordOf(
   }
 }
 
-type Proof = { password: string | undefined; address: string; actor: Actor }
+type PasswordProof = { password: string | undefined; address: string; actor: Actor }
 
 /** @throws AppError CONFLICT, INVALID, UNAUTHENTICATED, RATE_LIMITED, UNAVAILABLE */
-async function provenAccount(deps: StaffDeps, user: User, { password, address, actor }: Proof): Promise<User> {
+async function proveAccount(deps: StaffDeps, user: User, { password, address, actor }: PasswordProof): Promise<User> {
   if (user.role !== 'MERCHANT')
     throw new AppError('CONFLICT', 'The address belongs to an operator of this instance, who cannot work in a shop: use another one')
   if (password === undefined) throw new AppError('INVALID', 'password (body): send the password of the account of this address')
@@ -231,7 +228,7 @@ async function provenAccount(deps: StaffDeps, user: User, { password, address, a
 }
 
 /** @throws AppError INVALID, UNAVAILABLE */
-async function newAccount(
+async function buildAccount(
   deps: StaffDeps,
   { email, password, address }: { email: string; password: string | undefined; address: string },
 ): Promise<User> {
@@ -240,12 +237,12 @@ async function newAccount(
   if (password.length < passwordLength.minLength)
     throw new AppError('INVALID', `password (body): at least ${passwordLength.minLength} characters`)
   await assertUncommon(password)
-  return newMerchant(deps, { email, password }, { kind: 'merchant', address })
+  return buildMerchant(deps, { email, password }, { kind: 'merchant', address })
 }
 
-/** The page for it, of a shop that has none of its own. */
-export const invitationAction = (deps: StaffDeps): PageAction => ({
-  isGood: (token) => invitationOf(deps, token),
+/** The invitation page of shops without an own one. */
+export const createInvitationAction = (deps: StaffDeps): PageAction => ({
+  isGood: (token) => findInvitationToken(deps, token),
   async act({ token, password, name }, caller) {
     if (password.length > passwordLength.maxLength || name.length > 200) return 'refused'
     const given = { token, ...(password === '' ? {} : { password }), ...(name.trim() === '' ? {} : { name: name.trim() }) }
@@ -257,8 +254,8 @@ export const invitationAction = (deps: StaffDeps): PageAction => ({
       if (error.code === 'INVALID') return 'refused'
       if (error.code === 'CONFLICT') return 'over'
       if (error.code !== 'UNAUTHENTICATED') throw error
-      // A wrong password leaves the link good.
-      return (await invitationOf(deps, token)) ? 'refused' : 'over'
+      // After a wrong password the link stays valid.
+      return (await findInvitationToken(deps, token)) ? 'refused' : 'over'
     }
   },
 })

@@ -3,7 +3,7 @@ import { AppError } from '../../../core/errors.ts'
 import { assertExpected } from '../../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { audited } from '../../operations/audit/index.ts'
-import { businessesOf } from '../../shop/kyb/index.ts'
+import { listBusinesses } from '../../shop/kyb/index.ts'
 import type { Assessment } from '../credit/domain.ts'
 import { assess, storeRules } from '../credit/index.ts'
 import { appendEvent, nextVersionOf, noSuchApplication, type OperatorContext } from './applications.ts'
@@ -15,7 +15,7 @@ import { type AdminApplicationView, adminApplicationView, type QueuedView, queue
 /** Lists the review queue, earliest submission first. Drafts have no submission time and come before all others. */
 export async function listQueue(deps: LendingDeps, filter: QueueFilter, slice: Slice): Promise<Page<QueuedView> & { totalCapped?: true }> {
   const { rows, total } = await deps.queueStore.list(filter, slice)
-  const businesses = await businessesOf(
+  const businesses = await listBusinesses(
     deps,
     rows.map(({ merchantId }) => merchantId),
   )
@@ -42,7 +42,7 @@ async function loadAdminView(
   from?: Pick<Reader, 'first' | 'all' | 'select'>,
 ): Promise<AdminApplicationView> {
   const { merchantId } = application
-  const businesses = await businessesOf(deps, [merchantId], from)
+  const businesses = await listBusinesses(deps, [merchantId], from)
   return adminApplicationView(await deps.lendingStore.readDetails(application, from), businesses.get(merchantId))
 }
 

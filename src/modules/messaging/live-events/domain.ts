@@ -7,10 +7,10 @@ import { pick } from '../../../lib/objects.ts'
 export type LiveRow = typeof liveEvents.$inferSelect
 type AuditRow = typeof auditLog.$inferSelect
 
-/** Who may be told: whoever reads orders, which all of a shop do; whoever reads the catalog; operators. */
+/** Who receives an event: readers of orders (everyone in a shop), readers of the catalog, or operators. */
 export type Audience = 'orders' | 'catalog' | 'operators'
 
-/** What is told, of a shop or, where `shopId` is null, of the instance. */
+/** An event of a shop; `shopId` null: of the instance. */
 export type LiveEvent = {
   readonly name: string
   readonly shopId: string | null
@@ -18,18 +18,18 @@ export type LiveEvent = {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** For so long a place may be gone on from (contract, section 11). */
+/** A stream can be resumed for this long (contract, section 11). */
 export const resumableMs = 60 * minuteMs
 
-/** An event of an order, and what of the order is told with it. */
+/** An event of an order, with the fields of the order that it carries. */
 export type OrderEventRow = Pick<typeof orderEvents.$inferSelect, 'id' | 'type' | 'at' | 'orderId' | 'detail'> &
   Pick<typeof orders.$inferSelect, 'shopId' | 'number' | 'status' | 'paymentStatus' | 'fulfilmentStatus' | 'total' | 'currency' | 'mode'>
 
-/** What orders are told by: their own trail, under the names of webhook messages where there are such. */
-const renamed: Readonly<Record<string, string>> = { PAYMENT_CAPTURED: 'paid', NOTHING_TO_PAY: 'paid', DISPUTE_OPENED: 'disputed' }
-export const orderEventName = (type: string): string => `order.${renamed[type] ?? type.toLowerCase()}`
+/** Orders use the names of webhook events where there are such. */
+const eventNames: Readonly<Record<string, string>> = { PAYMENT_CAPTURED: 'paid', NOTHING_TO_PAY: 'paid', DISPUTE_OPENED: 'disputed' }
+export const orderEventName = (type: string): string => `order.${eventNames[type] ?? type.toLowerCase()}`
 
-/** Types of the trail of orders; test/modules/messaging/live-events holds them against the sources. */
+/** Event types of orders. A test in test/modules/messaging/live-events compares them with the sources. */
 export const orderEventTypes = [
   'PLACED',
   'NOTHING_TO_PAY',
@@ -62,7 +62,7 @@ export const orderEventTypes = [
   'DISPUTE_LOST',
 ] as const
 
-/** Of what a trail says of an event, ids and numbers; never what somebody wrote. */
+/** Only ids and numbers of an event's detail; never text that a person wrote. */
 const idNames = { payment: 'paymentId', refund: 'refundId', dispute: 'disputeId', fulfilment: 'fulfilmentId' } as const
 const idForm = /^[a-z]+_[0-9a-z]{26}$/
 
@@ -75,7 +75,7 @@ function detailOf({ detail, currency }: Pick<OrderEventRow, 'detail' | 'currency
   return { ...Object.fromEntries(ids), ...(typeof amount === 'number' ? { amount: { amount, currency } } : {}) }
 }
 
-export const orderTold = (row: OrderEventRow): LiveEvent => ({
+export const orderEventOf = (row: OrderEventRow): LiveEvent => ({
   name: orderEventName(row.type),
   shopId: row.shopId,
   audience: 'orders',
@@ -87,12 +87,12 @@ export const orderTold = (row: OrderEventRow): LiveEvent => ({
   },
 })
 
-/** By these an order changes the stock of what is in it. Where it gives back, it says so itself: see `tellStockOf`. */
+/** Order events that change stock. Cancellations announce it themselves, see `announceOrderStock`. */
 const stockTypes: readonly string[] = ['PLACED', 'CONFIRMED']
 export const changesStock = ({ type }: Pick<OrderEventRow, 'type'>): boolean => stockTypes.includes(type)
 
-/** How many of a variant there are. */
-export type StockFigures = {
+/** The stock of a variant. */
+export type VariantStock = {
   readonly shopId: string
   readonly productId: string
   readonly variantId: string
@@ -100,7 +100,7 @@ export type StockFigures = {
   readonly reserved: number
 }
 
-export const stockTold = (row: StockFigures, because: { readonly orderId?: string; readonly at: number }): LiveEvent => ({
+export const stockEventOf = (row: VariantStock, because: { readonly orderId?: string; readonly at: number }): LiveEvent => ({
   name: 'stock.changed',
   shopId: row.shopId,
   audience: 'catalog',
@@ -112,9 +112,9 @@ export const stockTold = (row: StockFigures, because: { readonly orderId?: strin
   },
 })
 
-/** Of the audit trail: what an operator's pages wait for, by the beginnings of its actions. */
+/** Prefixes of audited actions that operators' screens show. */
 const operatorActions = ['kyb.', 'lending.', 'lending_document.'] as const
-const operatorWords: Readonly<Record<string, string>> = {
+const operatorEventNames: Readonly<Record<string, string>> = {
   'shop.suspended': 'shop.suspended',
   'shop.restored': 'shop.restored',
   'shop.verified': 'shop.verified',
@@ -124,51 +124,56 @@ const operatorWords: Readonly<Record<string, string>> = {
   'processor.isolated': 'breaker.isolated',
   'processor.restored': 'breaker.restored',
 }
-/** Reading changes nothing that a page shows. */
-const isReading = (action: string): boolean => action.endsWith('.read')
+/** Reads change nothing that a screen shows. */
+const isRead = (action: string): boolean => action.endsWith('.read')
 
-/** What operators are told by the trail; undefined of all else. */
-export function auditTold({ action, subject, shopId, at }: Pick<AuditRow, 'action' | 'subject' | 'shopId' | 'at'>): LiveEvent | undefined {
-  const isWaitedFor = operatorActions.some((beginning) => action.startsWith(beginning)) && !isReading(action)
-  const name = operatorWords[action] ?? (isWaitedFor ? action : undefined)
+/** Returns the operators' event of an audit row; undefined for other actions. */
+export function operatorEventOf({
+  action,
+  subject,
+  shopId,
+  at,
+}: Pick<AuditRow, 'action' | 'subject' | 'shopId' | 'at'>): LiveEvent | undefined {
+  const isShownToOperators = operatorActions.some((prefix) => action.startsWith(prefix)) && !isRead(action)
+  const name = operatorEventNames[action] ?? (isShownToOperators ? action : undefined)
   if (name === undefined) return undefined
   return { name, shopId: null, audience: 'operators', data: { subject, shopId, at: new Date(at).toISOString() } }
 }
 
-/** What becomes of the shop itself, by the names of the audit trail. */
+/** Events about the shop itself, named like audited actions. */
 export const shopEventNames = ['shop.changed', 'shop.verified', 'shop.went_live', 'shop.suspended', 'shop.restored'] as const
 
-/** What a shop is told by the trail: that it is another than it was. */
-export function shopTold({ action, subject, at }: Pick<AuditRow, 'action' | 'subject' | 'at'>): LiveEvent | undefined {
+/** Returns the shop's event of an audit row; undefined for other actions. */
+export function shopEventOf({ action, subject, at }: Pick<AuditRow, 'action' | 'subject' | 'at'>): LiveEvent | undefined {
   const name = shopEventNames.find((one) => one === action)
   return name && { name, shopId: subject, audience: 'orders', data: { shopId: subject, at: new Date(at).toISOString() } }
 }
 
-/** A variant whose stock was changed by hand. */
-export const variantChanged = ({ action, subject }: Pick<AuditRow, 'action' | 'subject'>): string | undefined =>
+/** Returns the variant of a manual stock change. */
+export const changedVariantOf = ({ action, subject }: Pick<AuditRow, 'action' | 'subject'>): string | undefined =>
   action === 'variant.stock_changed' ? subject : undefined
 
-/** A shop whose people are to look anew at what they may. */
-export const shopShut = ({ action, subject }: Pick<AuditRow, 'action' | 'subject'>): string | undefined =>
+/** Returns the suspended shop, whose streams must be authorised again. */
+export const suspendedShopOf = ({ action, subject }: Pick<AuditRow, 'action' | 'subject'>): string | undefined =>
   action === 'shop.suspended' ? subject : undefined
 
 const staffActions: readonly string[] = ['staff.changed', 'staff.removed']
-/** A shop of which somebody has another role by now, or none. */
-export const staffMoved = ({ action, shopId }: Pick<AuditRow, 'action' | 'shopId'>): string | undefined =>
+/** Returns the shop in which a member's role changed or ended. */
+export const shopOfStaffChange = ({ action, shopId }: Pick<AuditRow, 'action' | 'shopId'>): string | undefined =>
   staffActions.includes(action) ? (shopId ?? undefined) : undefined
 
-/** Rows under this name are not told as they are: the stock of an order's lines was changed. */
+/** Rows with this name are not sent themselves: they announce stock changes of an order's lines. */
 export const stockOfOrder = 'stock.of_order'
 
-export const rowTold = ({ name, shopId, data, at }: Pick<LiveRow, 'name' | 'shopId' | 'data' | 'at'>): LiveEvent => ({
+export const eventOfRow = ({ name, shopId, data, at }: Pick<LiveRow, 'name' | 'shopId' | 'data' | 'at'>): LiveEvent => ({
   name,
   shopId,
   audience: shopId === null ? 'operators' : 'catalog',
   data: { ...data, at: new Date(at).toISOString() },
 })
 
-/** What operators are told of sales: how many there were since they were told last. */
-export const salesTold = (count: number, at: number): LiveEvent => ({
+/** Returns the operators' event with the number of sales since the last one. */
+export const salesEventOf = (count: number, at: number): LiveEvent => ({
   name: 'order.confirmed',
   shopId: null,
   audience: 'operators',

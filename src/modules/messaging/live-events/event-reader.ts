@@ -1,39 +1,39 @@
 import {
-  auditTold,
+  changedVariantOf,
   changesStock,
+  eventOfRow,
   type LiveEvent,
-  orderTold,
-  rowTold,
-  salesTold,
-  shopShut,
-  shopTold,
-  staffMoved,
+  operatorEventOf,
+  orderEventOf,
+  salesEventOf,
+  shopEventOf,
+  shopOfStaffChange,
+  stockEventOf,
   stockOfOrder,
-  stockTold,
-  variantChanged,
+  suspendedShopOf,
 } from './domain.ts'
 import type { LiveStore, TailPage } from './store.ts'
 
-/** What is told of rows that were committed together, and where one is behind them. */
-export type Told = { readonly events: readonly LiveEvent[]; readonly place: string }
-/** A page as it is told; `shut`: shops whose people are to be let in anew; `moved`: those of which some may not be let in any more as they were. */
-export type ToldPage = { readonly told: readonly Told[]; readonly shut: readonly string[]; readonly moved: readonly string[] }
+/** Events of rows that were committed together, and the cursor behind them. */
+export type EventBatch = { readonly events: readonly LiveEvent[]; readonly place: string }
+/** The events of a page. `shut`: suspended shops. `moved`: shops where a member's role changed. */
+export type EventPage = { readonly told: readonly EventBatch[]; readonly shut: readonly string[]; readonly moved: readonly string[] }
 
-/** For whom a page is read. */
-export type Readers = {
-  /** The only one whose events are wanted; undefined: of all that `hears`. */
+/** The audience of a page. */
+export type Audience = {
+  /** Only this shop's events; undefined: of all shops that `hears` accepts. */
   readonly shopId?: string | undefined
   readonly hears: (shopId: string) => boolean
   readonly operators: boolean
 }
 
-type Because = { readonly orderId?: string; readonly at: number }
+type StockCause = { readonly orderId?: string; readonly at: number }
 
 /**
- * Looks up what rows say. Orders and stock are told as they are by now, which may be later than the row.
- * @param page of the tail
+ * Reads the events of rows. Orders and stock have their current values, which may be newer than the row.
+ * @param page of the change feed
  */
-export async function read(store: LiveStore, page: TailPage, { shopId, hears, operators }: Readers): Promise<ToldPage> {
+export async function readEvents(store: LiveStore, page: TailPage, { shopId, hears, operators }: Audience): Promise<EventPage> {
   const idsOf = (table: string) => page.pieces.flatMap(({ rows }) => rows.flatMap((row) => (row.table === table ? [row.id] : [])))
   const [orderRows, auditRows, liveRows] = await Promise.all([
     store.orderRows(idsOf('order_events'), operators ? undefined : shopId),
@@ -41,9 +41,9 @@ export async function read(store: LiveStore, page: TailPage, { shopId, hears, op
     store.liveRows(idsOf('live_events')),
   ])
   const events = new Map<string, LiveEvent[]>()
-  /** By row, whose stock it changed. */
-  const orders = new Map<string, Because & { orderId: string }>()
-  const byHand = new Map<string, Because & { variantId: string }>()
+  /** Order of each row that changed stock. */
+  const orders = new Map<string, StockCause & { orderId: string }>()
+  const manualChanges = new Map<string, StockCause & { variantId: string }>()
   const shut: string[] = []
   const moved: string[] = []
   let sales = 0
@@ -54,58 +54,59 @@ export async function read(store: LiveStore, page: TailPage, { shopId, hears, op
       soldAt = Math.max(soldAt, row.at)
     }
     if (!hears(row.shopId)) continue
-    events.set(row.id, [orderTold(row)])
+    events.set(row.id, [orderEventOf(row)])
     if (changesStock(row)) orders.set(row.id, { orderId: row.orderId, at: row.at })
   }
   for (const row of auditRows) {
-    const isShut = shopShut(row)
+    const isShut = suspendedShopOf(row)
     if (isShut !== undefined) shut.push(isShut)
-    const isMoved = staffMoved(row)
+    const isMoved = shopOfStaffChange(row)
     if (isMoved !== undefined) moved.push(isMoved)
-    const variantId = variantChanged(row)
-    if (variantId !== undefined && row.shopId !== null && hears(row.shopId)) byHand.set(row.id, { variantId, at: row.at })
-    const told = [shopTold(row), operators ? auditTold(row) : undefined].filter((event) => event !== undefined)
-    if (told.length > 0) events.set(row.id, told)
+    const variantId = changedVariantOf(row)
+    if (variantId !== undefined && row.shopId !== null && hears(row.shopId)) manualChanges.set(row.id, { variantId, at: row.at })
+    const auditEvents = [shopEventOf(row), operators ? operatorEventOf(row) : undefined].filter((event) => event !== undefined)
+    if (auditEvents.length > 0) events.set(row.id, auditEvents)
   }
   for (const row of liveRows) {
     if (row.shopId === null ? !operators : !hears(row.shopId)) continue
     const orderId = row.data['orderId']
-    if (row.name !== stockOfOrder) events.set(row.id, [rowTold(row)])
+    if (row.name !== stockOfOrder) events.set(row.id, [eventOfRow(row)])
     else if (typeof orderId === 'string') orders.set(row.id, { orderId, at: row.at })
   }
-  const stock = await stockEvents(store, page, orders, byHand)
-  const told = page.pieces.flatMap(({ rows, place }) => {
+  const stock = await stockEvents(store, page, orders, manualChanges)
+  const batches = page.pieces.flatMap(({ rows, place }) => {
     const all = rows.flatMap(({ id }) => [...(events.get(id) ?? []), ...(stock.get(id) ?? [])])
     const heard = all.filter((event) => event.shopId === null || hears(event.shopId))
     return heard.length > 0 ? [{ events: heard, place }] : []
   })
-  const counted = operators && sales > 0 ? [{ events: [salesTold(sales, soldAt)], place: page.place }] : []
-  return { told: [...told, ...counted], shut, moved }
+  const counted = operators && sales > 0 ? [{ events: [salesEventOf(sales, soldAt)], place: page.place }] : []
+  return { told: [...batches, ...counted], shut, moved }
 }
 
-/** What became of variants, by the row that changed each last: it is told once a page. */
+/** Returns the stock event of each variant, attached to the last row of the page that changed it. */
 async function stockEvents(
   store: LiveStore,
   page: TailPage,
-  orders: ReadonlyMap<string, Because & { orderId: string }>,
-  byHand: ReadonlyMap<string, Because & { variantId: string }>,
+  orders: ReadonlyMap<string, StockCause & { orderId: string }>,
+  manualChanges: ReadonlyMap<string, StockCause & { variantId: string }>,
 ): Promise<Map<string, LiveEvent[]>> {
-  const told = new Map<string, LiveEvent[]>()
-  if (orders.size === 0 && byHand.size === 0) return told
-  const held = Map.groupBy(
+  const events = new Map<string, LiveEvent[]>()
+  if (orders.size === 0 && manualChanges.size === 0) return events
+  const variantsOfOrders = Map.groupBy(
     await store.variantsOf([...new Set([...orders.values()].map(({ orderId }) => orderId))]),
     ({ orderId }) => orderId,
   )
-  const last = new Map<string, { row: string; because: Because }>()
+  const last = new Map<string, { row: string; because: StockCause }>()
   for (const { id } of page.pieces.flatMap(({ rows }) => rows)) {
     const order = orders.get(id)
-    const hand = byHand.get(id)
-    for (const { variantId } of order ? (held.get(order.orderId) ?? []) : []) last.set(variantId, { row: id, because: order as Because })
+    const hand = manualChanges.get(id)
+    for (const { variantId } of order ? (variantsOfOrders.get(order.orderId) ?? []) : [])
+      last.set(variantId, { row: id, because: order as StockCause })
     if (hand) last.set(hand.variantId, { row: id, because: { at: hand.at } })
   }
   for (const figures of await store.stockOf([...last.keys()])) {
     const { row, because } = last.get(figures.variantId) ?? {}
-    if (row !== undefined && because) told.set(row, [...(told.get(row) ?? []), stockTold(figures, because)])
+    if (row !== undefined && because) events.set(row, [...(events.get(row) ?? []), stockEventOf(figures, because)])
   }
-  return told
+  return events
 }

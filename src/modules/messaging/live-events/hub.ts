@@ -4,52 +4,52 @@ import { AppError } from '../../../core/errors.ts'
 import { createTurns } from '../../../lib/fair-queue.ts'
 import { createTally } from '../../../lib/prometheus.ts'
 import { type LiveEvent, resumableMs } from './domain.ts'
-import type { Places } from './event-cursor.ts'
-import { read, type Told, type ToldPage } from './event-reader.ts'
+import type { EventCursors } from './event-cursor.ts'
+import { type EventBatch, type EventPage, readEvents } from './event-reader.ts'
 import { createListener, type Ending, type Listener, type Viewer } from './listener.ts'
 import type { LiveStore } from './store.ts'
 
-/** Streams that a process keeps open; `ofAll` those of shops: merchants, whom anybody may become, keep no operator from theirs. */
-export type Bounds = { readonly ofAccount: number; readonly ofShop: number; readonly ofAll: number }
-export const bounds: Bounds = { ofAccount: 20, ofShop: 100, ofAll: 2_000 }
+/** Limits of open streams per process. `ofAll` counts only shops, so that merchants cannot keep operators out. */
+export type StreamLimits = { readonly ofAccount: number; readonly ofShop: number; readonly ofAll: number }
+export const streamLimits: StreamLimits = { ofAccount: 20, ofShop: 100, ofAll: 2_000 }
 
-const rowsAtOnce = 500
-/** Of all shops, behind a place: whoever was away for longer than it takes to read so many loads anew. */
+const rowsPerPage = 500
+/** Rows to read when a stream resumes; beyond this the client must reload. */
 const rowsToResumeMax = 200_000
-/** After a page of the past, at most: longer than one takes on any machine that answers. */
-const restMaxMs = 1_000
+/** Longest rest after a page of past events; a page takes less on any usable machine. */
+const catchUpRestMaxMs = 1_000
 const heartbeatMs = 15_000
-/** Whoever listens is asked for again this often; what cannot be asked for so long has ended. */
+/** Interval of authorisation checks, and the time after which an unchecked stream ends. */
 const checkAfterMs = 25_000
 const uncheckedMaxMs = 55_000
-/** Of an answer that is none of a stream: proxies take 4 KB of headers in all. */
+/** Limit of an id in a response header: proxies accept 4 KB of headers. */
 const idLengthMax = 1_000
-/** Before a client comes again. */
+/** Time until a client reconnects. */
 const retryMs = 2_000
 const drainRetrySeconds = 5
 const fullRetrySeconds = 15
 
-/** How somebody listens. */
-export type Following = {
+/** A request for a stream. */
+export type StreamRequest = {
   readonly viewer: Viewer
-  /** What the client received last; undefined: it begins now. */
+  /** The last id that the client received; undefined: begins now. */
   readonly lastEventId: string | undefined
-  /** When their token runs out, in milliseconds; undefined of a key. */
+  /** Expiry of the token in milliseconds; undefined for a key. */
   readonly expiresAt: number | undefined
-  /** Whether they would be let in as they were. */
+  /** Returns whether the listener is still authorised. */
   readonly isStill: () => Promise<boolean>
 }
-/** `isDoubted`: whether they may still listen is asked at once. */
-type Held = { readonly listener: Listener; readonly following: Following; checkedAt: number; isDoubted: boolean }
-type Joining = Held & { readonly from: string | 'resync' | undefined }
+/** `isDoubted`: the authorisation is checked at once. */
+type OpenStream = { readonly listener: Listener; readonly following: StreamRequest; checkedAt: number; isDoubted: boolean }
+type PendingStream = OpenStream & { readonly from: string | 'resync' | undefined }
 
-type Given = Pick<Deps, 'db' | 'clock' | 'log'> & {
+type HubDeps = Pick<Deps, 'db' | 'clock' | 'log'> & {
   readonly liveStore: LiveStore
-  readonly places: Places
-  /** Calls what it is given now and then, until that is ended. */
+  readonly cursors: EventCursors
+  /** Calls `tick` at an interval. Returns the function that ends it. */
   readonly every: (ms: number, tick: () => void) => () => void
   readonly sleep: (ms: number) => Promise<void>
-  readonly most?: Bounds
+  readonly most?: StreamLimits
 }
 export type LiveHub = ReturnType<typeof createHub>
 
@@ -58,29 +58,29 @@ const textOf = ({ name, data }: LiveEvent, id: string | undefined): string =>
   `event: ${name}\ndata: ${JSON.stringify(data)}\n${id === undefined ? '' : `id: ${id}\n`}\n`
 
 /**
- * The streams of a process. One reader reads what was committed, by whatever process, while somebody listens, and each is told what is theirs. Nothing is
- * asked of those who write: see db/change-feed-query.ts.
+ * Creates the event streams of a process. While there are listeners, one reader follows the commits of all processes
+ * and distributes them. Writers do no extra work: see db/change-feed-query.ts.
  */
-export function createHub({ db, clock, log, liveStore: store, places, every, sleep, most = bounds }: Given) {
-  const open = new Set<Held>()
-  const byShop = new Map<string | undefined, Set<Held>>()
+export function createHub({ db, clock, log, liveStore: store, cursors, every, sleep, most = streamLimits }: HubDeps) {
+  const open = new Set<OpenStream>()
+  const byShop = new Map<string | undefined, Set<OpenStream>>()
   const accounts = new Map<string, number>()
   const ended = createTally()
-  let joining: Joining[] = []
-  let place: string | undefined
+  let joining: PendingStream[] = []
+  let position: string | undefined
   let version: ReturnType<Database['version']>
   let beatAt = 0
-  let isAway = false
+  let hasFailed = false
   let isStopping = false
   let sent = 0
   let endTicks: (() => void) | undefined
   let polling: Promise<void> | undefined
   let checking: Promise<void> | undefined
 
-  const isLast = ({ events }: Told, event: LiveEvent) => events.at(-1) === event
+  const isLast = ({ events }: EventBatch, event: LiveEvent) => events.at(-1) === event
 
-  /** What a viewer is told of a page. The last of what was committed together bears the id. */
-  function chunkOf(told: readonly Told[], seesCatalog: boolean, idOf: (place: string) => string): Uint8Array | undefined {
+  /** Encodes a page for a viewer. The last event of each commit has the id. */
+  function chunkOf(told: readonly EventBatch[], seesCatalog: boolean, idOf: (position: string) => string): Uint8Array | undefined {
     const parts = told.flatMap((one) => {
       const events = seesCatalog ? one.events : one.events.filter(({ audience }) => audience !== 'catalog')
       const seen = { ...one, events }
@@ -91,18 +91,18 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
     return encoder.encode(parts.join(''))
   }
 
-  /** Of one page the same places come again and again. */
-  function idsOnce(): (place: string) => string {
+  /** Caches ids, because a page repeats cursors. */
+  function cachedIds(): (position: string) => string {
     const ids = new Map<string, string>()
-    return (of) => ids.getOrInsertComputed(of, places.idOf)
+    return (of) => ids.getOrInsertComputed(of, cursors.idOf)
   }
 
-  function deliver({ told, shut, moved }: ToldPage): void {
-    const ofShops = new Map<string | undefined, Told[]>()
+  function deliver({ told, shut, moved }: EventPage): void {
+    const ofShops = new Map<string | undefined, EventBatch[]>()
     for (const { events, place: behind } of told)
       for (const [shopId, own] of Map.groupBy(events, (event) => event.shopId ?? undefined))
         ofShops.getOrInsertComputed(shopId, () => []).push({ events: own, place: behind })
-    const idOf = idsOnce()
+    const idOf = cachedIds()
     for (const [shopId, own] of ofShops) {
       const chunks = new Map<boolean, Uint8Array | undefined>()
       for (const { listener } of byShop.get(shopId) ?? []) {
@@ -118,19 +118,19 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
     }
   }
 
-  const markOf = (at: string): Uint8Array => encoder.encode(`:\nid: ${places.idOf(at)}\n\n`)
+  const positionMarker = (at: string): Uint8Array => encoder.encode(`:\nid: ${cursors.idOf(at)}\n\n`)
   const resync = (at: string): Uint8Array =>
-    encoder.encode(textOf({ name: 'resync', data: {}, shopId: null, audience: 'orders' }, places.idOf(at)))
+    encoder.encode(textOf({ name: 'resync', data: {}, shopId: null, audience: 'orders' }, cursors.idOf(at)))
   const notBefore = () => clock.now() - 2 * resumableMs
 
-  /** Lets in who has come since, at the place where the reader is. */
-  function letIn(at: string): void {
+  /** Starts new listeners at the reader's position. */
+  function admitPending(at: string): void {
     for (const { from, ...held } of joining.splice(0)) {
       const { listener } = held
       if (listener.isOver()) continue
       open.add(held)
       byShop.getOrInsertComputed(listener.viewer.shopId, () => new Set()).add(held)
-      if (from === undefined) listener.send(markOf(at))
+      if (from === undefined) listener.send(positionMarker(at))
       else if (from === 'resync') listener.send(resync(at))
       else {
         listener.hold()
@@ -145,8 +145,8 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
     full: () => new Error('whoever waits to be told of the past is refused nothing'),
   })
   /**
-   * Of the past a page at a time: shops take turns, the accounts of a shop among themselves, and operators each by themselves. After each there is a
-   * rest for as long as it took: others have the thread.
+   * Reads past events one page at a time: shops take turns, and accounts within a shop. Rests after each page for as
+   * long as it took, so that requests have the thread.
    */
   async function inTurn<T>({ shopId, accountId }: Viewer, ask: () => Promise<T>): Promise<T> {
     const end = await turns.take([shopId ?? accountId, accountId])
@@ -154,36 +154,36 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
     try {
       return await ask()
     } finally {
-      void sleep(Math.min(clock.monotonic() - startedAt, restMaxMs)).then(end)
+      void sleep(Math.min(clock.monotonic() - startedAt, catchUpRestMaxMs)).then(end)
     }
   }
 
-  /** Tells of what was between a place and another. */
+  /** Sends the events between two cursors. */
   async function catchUp(listener: Listener, from: string, until: string): Promise<void> {
     const { shopId, seesCatalog } = listener.viewer
     const readers = { shopId, hears: (of: string) => of === shopId, operators: shopId === undefined }
-    const idOf = idsOnce()
+    const idOf = cachedIds()
     try {
       let at = from
       for (let rows = 0; rows < rowsToResumeMax && !listener.isOver(); ) {
         const here = at
         const found = await inTurn(listener.viewer, async () => {
-          // Who has gone while they waited costs nothing more.
+          // The listener may have left while it waited.
           if (listener.isOver()) return undefined
-          const page = await store.since(here, { until, limit: rowsAtOnce, notBefore: notBefore() })
-          return page && { page, ...(await read(store, page, readers)) }
+          const page = await store.since(here, { until, limit: rowsPerPage, notBefore: notBefore() })
+          return page && { page, ...(await readEvents(store, page, readers)) }
         })
         if (listener.isOver()) return
         if (!found) break
         const { page, told, moved } = found
         const chunk = chunkOf(told, seesCatalog, idOf)
         if (chunk) await listener.tellBefore(chunk)
-        // What they may by now need not be what they could see before.
+        // Their role changed, so they may see other events than before.
         if (shopId !== undefined && moved.includes(shopId)) await listener.tellBefore(resync(page.place))
         at = page.place
         rows += page.pieces.reduce((sum, piece) => sum + piece.rows.length, 0)
         if (page.isWhole) {
-          await listener.tellBefore(markOf(at))
+          await listener.tellBefore(positionMarker(at))
           return listener.release()
         }
       }
@@ -196,53 +196,53 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
   }
 
   async function pollOnce(): Promise<void> {
-    // Asked for before the read: what is committed meanwhile is read next time.
+    // Read before the query, so that a commit in between is read next time.
     const now = db.version()
-    // Nobody was told of what came since.
-    if (open.size === 0) place = undefined
-    if (place !== undefined && joining.length === 0 && now !== undefined && now === version) return
+    // Without listeners, nobody needs the events since.
+    if (open.size === 0) position = undefined
+    if (position !== undefined && joining.length === 0 && now !== undefined && now === version) return
     version = now
-    if (place === undefined) {
-      place = await store.now()
-      return letIn(place)
+    if (position === undefined) {
+      position = await store.now()
+      return admitPending(position)
     }
     for (let isWhole = false; !isWhole; ) {
-      const page = await store.since(place, { limit: rowsAtOnce, notBefore: notBefore() })
+      const page = await store.since(position, { limit: rowsPerPage, notBefore: notBefore() })
       if (!page) {
-        // Another file, or another server, is in the place of the one before.
-        place = await store.now()
-        for (const { listener } of open) listener.send(resync(place))
+        // The database was replaced by another one.
+        position = await store.now()
+        for (const { listener } of open) listener.send(resync(position))
         break
       }
-      const told = await read(store, page, { hears: (shopId) => byShop.has(shopId), operators: byShop.has(undefined) })
-      place = page.place
+      const told = await readEvents(store, page, { hears: (shopId) => byShop.has(shopId), operators: byShop.has(undefined) })
+      position = page.place
       isWhole = page.isWhole
       deliver(told)
     }
-    letIn(place)
+    admitPending(position)
   }
 
   function poll(): Promise<void> {
     polling ??= pollOnce()
       .then(
         () => {
-          isAway = false
+          hasFailed = false
         },
         (error: unknown) => {
-          // Read again whatever the version says.
+          // Forces the next read.
           version = undefined
-          if (!isAway) log.warn('live.not_read', { error })
-          isAway = true
+          if (!hasFailed) log.warn('live.not_read', { error })
+          hasFailed = true
         },
       )
       .finally(() => {
         polling = undefined
-        if (joining.length > 0 && !isAway) void poll()
+        if (joining.length > 0 && !hasFailed) void poll()
       })
     return polling
   }
 
-  /** Whether each may still listen, one after the other. */
+  /** Checks the authorisation of each listener, one at a time. */
   async function checkAll(): Promise<void> {
     for (const held of [...open, ...joining]) {
       const { listener, following } = held
@@ -260,11 +260,11 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
     }
   }
 
-  function beat(): void {
+  function sendHeartbeat(): void {
     const now = clock.monotonic()
-    if (now - beatAt < heartbeatMs || place === undefined) return
+    if (now - beatAt < heartbeatMs || position === undefined) return
     beatAt = now
-    const mark = markOf(place)
+    const mark = positionMarker(position)
     for (const { listener } of open) listener.send(mark)
   }
 
@@ -272,18 +272,18 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
     for (const { listener, following } of [...open, ...joining])
       if (following.expiresAt !== undefined && following.expiresAt <= clock.now()) listener.end('token')
     if (open.size === 0 && joining.length === 0) {
-      rest()
+      stopTicking()
       return
     }
-    beat()
+    sendHeartbeat()
     checking ??= checkAll().finally(() => {
       checking = undefined
     })
     void poll()
   }
 
-  /** Nobody listens: nothing is read. */
-  function rest(): void {
+  /** Stops reading without listeners. */
+  function stopTicking(): void {
     endTicks?.()
     endTicks = undefined
   }
@@ -300,7 +300,7 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
   const ofOperators = (): number =>
     (byShop.get(undefined)?.size ?? 0) + joining.filter(({ listener }) => listener.viewer.shopId === undefined).length
 
-  function refuse({ shopId, accountId }: Viewer): void {
+  function assertCapacity({ shopId, accountId }: Viewer): void {
     if (isStopping) throw new AppError('UNAVAILABLE', 'The server is stopping: try again', { retryAfterSeconds: drainRetrySeconds })
     const tooMany = (what: string) => new AppError('RATE_LIMITED', what, { retryAfterSeconds: fullRetrySeconds })
     if ((accounts.get(accountId) ?? 0) >= most.ofAccount) throw tooMany(`${most.ofAccount} streams of this account are open: close one`)
@@ -311,13 +311,14 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
 
   return {
     /**
-     * Begins a stream.
-     * @throws AppError RATE_LIMITED for one too many of an account or a shop; UNAVAILABLE for one too many of all, and while the server stops
+     * Opens a stream.
+     * @throws AppError RATE_LIMITED beyond the limit of an account or a shop; UNAVAILABLE beyond the limit of all, and
+     * while the server stops
      */
-    follow(following: Following): ReadableStream<Uint8Array> {
+    follow(following: StreamRequest): ReadableStream<Uint8Array> {
       const { viewer, lastEventId } = following
-      refuse(viewer)
-      const from = lastEventId === undefined ? undefined : (places.placeIn(lastEventId)?.place ?? 'resync')
+      assertCapacity(viewer)
+      const from = lastEventId === undefined ? undefined : (cursors.parseId(lastEventId)?.place ?? 'resync')
       const listener = createListener(viewer, (ending) => {
         ended.add(ending)
         count(-1, viewer.accountId)
@@ -338,25 +339,25 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
       return listener.stream
     },
     /**
-     * Where streams stand: sent as `Last-Event-ID`, all comes that is committed from now on.
-     * @returns undefined where it cannot be read now, and where it is too long for a header of an answer, which proxies bound: a Postgres that
-     *   writes very much at once
+     * Returns the current event id: sent as `Last-Event-ID`, it yields all later commits.
+     * @returns undefined if it cannot be read, or is too long for a header: PostgreSQL under very many concurrent
+     * writes
      */
     async lastEventId(): Promise<string | undefined> {
-      const at = endTicks !== undefined && place !== undefined ? place : await store.now().catch(() => undefined)
-      const id = at === undefined ? undefined : places.idOf(at)
+      const at = endTicks !== undefined && position !== undefined ? position : await store.now().catch(() => undefined)
+      const id = at === undefined ? undefined : cursors.idOf(at)
       return id === undefined || id.length > idLengthMax ? undefined : id
     },
-    /** Ends all streams, and begins no more. */
+    /** Ends all streams and refuses new ones. */
     stop(): void {
       isStopping = true
       for (const { listener } of [...open, ...joining]) listener.end('stopping')
       endTicks?.()
       endTicks = undefined
     },
-    /** Does now what is done by and by. Resolves when it is done. */
+    /** Runs a tick and waits for its end. For tests. */
     async tickNow(): Promise<void> {
-      // One that is under way may have read before.
+      // A poll in progress may have read too early.
       await polling
       tick()
       await checking

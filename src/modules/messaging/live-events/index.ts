@@ -1,4 +1,4 @@
-export { endLostImports, tellingImport } from './imports.ts'
+export { publishLostImports, runReportedImport } from './imports.ts'
 export { liveMetrics } from './metrics.ts'
 export type { LiveDeps } from './providers.ts'
-export { type Entry, forgetLive, tellLive, tellStockOf } from './service.ts'
+export { announceOrderStock, deleteOldEvents, type LiveEventEntry, publishEvent } from './service.ts'

@@ -1,25 +1,25 @@
-/** One who listens: what is to be sent next, up to a bound, and how it ends. */
+/** A listener: a bounded queue of chunks, and how the stream ends. */
 
-/** Why a stream ended; the metrics say how many of each. */
+/** Why a stream ended, as counted by metrics. */
 export const endings = ['client', 'token', 'access', 'shop', 'slow', 'stopping', 'unchecked'] as const
 export type Ending = (typeof endings)[number]
 
-/** Who listens, and to what. */
+/** A listener's identity and permissions. */
 export type Viewer = {
-  /** Undefined: an operator. */
+  /** Undefined for an operator. */
   readonly shopId: string | undefined
-  /** Of the account, or of the key. */
+  /** The id of the account or key. */
   readonly accountId: string
-  /** False: orders, and the shop itself, alone. */
+  /** False: only orders and the shop itself. */
   readonly seesCatalog: boolean
 }
 
-/** What is not read by then ends the stream: its client goes on from where it was. */
+/** Unread bytes that end a stream. Its client then resumes. */
 export const unreadBytesMax = 512 * 1024
 
 export type Listener = ReturnType<typeof createListener>
 
-/** @param onEnd told once */
+/** @param onEnd is called once */
 export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) {
   let queue: Uint8Array[] = []
   let bytes = 0
@@ -27,7 +27,7 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
   let wake: (() => void) | undefined
   let drained: (() => void) | undefined
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  /** What came while it was still told of before. */
+  /** Chunks that wait until past events are sent. */
   let held: Uint8Array[] | undefined
 
   function end(ending: Ending): void {
@@ -40,19 +40,19 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
       wake()
       return
     }
-    // Nobody reads: what is left would be waited for.
+    // Drops the queue, because nobody reads it.
     queue = []
     try {
       controller?.error(undefined)
     } catch {
-      // It was over already.
+      // The stream was closed already.
     }
   }
 
   function push(chunk: Uint8Array): void {
     if (ended !== undefined) return
     bytes += chunk.length
-    // However much there is to tell at once: who has read all of before has it.
+    // A single chunk may exceed the limit if everything before was read.
     if (bytes > unreadBytesMax && bytes > chunk.length) end('slow')
     else {
       queue.push(chunk)
@@ -87,11 +87,11 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
     stream,
     isOver: () => ended !== undefined,
     end,
-    /** Sends what comes from now on after what is told of before. */
+    /** Holds new chunks back until past events are sent. */
     hold(): void {
       held = []
     },
-    /** Tells of before. Resolves once there is room for more. */
+    /** Sends past events. Resolves when there is room for more. */
     async tellBefore(chunk: Uint8Array): Promise<void> {
       if (ended !== undefined) return
       bytes += chunk.length
@@ -103,7 +103,7 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
         })
       drained = undefined
     },
-    /** All of before is told. */
+    /** Sends the held chunks: all past events are sent. */
     release(): void {
       const [waiting, size] = [held ?? [], held?.reduce((sum, { length }) => sum + length, 0) ?? 0]
       held = undefined

@@ -1,4 +1,4 @@
-/** Streams of events in figures, in Prometheus' text format. */
+/** Metrics of event streams in Prometheus' text format. */
 import { counter, labelled } from '../../../lib/prometheus.ts'
 import { endings } from './listener.ts'
 import type { LiveDeps } from './providers.ts'

@@ -1,27 +1,27 @@
-/** What streams of events hold: a schema an event. Their data is JSON in `data:`; the OpenAPI document shows them. */
+/** Schemas of streamed events, one per event. Their data is JSON in `data:`, and the OpenAPI document shows them. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { Instant, integer, MoneySchema, nullable, oneOf } from '../../../http/schema.ts'
 import { orderPaymentStatuses, orderStatuses } from '../../selling/order/domain.ts'
 import { orderEventName, orderEventTypes, shopEventNames } from './domain.ts'
 
-type Words = [string, ...string[]]
+type NonEmptyStrings = [string, ...string[]]
 const Id = t.Optional(
   t.String({ description: 'Where the stream is behind it, for `Last-Event-ID`: of events that were committed together the last has it' }),
 )
 
-/** @param names of the events that hold this */
-const eventOf = (names: Words, data: TSchema, title: string, description: string) =>
+/** @param names of the events with this schema */
+const eventOf = (names: NonEmptyStrings, data: TSchema, title: string, description: string) =>
   t.Object({ event: oneOf(names), data, id: Id }, { title, description })
 
 const at = { at: Instant }
 const count = (description: string) => integer({ minimum: 0, description })
-const orderNames = [...new Set(orderEventTypes.map(orderEventName))] as Words
+const orderNames = [...new Set(orderEventTypes.map(orderEventName))] as NonEmptyStrings
 
-const ofVariant = { productId: t.String(), variantId: t.String(), onHand: integer(), reserved: integer() }
-const ofImport = { importId: t.String(), kind: oneOf(['products', 'customers']) }
-const ofFile = { bytes: count('Of the file'), bytesRead: count('Of the file, read so far') }
-const ofRows = { rows: count('Stored or refused so far'), failed: count('Products, or customers, that were refused so far') }
+const variantFields = { productId: t.String(), variantId: t.String(), onHand: integer(), reserved: integer() }
+const importFields = { importId: t.String(), kind: oneOf(['products', 'customers']) }
+const fileFields = { bytes: count('Of the file'), bytesRead: count('Of the file, read so far') }
+const rowFields = { rows: count('Stored or refused so far'), failed: count('Products, or customers, that were refused so far') }
 
 const shopEvents = [
   eventOf(
@@ -29,7 +29,7 @@ const shopEvents = [
     t.Object({
       orderId: t.String(),
       number: integer({ minimum: 1 }),
-      status: oneOf(orderStatuses as unknown as Words, { description: 'As it is by now' }),
+      status: oneOf(orderStatuses as unknown as NonEmptyStrings, { description: 'As it is by now' }),
       paymentStatus: oneOf(orderPaymentStatuses, { description: 'As it is by now' }),
       fulfilmentStatus: oneOf(['UNFULFILLED', 'PARTIALLY_FULFILLED', 'FULFILLED'], { description: 'As it is by now' }),
       mode: oneOf(['TEST', 'LIVE']),
@@ -47,7 +47,7 @@ const shopEvents = [
   eventOf(
     ['stock.changed'],
     t.Object({
-      ...ofVariant,
+      ...variantFields,
       available: integer({ description: 'On hand and promised to nobody; may be below 0 where it may be ordered ahead' }),
       orderId: nullable(t.String({ description: 'The order that changed it last; null: it was changed by hand' })),
       ...at,
@@ -57,31 +57,31 @@ const shopEvents = [
   ),
   eventOf(
     ['stock.low'],
-    t.Object({ ...ofVariant, lowStockAt: integer(), ...at }),
+    t.Object({ ...variantFields, lowStockAt: integer(), ...at }),
     'StockLowEvent',
     'There are few of a variant since just now. For OWNER, MANAGER, READ_ONLY and the secret key',
   ),
   eventOf(
     ['import.started'],
-    t.Object({ ...ofImport, dryRun: t.Boolean(), bytes: ofFile.bytes, ...at }),
+    t.Object({ ...importFields, dryRun: t.Boolean(), bytes: fileFields.bytes, ...at }),
     'ImportStartedEvent',
     'A CSV is being imported, over HTTP or by a command. For OWNER, MANAGER, READ_ONLY and the secret key',
   ),
   eventOf(
     ['import.progress'],
-    t.Object({ ...ofImport, ...ofFile, ...ofRows, ...at }),
+    t.Object({ ...importFields, ...fileFields, ...rowFields, ...at }),
     'ImportProgressEvent',
     'How far an import has come, once a second at most',
   ),
   eventOf(
     ['import.finished'],
     t.Object({
-      ...ofImport,
+      ...importFields,
       result: oneOf(['DONE', 'STOPPED', 'REFUSED'], {
         description:
           'STOPPED: its client left, its time was over or its process ended (told within a quarter of an hour, with what was told last), and what was stored stays; REFUSED: the file as a whole',
       }),
-      ...{ ...ofRows, created: count('Products, or customers'), updated: count('The same'), skipped: count('The same') },
+      ...{ ...rowFields, created: count('Products, or customers'), updated: count('The same'), skipped: count('The same') },
       ...at,
     }),
     'ImportFinishedEvent',
@@ -102,7 +102,7 @@ const resyncEvent = eventOf(
   'Nobody can say what happened since the `Last-Event-ID`: it is older than an hour, of another instance or none of ours, or too much has happened; or somebody of the shop has had another role since, or left. Read anew what you show, and what you may; the stream goes on',
 )
 
-/** Of the audit trail, as told to operators. */
+/** Operators' events that come from the audit trail. */
 export const auditNames = [
   'kyb.filed',
   'kyb.approved',

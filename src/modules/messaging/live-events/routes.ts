@@ -5,7 +5,7 @@ import { errorResponses } from '../../../http/schema.ts'
 import type { LiveDeps } from './index.ts'
 import { OperatorEvents, ShopEvents } from './model.ts'
 
-const howItGoes = `Server-sent events (\`text/event-stream\`), each when what it tells of is committed: \`event:\` names it, \`data:\` is JSON, \`id:\` says where the stream is. They say what happened and to what, with nothing of a person: read the record for the rest.
+const streamDescription = `Server-sent events (\`text/event-stream\`), each when what it tells of is committed: \`event:\` names it, \`data:\` is JSON, \`id:\` says where the stream is. They say what happened and to what, with nothing of a person: read the record for the rest.
 
 - The stream begins with the present. Sent back as \`Last-Event-ID\`, an \`id\` goes on behind it for an hour, over restarts and at another process too; nothing is left out, but of \`stock.changed\` the last of each variant stands for those before it, and the states of an order are those of when it is told. What cannot be gone on from is answered by the event \`resync\`: read anew what you show.
 - A comment comes every 15 seconds, with the present \`id\` and no event. Whoever hears nothing for 40 seconds connects again.
@@ -32,7 +32,7 @@ export const liveRoutes = (deps: HttpDeps & Pick<LiveDeps, 'live'>) =>
         detail: {
           'x-resumable': true,
           summary: 'What happens in the shop, as it happens',
-          description: `${howItGoes}\n\nStaff who only send orders (FULFILMENT) are told of orders, and of the shop itself, alone. 20 streams of an account or a key and 100 of a shop may be open in a process, else 429; 503 while too many of shops are open in all, or the server stops.`,
+          description: `${streamDescription}\n\nStaff who only send orders (FULFILMENT) are told of orders, and of the shop itself, alone. 20 streams of an account or a key and 100 of a shop may be open in a process, else 429; 503 while too many of shops are open in all, or the server stops.`,
         } as object,
       },
     )
@@ -53,7 +53,7 @@ export const liveRoutes = (deps: HttpDeps & Pick<LiveDeps, 'live'>) =>
         detail: {
           'x-resumable': true,
           summary: 'What happens in the instance, as it happens',
-          description: `${howItGoes}\n\n20 streams of an account may be open in a process, else 429.`,
+          description: `${streamDescription}\n\n20 streams of an account may be open in a process, else 429.`,
         } as object,
       },
     )

@@ -5,39 +5,43 @@ import { inBatches } from '../../../lib/batches.ts'
 import { type LiveRow, resumableMs, stockOfOrder } from './domain.ts'
 import { append, type LiveStore } from './store.ts'
 
-type Telling = Pick<Deps, 'newId' | 'clock'>
-/** What is told: ids, numbers, states and small amounts, and nothing of a person. */
-export type Entry = Pick<LiveRow, 'name' | 'shopId' | 'data'>
+type EventDeps = Pick<Deps, 'newId' | 'clock'>
+/** The content of an event: ids, numbers, states and amounts; no personal data. */
+export type LiveEventEntry = Pick<LiveRow, 'name' | 'shopId' | 'data'>
 
-/** Tells those who listen, inside the write that it tells of. For what no other table says: see db/change-feed-query.ts. */
-export const tellLive = (tx: Writer, { newId, clock }: Telling, entry: Entry): Promise<void> =>
+/** Publishes an event inside the write that it reports, if no other table records it: see db/change-feed-query.ts. */
+export const publishEvent = (tx: Writer, { newId, clock }: EventDeps, entry: LiveEventEntry): Promise<void> =>
   append(tx, { ...entry, id: newId('event'), at: clock.now() })
 
-/** Tells whoever follows the catalog that an order has given back some of its lines, inside the write by which it did. */
-export const tellStockOf = (tx: Writer, deps: Telling, { id, shopId }: { id: string; shopId: string }): Promise<void> =>
-  tellLive(tx, deps, { name: stockOfOrder, shopId, data: { orderId: id } })
+/** Announces inside the write that an order returned stock. */
+export const announceOrderStock = (tx: Writer, deps: EventDeps, { id, shopId }: { id: string; shopId: string }): Promise<void> =>
+  publishEvent(tx, deps, { name: stockOfOrder, shopId, data: { orderId: id } })
 
-/** Tells of what is no write: one after the other, in a write of their own. What cannot be told is left. */
-export const createNoting = ({ db, log, ...deps }: Telling & Pick<Deps, 'db' | 'log'>) => {
+/** Publishes events outside writes, one after the other, each in its own write. Errors are logged and ignored. */
+export const createEventPublisher = ({ db, log, ...deps }: EventDeps & Pick<Deps, 'db' | 'log'>) => {
   let last: Promise<void> = Promise.resolve()
   return {
-    note(entry: Entry): void {
+    note(entry: LiveEventEntry): void {
       last = last.then(() =>
-        aside(() => db.write((tx) => tellLive(tx, deps, entry), { isolation: 'locking' })).catch((error: unknown) =>
+        aside(() => db.write((tx) => publishEvent(tx, deps, entry), { isolation: 'locking' })).catch((error: unknown) =>
           log.warn('live.not_told', { name: entry.name, error }),
         ),
       )
     },
-    /** Resolves when all that was noted is told. */
+    /** Resolves when all events are published. */
     idle: (): Promise<void> => last,
   }
 }
 
-const forgottenAtOnce = 500
-/** Longer than a place may be gone on from, whatever clocks say. */
-const keptMs = 2 * resumableMs
+const deletionBatchSize = 500
+/** Longer than streams can be resumed, whatever the clocks say. */
+const retentionMs = 2 * resumableMs
 
-/** Removes what nobody can be told of any more. */
-export async function forgetLive({ db, clock, liveStore }: Pick<Deps, 'db' | 'clock'> & { readonly liveStore: LiveStore }): Promise<void> {
-  await inBatches(forgottenAtOnce, () => db.write((tx) => liveStore.forget(tx, clock.now() - keptMs, forgottenAtOnce)))
+/** Deletes events that no stream can resume from. */
+export async function deleteOldEvents({
+  db,
+  clock,
+  liveStore,
+}: Pick<Deps, 'db' | 'clock'> & { readonly liveStore: LiveStore }): Promise<void> {
+  await inBatches(deletionBatchSize, () => db.write((tx) => liveStore.forget(tx, clock.now() - retentionMs, deletionBatchSize)))
 }

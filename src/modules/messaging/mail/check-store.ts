@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
 
-/** What of mails `souk check` looks at: that nothing of anybody stays in one that is over, and that one that waits can still be sent. */
+/** Checks that finished mails have no content, and that pending ones have it. */
 const rules: readonly Rule[] = [
   {
     subject: 'mails',
@@ -12,4 +12,4 @@ const rules: readonly Rule[] = [
   },
 ]
 
-export const mailFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)
+export const findMailInconsistencies = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)

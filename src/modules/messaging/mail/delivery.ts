@@ -3,79 +3,78 @@ import { MailNotTaken } from '../../../core/mail-server.ts'
 import { failed, isToProbe, lets, probed, probing, succeeded } from '../../../lib/breaker.ts'
 import { atOnceOrAgain } from '../../../lib/coalesce.ts'
 import { chanceOf } from '../../../lib/random.ts'
-import { made } from './compose.ts'
-import { afterAttempt, type Mail, type MailContent, mailSeal, type Outcome, placesMax, serverFailed, withRoom } from './domain.ts'
+import { composeMail } from './compose.ts'
+import { afterAttempt, isServerFailure, type Mail, type MailContent, mailSeal, type Outcome, selectForSlots, slotsMax } from './domain.ts'
 import type { MailBaseDeps, MailHealth, Preparer } from './mail-deps.ts'
 import { claimAllowed } from './quotas.ts'
-import { type Due, mailStore as store } from './store.ts'
+import { type DueLane, mailStore as store } from './store.ts'
 
-export type Mails = {
-  /** Begins to send what is due, and does not wait until that is sent; for a server that failed, first whether it takes mails again. */
+export type MailSender = {
+  /** Starts sending due mails without waiting for them. After failures it first checks the server. */
   run(): Promise<void>
-  /** Resolves when nothing is being sent any more. */
+  /** Resolves when nothing is being sent. */
   idle(): Promise<void>
-  /** Begins nothing new, and resolves when nothing is being sent any more. */
+  /** Starts no new mails, and resolves when nothing is being sent. */
   stop(): Promise<void>
 }
 
-const lanesAtOnce = 50
-const givenUpAtOnce = 100
-/** Besides the time that an attempt may take: for the write of its result. Whoever claimed a mail and vanished leaves it to others after both. */
-const leaseSpareMs = 30_000
-/** The handshake and the login of a server that is looked at. */
+const lanesPerQuery = 50
+const expiryBatchSize = 100
+/** Time for writing the result, in addition to the attempt. After both, another process may claim the mail. */
+const leaseMarginMs = 30_000
+/** Time for the handshake and login of a check. */
 const probeMs = 20_000
 
 /**
- * Sends the mails that wait. Every process may: what one has claimed, the others leave alone. Lanes have their turns one after the other, so
- * that what waits for one holds up no other. A server that fails again and again is left alone, and looked at now and then, before more is
- * handed to it.
+ * Sends pending mails. Every process may: claimed mails are left to their process. Lanes take turns, so that a long
+ * lane does not delay others. A server that fails repeatedly is only checked now and then until it recovers.
  */
-export function createMails(deps: MailBaseDeps): Mails {
+export function createMailSender(deps: MailBaseDeps): MailSender {
   const { db, clock, log, mailServer, mailHealth, mailLimits } = deps
-  const underWay = new Map<string, string>()
+  const inFlight = new Map<string, string>()
   const sends = new Set<Promise<void>>()
   /** The lane that had the last turn. */
   let lastLane = ''
   let stopped = false
 
-  /** Claims and begins what there is room for, one caller at a time: whoever comes meanwhile has it looked at once more. */
-  const filling = atOnceOrAgain(async () => {
+  /** Fills free slots, one run at a time; a call during a run causes another run. */
+  const fillRun = atOnceOrAgain(async () => {
     if (!stopped) await fillOnce()
   })
-  const fill = (): Promise<void> => (stopped ? Promise.resolve() : filling.ask())
+  const fill = (): Promise<void> => (stopped ? Promise.resolve() : fillRun.ask())
 
-  /** Goes from lane to lane, around and around, until there is no more room or nothing more to begin. */
+  /** Goes through the lanes until no slot is free or nothing is due. */
   async function fillOnce(): Promise<void> {
-    let begun = false
-    while (!stopped && lets(mailHealth.breaker) && underWay.size < placesMax) {
+    let hasStarted = false
+    while (!stopped && lets(mailHealth.breaker) && inFlight.size < slotsMax) {
       const fromTheStart = lastLane === ''
-      const found = await store.lanes(db.read, { now: clock.now(), after: lastLane, limit: lanesAtOnce })
-      const chosen = withRoom(found, [...underWay.values()])
+      const found = await store.lanes(db.read, { now: clock.now(), after: lastLane, limit: lanesPerQuery })
+      const chosen = selectForSlots(found, [...inFlight.values()])
       const { claimed, held } = await claim(chosen)
-      begun ||= claimed.length + held > 0
+      hasStarted ||= claimed.length + held > 0
       for (const mail of claimed) begin(mail)
-      const isFull = underWay.size >= placesMax
-      lastLane = (isFull ? chosen.at(-1) : found.length < lanesAtOnce ? undefined : found.at(-1))?.lane ?? ''
+      const isFull = inFlight.size >= slotsMax
+      lastLane = (isFull ? chosen.at(-1) : found.length < lanesPerQuery ? undefined : found.at(-1))?.lane ?? ''
       if (lastLane !== '') continue
-      // The last one had its turn.
-      if (fromTheStart && !begun) return
-      begun = false
+      // All lanes had their turn.
+      if (fromTheStart && !hasStarted) return
+      hasStarted = false
     }
   }
 
-  async function claim(chosen: readonly Due[]): Promise<{ claimed: Mail[]; held: number }> {
+  async function claim(chosen: readonly DueLane[]): Promise<{ claimed: Mail[]; held: number }> {
     if (chosen.length === 0) return { claimed: [], held: 0 }
     const ids = chosen.map(({ mailId }) => mailId)
-    return db.write((tx) => claimAllowed(tx, deps, ids, clock.now() + mailLimits.attemptMs + leaseSpareMs), locking)
+    return db.write((tx) => claimAllowed(tx, deps, ids, clock.now() + mailLimits.attemptMs + leaseMarginMs), locking)
   }
 
   function begin(mail: Mail): void {
-    underWay.set(mail.id, mail.lane)
+    inFlight.set(mail.id, mail.lane)
     const sending = send(deps, mail)
-      // Its claim runs out, and then it is sent again.
+      // The claim expires, and the mail is sent again.
       .catch((error) => log.error('mail.result_lost', { mail: mail.id, error }))
       .then(() => {
-        underWay.delete(mail.id)
+        inFlight.delete(mail.id)
         sends.delete(sending)
         return fill()
       })
@@ -84,7 +83,7 @@ export function createMails(deps: MailBaseDeps): Mails {
   }
 
   async function idle(): Promise<void> {
-    while (filling.underWay() || sends.size > 0) await Promise.allSettled([filling.underWay(), ...sends])
+    while (fillRun.underWay() || sends.size > 0) await Promise.allSettled([fillRun.underWay(), ...sends])
   }
 
   return {
@@ -93,7 +92,7 @@ export function createMails(deps: MailBaseDeps): Mails {
       const now = clock.now()
       if (isToProbe(mailHealth.breaker, now)) await probe(deps)
       const work = await store.work(db.read, now)
-      if (work.expired) await giveUpExpired(deps)
+      if (work.expired) await endExpiredMails(deps)
       if (work.due) await fill()
     },
     idle,
@@ -105,50 +104,50 @@ export function createMails(deps: MailBaseDeps): Mails {
   }
 }
 
-/** Ends what waited for too long. */
-export async function giveUpExpired({ db, clock, mailCounts, config, log }: MailBaseDeps): Promise<void> {
+/** Ends mails that waited too long. */
+export async function endExpiredMails({ db, clock, mailCounts, config, log }: MailBaseDeps): Promise<void> {
   const end =
     config.smtpUrl === undefined
       ? ({ status: 'DROPPED', lastError: 'there is no mail server' } as const)
       : ({ status: 'FAILED', lastError: 'waited too long' } as const)
-  for (let ended = givenUpAtOnce; ended === givenUpAtOnce; ) {
-    ended = await db.write((tx) => store.giveUp(tx, clock.now(), end, givenUpAtOnce), locking)
+  for (let ended = expiryBatchSize; ended === expiryBatchSize; ) {
+    ended = await db.write((tx) => store.giveUp(tx, clock.now(), end, expiryBatchSize), locking)
     if (ended === 0) return
     mailCounts.add(end.status === 'FAILED' ? 'dead' : 'dropped', ended)
     log.warn('mail.given_up', { mails: ended, why: end.lastError })
   }
 }
 
-/** Looks whether a server that failed takes mails again. */
+/** Checks whether a failed server accepts mails again. */
 async function probe({ mailServer, mailHealth, clock, log, randomBytes }: MailBaseDeps): Promise<void> {
   mailHealth.breaker = probing(mailHealth.breaker, clock.now())
   const why = await mailServer?.verify(probeMs).then(
     () => undefined,
-    (error: unknown) => wordsOf(error),
+    (error: unknown) => errorText(error),
   )
   mailHealth.breaker = probed(mailHealth.breaker, why === undefined, clock.now(), chanceOf(randomBytes))
   if (why === undefined) log.info('mail.server_back', {})
   else log.warn('mail.server_away', { why })
 }
 
-const wordsOf = (error: unknown): string => (error instanceof MailNotTaken ? error.message : 'internal error')
+const errorText = (error: unknown): string => (error instanceof MailNotTaken ? error.message : 'internal error')
 
-/** One attempt, and what came of it. */
+/** Makes one attempt and stores its result. */
 async function send(deps: MailBaseDeps, mail: Mail): Promise<void> {
   const { db, clock, randomBytes, log, mailCounts, mailHealth } = deps
   const outcome = await attempt(deps, mail)
   const now = clock.now()
-  noteHealth(mailHealth, outcome, deps)
+  updateHealth(mailHealth, outcome, deps)
   const result = afterAttempt(outcome, mail, now, chanceOf(randomBytes))
-  // A mail that was not needed does not count towards the recipient's quota. It still counts for who caused it.
+  // Unneeded mails do not count towards the recipient's quota, but towards that of the causing address.
   const uncounted = outcome.result === 'nobody' ? { recipient: null } : {}
   await db.write((tx) => store.settle(tx, mail, { ...result, ...uncounted, updatedAt: now }), locking)
   mailCounts.add({ SENT: 'sent', PENDING: 'failed', FAILED: 'dead', DROPPED: 'nobody' }[result.status])
   if (result.status === 'FAILED') log.warn('mail.not_sent', { mail: mail.id, template: mail.template, why: result.lastError })
 }
 
-function noteHealth(health: MailHealth, outcome: Outcome, { clock, log }: Pick<MailBaseDeps, 'clock' | 'log'>): void {
-  const hasFailed = serverFailed(outcome)
+function updateHealth(health: MailHealth, outcome: Outcome, { clock, log }: Pick<MailBaseDeps, 'clock' | 'log'>): void {
+  const hasFailed = isServerFailure(outcome)
   if (hasFailed === undefined) return
   const wasClosed = lets(health.breaker)
   health.breaker = hasFailed ? failed(health.breaker, clock.now()) : succeeded(health.breaker)
@@ -163,7 +162,7 @@ async function attempt(deps: MailBaseDeps, mail: Mail): Promise<Outcome> {
     const prepare = mailPreparers.get(mail.template)
     const prepared: Awaited<ReturnType<Preparer>> = prepare ? await prepare(content, mail) : content
     if (prepared === undefined) return { result: 'nobody' }
-    const outgoing = await made(deps, { ...mail, template: prepared.template ?? mail.template }, prepared)
+    const outgoing = await composeMail(deps, { ...mail, template: prepared.template ?? mail.template }, prepared)
     if (outgoing === undefined) return { result: 'refused', error: 'no address that a mail can be sent to' }
     await mailServer.send(outgoing, mailLimits.attemptMs)
     return { result: 'sent' }

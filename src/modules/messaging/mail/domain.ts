@@ -5,24 +5,24 @@ import type { Money } from '../../../lib/money.ts'
 export type Mail = typeof mails.$inferSelect
 export type ShopMail = typeof shopMail.$inferSelect
 
-/** What an order's mails call it by. */
+/** How mails refer to an order. */
 export type OrderRef = { readonly orderId: string; readonly number: number }
-/** A line of an order, as a mail shows it. */
+/** An order line in a mail. */
 export type MailLine = {
   readonly title: string
   readonly variantTitle: string
   readonly quantity: number
   readonly total?: Money | undefined
 }
-/** All that the mail about an order shows of it. */
+/** The details of an order in a mail. */
 export type MailOrder = OrderRef & {
   readonly lines: readonly MailLine[]
-  /** Lines that are not among these. */
+  /** The number of lines left out. */
   readonly more: number
   readonly subtotal: Money
   readonly discountTotal: Money
   readonly shippingTotal: Money
-  /** On top of the prices, and in them. */
+  /** Tax added to prices, and tax included in prices. */
   readonly taxTotal: Money
   readonly taxIncluded: Money
   readonly giftCardTotal: Money
@@ -30,16 +30,16 @@ export type MailOrder = OrderRef & {
   readonly shippingMethod: string | null
 }
 
-/** What of an account was changed. */
+/** What changed in an account. */
 export type AccountChange = 'password' | 'email' | 'factorOn' | 'factorOff'
 
-/** What each template says, besides the shop's own. Tokens are in nobody's hands but the addressee's: the row that holds one is sealed. */
+/** Data of each template. Tokens reach only the addressee: the row is sealed. */
 export type MailData = {
-  /** The order is a sale. */
+  /** The order is confirmed. */
   'order-confirmed': { readonly order: MailOrder }
-  /** Its payment failed when nobody was looking. */
+  /** The payment failed while the shopper was not on the page. */
   'payment-failed': { readonly order: OrderRef; readonly amount: Money }
-  /** Something of it, or all, is on its way. `lines`: what; none: all of it. */
+  /** Items were sent. Without `lines`: all of them. */
   'order-shipped': {
     readonly order: OrderRef
     readonly trackingNumber: string | null
@@ -47,26 +47,29 @@ export type MailData = {
     readonly lines?: readonly MailLine[]
   }
   'refund-made': { readonly order: OrderRef; readonly amount: Money; readonly giftCardAmount: Money }
-  /** An order that the shop has drawn up for the addressee, who pays it by its link. `more`: lines that are not among these. */
+  /** A draft order that the addressee pays by its link. `more`: lines left out. */
   'order-draft': { readonly draftId: string; readonly lines: readonly MailLine[]; readonly more: number; readonly total: Money }
-  /** Money that the addressee has to fetch. */
+  /** A refund that the addressee must claim. */
   'refund-claim': { readonly order: OrderRef; readonly amount: Money; readonly claimUrl: string }
-  /** An account that the shop made for the addressee, who chooses its password by a token for PASSWORD_RESET, made when the mail is sent. */
+  /**
+   * An account that the shop created. The addressee chooses a password with a PASSWORD_RESET token, created when the
+   * mail is sent.
+   */
   'account-claim': { readonly token?: string }
-  /** The same for somebody who asked for it: see password-reset. */
+  /** The same on the addressee's request, see password-reset. */
   'password-reset': { readonly token?: string }
-  /** A token for EMAIL_VERIFY. */
+  /** With an EMAIL_VERIFY token. */
   'email-verify': { readonly token: string }
-  /** A token for INVITATION. `role`: as the API calls it. */
+  /** With an INVITATION token. `role` as in the API. */
   invitation: { readonly token: string; readonly role: string; readonly invitedBy?: string | undefined }
-  /** To whoever has the account: somebody, it may not have been they, has changed it. */
+  /** Warns the account's owner of a change. */
   'account-changed': { readonly what: AccountChange }
-  /** Somebody wants to see whether mails arrive. */
+  /** Tests the delivery of mails. */
   test: Readonly<Record<never, never>>
 }
 export type MailTemplate = keyof MailData
 
-/** Of each template: for how long it is of use, and whether somebody sits there and waits for it. */
+/** For each template: how long it is useful, and whether a person is waiting for it. */
 export const mailTemplates = {
   'order-confirmed': { lifeMs: 3 * dayMs, isAwaited: false },
   'payment-failed': { lifeMs: dayMs, isAwaited: false },
@@ -87,54 +90,56 @@ export const mailLanguages = ['en', 'ar', 'mn'] as const
 export type MailLanguage = (typeof mailLanguages)[number]
 export const isMailLanguage = (text: string): text is MailLanguage => (mailLanguages as readonly string[]).includes(text)
 
-/** What is sealed of a mail. */
+/** The sealed content of a mail. */
 export type MailContent<Template extends MailTemplate = MailTemplate> = { readonly to: string; readonly data: MailData[Template] }
 
-/** What the sealed part of a mail is bound to. */
+/** What the sealed content is bound to. */
 export const mailSeal = (id: string): string => `mail/${id}`
 
-/** Of a shop's mails, those that somebody waits for go beside the others and not behind them. */
+/** Mails that a person waits for have a lane of their own in each shop. */
 export const laneOf = (shopId: string | null, template: MailTemplate): string =>
   `${shopId ?? 'instance'}/${mailTemplates[template].isAwaited ? 'awaited' : 'told'}`
 
-/** How much is under way in a process at once. */
-export const placesMax = 8
-/** How many a lane may have while so many places are free: one that has thousands has half of them alone, and fewer as others come. */
-export const shareOf = (free: number): number => Math.max(1, free - 1)
+/** Concurrent attempts per process. */
+export const slotsMax = 8
+/** Slots for a lane while `free` are left: one lane gets half of all, and fewer as others come. */
+export const slotsPerLane = (free: number): number => Math.max(1, free - 1)
 
-/** Of the due, one of each lane, those that there is room for beside what is under way, in their order. */
-export function withRoom<Due extends { readonly lane: string }>(
+/** Selects due mails, one per lane, for which slots are free, in order. */
+export function selectForSlots<Due extends { readonly lane: string }>(
   due: readonly Due[],
   underWay: readonly string[],
-  places = placesMax,
+  places = slotsMax,
 ): Due[] {
   const lanes = [...underWay]
   return due.filter(({ lane }) => {
     const free = places - lanes.length
-    if (free <= 0 || lanes.filter((one) => one === lane).length >= shareOf(free)) return false
+    if (free <= 0 || lanes.filter((one) => one === lane).length >= slotsPerLane(free)) return false
     lanes.push(lane)
     return true
   })
 }
 
-/** The pause after each attempt that came to nothing, the last one again and again: soon at first, for those who wait, then as RFC 5321 (4.5.4.1) has it. */
-export const pausesMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs] as const
-/** Where the server took nothing at all, the mail is not what was wrong. */
+/**
+ * Pause after each failed attempt; the last one repeats. Short at first for waiting people, then by RFC 5321 (4.5.4.1).
+ */
+export const retryPausesMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs] as const
+/** Pause when the server accepted nothing, which is not the mail's fault. */
 const serverPauseMs = 15_000
-/** A pause is longer or shorter by up to this part of it, so that what failed together does not come back together. */
+/** Random part of a pause, so that failures do not retry at the same time. */
 const jitter = 0.1
-const jittered = (pause: number, chance: number) => Math.round(pause * (1 - jitter + 2 * jitter * chance))
+const addJitter = (pause: number, chance: number) => Math.round(pause * (1 - jitter + 2 * jitter * chance))
 
-/** What came of an attempt. `nobody`: nobody is to get it (any more). `error`: in words, without an address. */
+/** The result of an attempt. `nobody`: no recipient (any more). `error` contains no address. */
 export type Outcome =
   | { readonly result: 'sent' | 'nobody' }
   | { readonly result: 'refused' | 'later' | 'broken' | 'server' | 'internal'; readonly error: string }
 
-type After = Pick<Mail, 'status' | 'nextAt' | 'lastError'> & { attempts?: number; sealed?: null }
+type MailResult = Pick<Mail, 'status' | 'nextAt' | 'lastError'> & { attempts?: number; sealed?: null }
 
 /**
- * Where an attempt leaves a mail. What is over holds nothing of anybody any more.
- * @param mail its `attempts` with this one
+ * Returns a mail's state after an attempt. Finished mails keep no personal data.
+ * @param mail its `attempts` include this one
  * @param chance from 0 to 1
  */
 export function afterAttempt(
@@ -142,8 +147,8 @@ export function afterAttempt(
   { attempts, expiresAt }: Pick<Mail, 'attempts' | 'expiresAt'>,
   now: number,
   chance: number,
-): After {
-  const over = (status: 'SENT' | 'FAILED' | 'DROPPED', lastError: string | null): After => ({
+): MailResult {
+  const over = (status: 'SENT' | 'FAILED' | 'DROPPED', lastError: string | null): MailResult => ({
     status,
     lastError,
     nextAt: now,
@@ -157,22 +162,22 @@ export function afterAttempt(
     case 'refused':
       return over('FAILED', outcome.error)
     case 'server':
-      return { status: 'PENDING', attempts: attempts - 1, nextAt: now + jittered(serverPauseMs, chance), lastError: outcome.error }
+      return { status: 'PENDING', attempts: attempts - 1, nextAt: now + addJitter(serverPauseMs, chance), lastError: outcome.error }
     case 'later':
     case 'broken':
     case 'internal': {
-      const pause = pausesMs[Math.min(attempts, pausesMs.length) - 1] ?? pausesMs[0]
-      const nextAt = now + jittered(pause, chance)
+      const pause = retryPausesMs[Math.min(attempts, retryPausesMs.length) - 1] ?? retryPausesMs[0]
+      const nextAt = now + addJitter(pause, chance)
       return nextAt < expiresAt ? { status: 'PENDING', nextAt, lastError: outcome.error } : over('FAILED', outcome.error)
     }
   }
 }
 
-/** Whether an attempt says that the mail server does not do its work; undefined where it says nothing of it. */
-export function serverFailed({ result }: Outcome): boolean | undefined {
+/** Returns whether an attempt shows that the server fails; undefined if it shows nothing. */
+export function isServerFailure({ result }: Outcome): boolean | undefined {
   if (result === 'server' || result === 'broken') return true
   return result === 'nobody' || result === 'internal' ? undefined : false
 }
 
-/** How long what was sent stays to be looked at, without whom it was for. */
-export const keptMs = 30 * dayMs
+/** How long finished mails are kept, without their recipients. */
+export const retentionMs = 30 * dayMs

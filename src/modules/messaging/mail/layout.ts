@@ -1,26 +1,26 @@
 import { escaped, readableOn, webAddress } from '../../../lib/markup.ts'
 import { plainText } from '../../../lib/plain-text.ts'
-import type { Words } from './texts.ts'
+import type { Phrasebook } from './texts.ts'
 
-/** How a shop's mails and pages look. */
+/** The appearance of a shop's mails and pages. */
 export type Look = {
-  /** On one line, without what cannot be seen: `plainText`. */
+  /** One line of visible text: `plainText`. */
   readonly title: string
   readonly logoUrl: string | null
   /** As `#1f2937`. */
   readonly accent: string
   readonly background: string
-  readonly words: Words
+  readonly words: Phrasebook
 }
-export const plainLook = { accent: '#1f2937', background: '#f4f4f5' } as const
+export const defaultLook = { accent: '#1f2937', background: '#f4f4f5' } as const
 
-/** What a mail says, before it looks like anything. Texts of others have been through `plainText`. */
-export type Saying = {
+/** The content of a mail before layout. Texts of other parties have passed `plainText`. */
+export type MailText = {
   readonly subject: string
   readonly heading: string
   readonly paragraphs: readonly string[]
   readonly lines?: readonly { readonly what: string; readonly count: string; readonly amount?: string | undefined }[]
-  /** Behind the lines, where not all are among them. */
+  /** Follows the lines if some are left out. */
   readonly more?: string | undefined
   readonly totals?: readonly { readonly what: string; readonly amount: string; readonly isSum?: boolean }[]
   readonly facts?: readonly { readonly what: string; readonly value: string }[]
@@ -30,17 +30,20 @@ export type Saying = {
 
 const subjectMax = 200
 
-/** A mail as it is sent. */
-export function laidOut(look: Look, saying: Saying): { subject: string; text: string; html: string } {
+/** Renders a mail as text and HTML. */
+export function renderLayout(look: Look, saying: MailText): { subject: string; text: string; html: string } {
   return { subject: plainText(saying.subject, subjectMax), text: textOf(look, saying), html: htmlOf(look, saying) }
 }
 
-function textOf({ title, words: { say } }: Look, saying: Saying): string {
-  const { heading, paragraphs, lines = [], more, totals = [], facts = [], button, notes = [] } = saying
+function textOf({ title, words: { say } }: Look, saying: MailText): string {
+  const { heading, paragraphs, lines = [], more: moreLines, totals = [], facts = [], button, notes = [] } = saying
   const blocks = [
     [heading],
     ...paragraphs.map((one) => [one]),
-    [...lines.map(({ what, count, amount }) => [`- ${what} ${count}`, amount].filter(Boolean).join(': ')), ...(more ? [`- ${more}`] : [])],
+    [
+      ...lines.map(({ what, count, amount }) => [`- ${what} ${count}`, amount].filter(Boolean).join(': ')),
+      ...(moreLines ? [`- ${moreLines}`] : []),
+    ],
     totals.map(({ what, amount }) => `${what}: ${amount}`),
     facts.map(({ what, value }) => `${what}: ${value}`),
     button ? [`${button.what}:`, button.url] : [],
@@ -53,13 +56,13 @@ function textOf({ title, words: { say } }: Look, saying: Saying): string {
     .join('\n\n')}\n`
 }
 
-// Mail programs know tables and inline styles; a few look at little else.
+// Mail programs support tables and inline styles, and some little else.
 const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 const table = 'role="presentation" cellpadding="0" cellspacing="0" border="0"'
 const bdi = (text: string) => `<bdi>${escaped(text)}</bdi>`
 
-function htmlOf({ title, logoUrl, accent, background, words: { say, language, direction } }: Look, saying: Saying): string {
-  const { heading, paragraphs, lines = [], more, totals = [], facts = [], button, notes = [] } = saying
+function htmlOf({ title, logoUrl, accent, background, words: { say, language, direction } }: Look, saying: MailText): string {
+  const { heading, paragraphs, lines = [], more: moreLines, totals = [], facts = [], button, notes = [] } = saying
   const [start, end] = direction === 'rtl' ? ['right', 'left'] : ['left', 'right']
   const cell = (content: string, style: string) => `<td style="padding:6px 0;text-align:${style}">${content}</td>`
   const rows = (all: readonly string[]) =>
@@ -75,7 +78,7 @@ function htmlOf({ title, logoUrl, accent, background, words: { say, language, di
         ({ what, count, amount }) =>
           `<tr>${cell(`${bdi(what)} ${bdi(count)}`, start)}${amount === undefined ? '' : cell(bdi(amount), `${end};white-space:nowrap`)}</tr>`,
       ),
-      ...(more ? [`<tr>${cell(escaped(more), start)}</tr>`] : []),
+      ...(moreLines ? [`<tr>${cell(escaped(moreLines), start)}</tr>`] : []),
     ]),
     rows(
       totals.map(({ what, amount, isSum }) => {

@@ -5,11 +5,12 @@ import type { OrderLinkDeps } from '../../selling/order-link/index.ts'
 import type { ShopDeps } from '../../shop/shop/index.ts'
 import type { Mail, MailContent, MailTemplate } from './domain.ts'
 
-/** How this process finds the mail server. */
+/** The state of the mail server as this process sees it. */
 export type MailHealth = { breaker: Breaker }
 /**
- * Makes what is sent of what was queued, when it is sent: such as a token that is good from then on. May be asked for the same mail again.
- * Undefined: nobody is to get it. `template`: another one than that under which it was queued.
+ * Completes a queued mail when it is sent, for example with a token that is valid from then. May run again for the same
+ * mail.
+ * Undefined: there is no recipient. `template` replaces the queued one.
  */
 export type Preparer = (
   content: MailContent,
@@ -19,11 +20,11 @@ export type Preparer = (
 export type MailBase = {
   readonly mailServer: MailServer | undefined
   readonly mailHealth: MailHealth
-  /** What has become of mails in this process. */
+  /** Counts of mail results in this process. */
   readonly mailCounts: Tally
-  /** By template. A module that stands above puts its own there. */
+  /** By template. Modules above register theirs here. */
   readonly mailPreparers: Map<string, Preparer>
-  /** What one attempt may take, connection and all. Tests have less time. */
+  /** Time for one attempt, including the connection. Shorter in tests. */
   readonly mailLimits: { attemptMs: number }
 }
 export type MailBaseDeps = ShopDeps & OrderLinkDeps & MailBase

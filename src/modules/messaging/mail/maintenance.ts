@@ -1,25 +1,25 @@
 import { inBatches } from '../../../lib/batches.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { idBoundary } from '../../../lib/ids.ts'
-import { made } from './compose.ts'
-import { giveUpExpired } from './delivery.ts'
-import { keptMs, laneOf, mailSeal } from './domain.ts'
+import { composeMail } from './compose.ts'
+import { endExpiredMails } from './delivery.ts'
+import { laneOf, mailSeal, retentionMs } from './domain.ts'
 import type { MailBaseDeps } from './mail-deps.ts'
 import { mailStore as store } from './store.ts'
 
-const forgottenAtOnce = 500
+const deletionBatchSize = 500
 const verifyMs = 20_000
 
-/** Ends what waited for too long, forgets after a day what quotas count by, and after a month what is over. */
-export async function forgetMails(deps: MailBaseDeps): Promise<void> {
-  await giveUpExpired(deps)
-  const before = idBoundary('mail', deps.clock.now() - keptMs)
-  await inBatches(forgottenAtOnce, () => deps.db.write((tx) => store.forgetCounted(tx, deps.clock.now() - dayMs, forgottenAtOnce)))
-  await inBatches(forgottenAtOnce, () => deps.db.write((tx) => store.removeOld(tx, before, forgottenAtOnce)))
+/** Ends expired mails, deletes quota data after a day, and deletes finished mails after a month. */
+export async function deleteOldMails(deps: MailBaseDeps): Promise<void> {
+  await endExpiredMails(deps)
+  const before = idBoundary('mail', deps.clock.now() - retentionMs)
+  await inBatches(deletionBatchSize, () => deps.db.write((tx) => store.forgetCounted(tx, deps.clock.now() - dayMs, deletionBatchSize)))
+  await inBatches(deletionBatchSize, () => deps.db.write((tx) => store.removeOld(tx, before, deletionBatchSize)))
 }
 
-/** Says at the start whether mails are sent, and whether the server takes them: nobody waits for that, and nothing is stopped by it. */
-export async function tellOfMail({ config, mailServer, log }: Pick<MailBaseDeps, 'config' | 'mailServer' | 'log'>): Promise<void> {
+/** Logs at the start whether mails are sent and the server accepts them. Nothing waits for it. */
+export async function logMailStatus({ config, mailServer, log }: Pick<MailBaseDeps, 'config' | 'mailServer' | 'log'>): Promise<void> {
   if (mailServer === undefined) {
     log.info('mail.off', {
       advice: 'no mails are sent: nobody is told of their order, and no password can be reset by mail. Set SMTP_URL and MAIL_FROM',
@@ -28,13 +28,13 @@ export async function tellOfMail({ config, mailServer, log }: Pick<MailBaseDeps,
   }
   if (config.publicUrl === undefined)
     log.warn('mail.links_lead_here', { advice: 'links in mails lead to where souk listens: set PUBLIC_URL to where people reach it' })
-  const why = await whyNotReady(mailServer)
+  const why = await checkMailServer(mailServer)
   if (why === undefined) log.info('mail.ready', {})
   else log.error('mail.server_not_ready', { why, advice: 'mails wait until it takes them: see that SMTP_URL is right' })
 }
 
-/** What the mail server has against us, in words; undefined where it lets us in. */
-export async function whyNotReady(mailServer: NonNullable<MailBaseDeps['mailServer']>): Promise<string | undefined> {
+/** Returns why the mail server refuses the login; undefined if it accepts. */
+export async function checkMailServer(mailServer: NonNullable<MailBaseDeps['mailServer']>): Promise<string | undefined> {
   try {
     await mailServer.verify(verifyMs)
     return undefined
@@ -43,14 +43,14 @@ export async function whyNotReady(mailServer: NonNullable<MailBaseDeps['mailServ
   }
 }
 
-/** How many mails there are by what became of them, and why those failed that did. */
-export const mailStanding = ({ db }: Pick<MailBaseDeps, 'db'>) => store.standing(db.read)
+/** Counts mails by status, and the most frequent errors. */
+export const countMails = ({ db }: Pick<MailBaseDeps, 'db'>) => store.standing(db.read)
 
-/** Sends a mail at once, to see whether one arrives. @returns why it was not taken; undefined where it was */
+/** Sends a test mail at once. @returns why it was refused; undefined if accepted */
 export async function sendTestMail(deps: MailBaseDeps, to: string): Promise<string | undefined> {
   const now = deps.clock.now()
   const mail = { ...{ id: deps.newId('mail'), shopId: null, language: null, template: 'test' }, createdAt: now }
-  const outgoing = await made(deps, mail, { to, data: {} })
+  const outgoing = await composeMail(deps, mail, { to, data: {} })
   if (!outgoing) return 'that is no address that a mail can be sent to'
   try {
     await deps.mailServer?.send(outgoing, deps.mailLimits.attemptMs)
@@ -60,13 +60,13 @@ export async function sendTestMail(deps: MailBaseDeps, to: string): Promise<stri
   }
 }
 
-const lookedAtAtOnce = 500
+const scanBatchSize = 500
 
 /**
- * The ids of a shop's mails that wait and are about somebody.
- * @param isAbout of a mail, whom it goes to and what it says, as JSON
+ * Returns a shop's pending mails about a person.
+ * @param isAbout receives recipient and data as JSON
  */
-export async function mailsAbout(
+export async function findPendingMailsAbout(
   { db, keyring }: Pick<MailBaseDeps, 'db' | 'keyring'>,
   shopId: string,
   isAbout: (content: string) => boolean,
@@ -75,9 +75,9 @@ export async function mailsAbout(
   const found: string[] = []
   let last: string | undefined = ''
   while (last !== undefined) {
-    const rows: Awaited<ReturnType<typeof store.waiting>> = await store.waiting(db.read, lanes, last, lookedAtAtOnce)
+    const rows: Awaited<ReturnType<typeof store.waiting>> = await store.waiting(db.read, lanes, last, scanBatchSize)
     for (const { id, sealed } of rows) if (sealed !== null && isAbout(keyring.unseal(sealed, mailSeal(id)))) found.push(id)
-    last = rows[lookedAtAtOnce - 1]?.id
+    last = rows[scanBatchSize - 1]?.id
     await new Promise((resume) => setImmediate(resume))
   }
   return found

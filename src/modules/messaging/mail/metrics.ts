@@ -1,17 +1,17 @@
-/** Mails in figures, in Prometheus' text format. */
+/** Metrics of mails in Prometheus' text format. */
 import type { Deps } from '../../../core/deps.ts'
 import { lets } from '../../../lib/breaker.ts'
 import { known, labelled } from '../../../lib/prometheus.ts'
 import type { MailDeps } from './providers.ts'
 import { type QueueFigures, mailStore as store } from './store.ts'
 
-/** How the queue stands, as it was some seconds ago at most. */
-export const mailFigures = ({ db, mailFigures: kept }: Pick<Deps, 'db'> & Pick<MailDeps, 'mailFigures'>): Promise<QueueFigures> =>
+/** Returns the queue's figures, at most some seconds old. */
+export const readMailFigures = ({ db, mailFigures: kept }: Pick<Deps, 'db'> & Pick<MailDeps, 'mailFigures'>): Promise<QueueFigures> =>
   kept.fresh(() => store.queue(db.read))
 
 const results = ['sent', 'failed', 'dead', 'nobody', 'dropped', 'refused', 'delayed'] as const
 
-/** @param figures undefined: they are not known now, and what this process counts by itself is told alone */
+/** @param figures undefined if unknown; then only this process's own counts are returned */
 export function mailMetrics({ mailCounts, mailHealth, mailServer, clock }: MailDeps, figures: QueueFigures | undefined): string[] {
   const counts = new Map(mailCounts.all())
   const secondsSince = (at: number | undefined) => (at === undefined ? 0 : Math.max(0, clock.now() - at) / 1_000)

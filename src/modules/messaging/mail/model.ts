@@ -4,7 +4,7 @@ import { type MailTemplate, mailLanguages, templateNames } from './domain.ts'
 
 const Colour = text(7, { pattern: '^#[0-9a-fA-F]{6}$', rule: 'a colour, as #1f2937' })
 const Language = oneOf(mailLanguages, { description: 'English, Arabic (right to left) or Mongolian' })
-const told = { description: 'What is used, whether it was set or not' }
+const effectiveDescription = { description: 'What is used, whether it was set or not' }
 
 export const MailSettingsRecord = t.Object(
   {
@@ -24,7 +24,7 @@ export const MailSettingsRecord = t.Object(
         replyTo: nullable(t.String()),
         colours: t.Object({ accent: t.String(), background: t.String() }),
       },
-      told,
+      effectiveDescription,
     ),
     limits: t.Object(
       {

@@ -4,11 +4,11 @@ import type { MailBaseDeps } from './mail-deps.ts'
 import { queueMail } from './queue.ts'
 
 /**
- * Tells whoever has an account what was changed of it, inside the write that changes it: if it was not they, they had better know.
- * @param shopId of a customer; null of merchants and operators
- * @param to where they were to be reached until now
+ * Notifies an account's owner of a change, inside its write.
+ * @param shopId of a customer; null for merchants and operators
+ * @param to the address before the change
  */
-export const tellOfAccount = (
+export const notifyAccountChange = (
   tx: Writer,
   deps: Pick<MailBaseDeps, 'clock' | 'newId' | 'keyring' | 'config' | 'mailCounts'>,
   { shopId, to, what }: { shopId: string | null; to: string; what: AccountChange },

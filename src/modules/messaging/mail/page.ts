@@ -2,13 +2,13 @@ import { escaped, readableOn, webAddress } from '../../../lib/markup.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import type { Look } from './layout.ts'
 
-/** A page for people: HTML without a script, and the policy that lets it be no more. */
+/** An HTML page without scripts, and its content security policy. */
 export type WebPage = { readonly html: string; readonly policy: string }
 
 /**
- * A page that looks like a shop's mails.
- * @param body HTML that was made here
- * @param posts whether it holds a form that is sent to where the page is
+ * Renders a page in a shop's appearance.
+ * @param body trusted HTML
+ * @param posts whether it contains a form that posts to the page's own URL
  */
 export function webPage(look: Look, { title, body, posts = false }: { title: string; body: string; posts?: boolean }): WebPage {
   const { words, background, accent } = look
@@ -39,7 +39,7 @@ ${body}
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${hash}'`,
-    // From where the shop's logo is, and from nowhere else.
+    // Only images from the logo's origin.
     ...(logo ? [`img-src ${new URL(logo).origin}`] : []),
     "base-uri 'none'",
     `form-action ${posts ? "'self'" : "'none'"}`,

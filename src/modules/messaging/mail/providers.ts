@@ -4,7 +4,7 @@ import { createTally } from '../../../lib/prometheus.ts'
 import { createKept } from '../../../lib/stale-while-revalidate.ts'
 import type { OrderLinkDeps } from '../../selling/order-link/index.ts'
 import type { ShopDeps } from '../../shop/shop/index.ts'
-import { createMails } from './delivery.ts'
+import { createMailSender } from './delivery.ts'
 import type { MailBase } from './mail-deps.ts'
 import type { QueueFigures } from './store.ts'
 
@@ -19,8 +19,8 @@ export function mailProviders(deps: ShopDeps & OrderLinkDeps) {
   }
   return {
     ...base,
-    mails: createMails({ ...deps, ...base }),
-    /** How the queue stood when somebody looked last, for the metrics. */
+    mails: createMailSender({ ...deps, ...base }),
+    /** Cached figures of the queue for metrics. */
     mailFigures: createKept<QueueFigures>(deps.clock.monotonic),
   }
 }

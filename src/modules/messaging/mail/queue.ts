@@ -6,30 +6,30 @@ import { laneOf, type MailData, type MailLanguage, type MailTemplate, mailSeal, 
 import type { MailBaseDeps } from './mail-deps.ts'
 import { mailStore as store } from './store.ts'
 
-/** A mail that is to be sent. */
+/** A mail to be queued. */
 export type NewMail<Template extends MailTemplate = MailTemplate> = {
-  /** Names what it tells of, so that it is told once: `order-confirmed:order_…`. Nothing of a person, and no secret. */
+  /** Names the event, so that it is mailed once: `order-confirmed:order_…`. Contains no personal data and no secret. */
   key: string
-  /** Null: it is from the instance itself. */
+  /** Null: from the instance itself. */
   shopId: string | null
   to: string
   template: Template
   data: MailData[Template]
-  /** Not to be sent before so many milliseconds have passed. */
+  /** Delay in milliseconds. */
   afterMs?: number
-  /** The network address (a limit key) that asked for it, of somebody who is not of the shop. */
+  /** The rate-limit key of the person outside the shop who caused it. */
   cause?: string | undefined
-  /** Without one, the shop's. */
+  /** Default: the shop's language. */
   language?: MailLanguage | undefined
 }
 
-/** Whether mails are sent at all: else those who would write one may say so at once. */
+/** Returns whether a mail server is configured. */
 export const sendsMail = ({ config }: Pick<MailBaseDeps, 'config'>): boolean => config.smtpUrl !== undefined
 
 /**
- * Writes a mail into the queue, inside the write of what it tells of: nobody waits for a mail server. A second one under a key changes
- * nothing. Where no mail server is set, and to those whose address was erased, nothing is written.
- * @param mail with the data of its template; it is kept sealed, and forgotten once the mail is sent
+ * Queues a mail inside the write of its event. A second mail with the same key is ignored. Nothing is stored without a
+ * mail server or for erased addresses.
+ * @param mail its data is sealed, and deleted once sent
  */
 export async function queueMail<Template extends MailTemplate>(
   tx: Writer,
@@ -60,11 +60,11 @@ export async function queueMail<Template extends MailTemplate>(
     createdAt: now,
     updatedAt: now,
     recipient: recipientOf(to),
-    cause: cause === undefined ? null : hashOf(`cause ${cause}`),
+    cause: cause === undefined ? null : quotaHashOf(`cause ${cause}`),
     countedAt: null,
   })
 }
 
-/** What quotas of a recipient count by: no address is kept. */
-export const recipientOf = (to: string): string => hashOf(`recipient ${normalMailAddress(to)}`)
-const hashOf = (text: string): string => sha256(`mail ${text}`).slice(0, 32)
+/** Returns the key of recipient quotas: a hash, so that no address is stored. */
+export const recipientOf = (to: string): string => quotaHashOf(`recipient ${normalMailAddress(to)}`)
+const quotaHashOf = (text: string): string => sha256(`mail ${text}`).slice(0, 32)

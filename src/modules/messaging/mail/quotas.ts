@@ -1,13 +1,16 @@
-/** Who may be sent mail, and how much of it: decided when a mail is taken for its first attempt, by what was counted before. */
+/** Quotas and permissions of mails, checked when a mail is claimed for its first attempt. */
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import { dayMs, hourMs, minuteMs } from '../../../lib/day.ts'
 import { type Mail, type MailContent, type MailTemplate, mailSeal, mailTemplates } from './domain.ts'
 import type { MailBaseDeps } from './mail-deps.ts'
-import { type CountedBy, mailStore as store } from './store.ts'
+import { type QuotaSubject, mailStore as store } from './store.ts'
 
 type QuotaDeps = Pick<MailBaseDeps, 'db' | 'clock' | 'config' | 'keyring' | 'log' | 'mailCounts'>
-/** What becomes of a mail. A refused one is over; a delayed one is looked at again then, and with `lane` all of its lane that is due. */
-type Verdict =
+/**
+ * The decision about a mail. A refused one is finished. A delayed one waits until `until`; with `lane`, so do all due
+ * mails of its lane.
+ */
+type QuotaDecision =
   | { readonly is: 'sent' }
   | { readonly is: 'refused'; readonly why: string }
   | { readonly is: 'delayed'; readonly why: string; readonly until: number; readonly lane: boolean }
@@ -17,10 +20,10 @@ const limitsOf = ({ config }: Pick<MailBaseDeps, 'config'>) => ({
   recipient: { hour: config.mailPerRecipientHour, day: config.mailPerRecipientDay },
   cause: { hour: config.mailPerAddressHour, day: config.mailPerAddressDay },
 })
-const names = { shop: 'shop', recipient: 'recipient', cause: 'network address' } as const
+const quotaNames = { shop: 'shop', recipient: 'recipient', cause: 'network address' } as const
 
-/** When one more may be counted; undefined: now. */
-async function freeAt(tx: Pick<Reader, 'rows'>, deps: QuotaDeps, by: CountedBy, value: string | null): Promise<number | undefined> {
+/** Returns when one more mail is within the quota; undefined: now. */
+async function nextFreeAt(tx: Pick<Reader, 'rows'>, deps: QuotaDeps, by: QuotaSubject, value: string | null): Promise<number | undefined> {
   if (value === null) return undefined
   const now = deps.clock.now()
   const { hour, day } = limitsOf(deps)[by]
@@ -36,7 +39,7 @@ async function freeAt(tx: Pick<Reader, 'rows'>, deps: QuotaDeps, by: CountedBy, 
   return free
 }
 
-async function verdictOn(tx: Writer, deps: QuotaDeps, mail: Mail): Promise<Verdict> {
+async function decideOn(tx: Writer, deps: QuotaDeps, mail: Mail): Promise<QuotaDecision> {
   const { shopId, sealed, template, recipient, cause } = mail
   const { to }: Pick<MailContent, 'to'> = sealed === null ? { to: '' } : JSON.parse(deps.keyring.unseal(sealed, mailSeal(mail.id)))
   const shop = shopId === null ? undefined : await store.sender(tx, shopId, to)
@@ -47,17 +50,17 @@ async function verdictOn(tx: Writer, deps: QuotaDeps, mail: Mail): Promise<Verdi
     return { is: 'refused', why: 'a shop in test mode sends mail to its own staff only' }
   // It was counted at its first attempt.
   if (mail.countedAt !== null) return { is: 'sent' }
-  const quotas: readonly [CountedBy, string | null][] = [
+  const quotas: readonly [QuotaSubject, string | null][] = [
     ['shop', shopId],
-    // Staff too: anyone may sign up with another person's address. Password resets have a limit of their own, 5 an hour for each
-    // account; other mails to the address must not lock its owner out.
+    // Staff count too, because anyone may sign up with another person's address. Password resets have their own limit
+    // (5 an hour per account), so that other mails cannot lock the owner out.
     ['recipient', template === 'password-reset' ? null : recipient],
     ['cause', cause],
   ]
   for (const [by, value] of quotas) {
-    const until = await freeAt(tx, deps, by, value)
+    const until = await nextFreeAt(tx, deps, by, value)
     if (until === undefined) continue
-    const why = `over the quota of the ${names[by]}`
+    const why = `over the quota of the ${quotaNames[by]}`
     const isAwaited = mailTemplates[template as MailTemplate].isAwaited
     if (by === 'shop') return { is: 'delayed', why, until, lane: true }
     return by === 'recipient' && !isAwaited ? { is: 'delayed', why, until, lane: false } : { is: 'refused', why }
@@ -66,8 +69,8 @@ async function verdictOn(tx: Writer, deps: QuotaDeps, mail: Mail): Promise<Verdi
 }
 
 /**
- * Takes due mails for an attempt, until a moment. One that may not be sent is refused or delayed instead.
- * @returns the mails that are to be sent, and how many were refused or delayed
+ * Claims due mails until `until`. Mails that may not be sent are refused or delayed.
+ * @returns the claimed mails, and the number refused or delayed
  */
 export async function claimAllowed(
   tx: Writer,
@@ -84,7 +87,7 @@ export async function claimAllowed(
   )
   const allowed: string[] = []
   for (const mail of due) {
-    const verdict = await verdictOn(tx, deps, mail)
+    const verdict = await decideOn(tx, deps, mail)
     if (verdict.is === 'sent') {
       if (mail.countedAt === null) await store.count(tx, mail.id, now)
       allowed.push(mail.id)
@@ -100,7 +103,7 @@ export async function claimAllowed(
   return { claimed: await store.claim(tx, allowed, now, until), held: due.length - allowed.length }
 }
 
-/** How much mail a shop has sent and may send. */
+/** Returns how much mail a shop has sent and may send. */
 export async function shopUsage(deps: Pick<MailBaseDeps, 'db' | 'clock' | 'config'>, shop: { readonly id: string; readonly mode: string }) {
   const { read } = deps.db
   const now = deps.clock.now()

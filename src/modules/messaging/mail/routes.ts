@@ -2,10 +2,10 @@ import { wanted } from '../../../http/csv.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
-import { type MailDeps, mailSettings, previewMail, setMailSettings } from './index.ts'
+import { type MailDeps, previewMail, readMailSettings, setMailSettings } from './index.ts'
 import { MailSettingsRecord, Preview, PreviewPath, PreviewQuery, SetMailSettings } from './model.ts'
 
-/** A preview is somebody's HTML on our origin: it is shown, and does nothing. */
+/** Isolates the preview, which is the shop's HTML on our origin. */
 const previewHeaders = {
   'content-security-policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src https: http:",
   'referrer-policy': 'no-referrer',
@@ -15,7 +15,7 @@ const previewHeaders = {
 
 export const mailRoutes = (deps: HttpDeps & MailDeps) =>
   routes(deps, 'Shops')
-    .get('/shops/v2/mail', ({ shop }) => mailSettings(deps, shop.id), {
+    .get('/shops/v2/mail', ({ shop }) => readMailSettings(deps, shop.id), {
       access: 'merchant',
       versioned: true,
       response: { 200: MailSettingsRecord, ...errorResponses(401, 403, 404) },

@@ -1,6 +1,6 @@
 import type { MailData } from './domain.ts'
 
-/** What previews and trials show in the place of an order. */
+/** Returns sample data for previews and tests. */
 export function sampleData(currency: string): MailData {
   const money = (amount: number) => ({ amount, currency })
   const order = { orderId: 'order_00000000000000000000000000', number: 1001 }

@@ -1,13 +1,13 @@
-/** Whom a shop's mails say they are from: never a payment processor, a card network or this instance. */
+/** Sender names of shops: never that of a payment processor, a card network or this instance. */
 
-/** Names that no shop's mails may carry, as a whole word or as letters that stand apart. */
-const wholeWords = ['qpay', 'stripe', 'tappayments', 'checkoutcom', 'visa', 'amex', 'klarna', 'adyen', 'applepay', 'googlepay']
-/** Common words, which may not be all of a name. */
-const wholeNames = ['souk', 'tap', 'checkout', 'square']
-/** The same anywhere, also within another word. */
-const anywhere = ['paypal', 'btcpay', 'mastercard', 'americanexpress', 'stripepay', 'stripecom', 'worldpay', 'braintree']
+/** Names that may not occur as a word or as separated letters. */
+const reservedWholeWords = ['qpay', 'stripe', 'tappayments', 'checkoutcom', 'visa', 'amex', 'klarna', 'adyen', 'applepay', 'googlepay']
+/** Common words, which may not be the whole name. */
+const reservedWholeNames = ['souk', 'tap', 'checkout', 'square']
+/** Names that may not occur anywhere, not even within a word. */
+const reservedSubstrings = ['paypal', 'btcpay', 'mastercard', 'americanexpress', 'stripepay', 'stripecom', 'worldpay', 'braintree']
 
-/** Letters of other scripts and signs that look like Latin ones; i, l and 1 look alike in capitals. */
+/** Letters and signs that look like Latin ones; i, l and 1 look alike in capitals. */
 const lookalikes: Readonly<Record<string, string>> = {
   ...{ а: 'a', α: 'a', '@': 'a', в: 'b', β: 'b', с: 'c', ϲ: 'c', ԁ: 'd', е: 'e', ε: 'e', '3': 'e', һ: 'h', н: 'h', η: 'n' },
   ...{
@@ -59,15 +59,15 @@ const skeletonOf = (text: string): string =>
     .map((letter) => lookalikes[letter] ?? letter)
     .join('')
 
-/** A word begins where letters change from small to capital, too. */
+/** A word also begins at a capital after a small letter. */
 const wordsIn = (text: string): string[] =>
   skeletonOf(text.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2'))
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '')
 
 const plainSkeleton = (text: string): string => skeletonOf(text).replace(/[^\p{L}\p{N}]/gu, '')
-const reservedWords = new Set(wholeWords.map(plainSkeleton))
-/** Words that an operator adds to its own name: `Souk Support`. */
+const reservedWords = new Set(reservedWholeWords.map(plainSkeleton))
+/** Words that operators add to their name: `Souk Support`. */
 const officialWords = new Set(
   [
     'the',
@@ -90,14 +90,14 @@ const officialWords = new Set(
 )
 
 /**
- * Tells whether a name could pass for a payment processor, a card network or this instance. A processor's name may be no word of it; the
- * instance's, often a common word, may not be all of it.
- * @param instance names of the instance itself, besides souk
+ * Returns whether a name could pass for a payment processor, a card network or this instance. A processor's name may
+ * not be a word of it; the instance's, often a common word, may not be all of it.
+ * @param instance names of the instance, besides souk
  */
 export function isReservedName(name: string, instance: readonly string[] = []): boolean {
-  const own = new Set([...wholeNames, ...instance].map(plainSkeleton).filter((one) => one !== ''))
+  const own = new Set([...reservedWholeNames, ...instance].map(plainSkeleton).filter((one) => one !== ''))
   return [name, name.toLowerCase()].map(wordsIn).some((words) => {
-    if (anywhere.some((one) => words.join('').includes(plainSkeleton(one)))) return true
+    if (reservedSubstrings.some((one) => words.join('').includes(plainSkeleton(one)))) return true
     if (own.has(words.filter((word) => !officialWords.has(word)).join(''))) return true
     return words.some((_, from) => words.some((__, to) => to >= from && reservedWords.has(words.slice(from, to + 1).join(''))))
   })
@@ -105,10 +105,7 @@ export function isReservedName(name: string, instance: readonly string[] = []): 
 
 const partMax = 100
 
-/**
- * Names the sender of a shop's mails: its sender name, or else its title, and its handle, as `Noor's Tea (noors-tea)`. A reserved name is left
- * out, and so is a reserved handle.
- */
+/** Builds the sender name from name and handle, as `Noor's Tea (noors-tea)`. Reserved ones are left out. */
 export function senderNameOf(name: string, handle: string, instance: readonly string[]): string {
   const [shown, shownHandle] = [name.slice(0, partMax), handle].map((text) => (isReservedName(text, instance) ? '' : text))
   const parts = [shown, shownHandle].filter((text, at, all) => text !== '' && all.indexOf(text) === at)

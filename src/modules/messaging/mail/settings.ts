@@ -7,18 +7,18 @@ import { audited } from '../../operations/audit/index.ts'
 import type { OrderLinkDeps } from '../../selling/order-link/index.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
 import { readShop } from '../../shop/shop/index.ts'
-import { instanceNames, linksOf, lookOf, shopSenderName } from './compose.ts'
+import { appearanceOf, createLinks, instanceNames, shopSenderName } from './compose.ts'
 import { isMailLanguage, type MailLanguage, type MailTemplate, type ShopMail } from './domain.ts'
-import { plainLook } from './layout.ts'
+import { defaultLook } from './layout.ts'
 import type { MailBaseDeps } from './mail-deps.ts'
 import { sendsMail } from './queue.ts'
 import { shopUsage } from './quotas.ts'
 import { sampleData } from './samples.ts'
 import { isReservedName } from './sender-name.ts'
 import { mailStore as store } from './store.ts'
-import { rendered } from './templates.ts'
+import { renderMail } from './templates.ts'
 
-/** What a shop says of its mails; what it leaves out is as usual. */
+/** A shop's mail settings; null: default. */
 export type MailSettings = {
   readonly senderName: string | null
   readonly replyTo: string | null
@@ -27,12 +27,12 @@ export type MailSettings = {
   readonly language: MailLanguage
 }
 
-const untouched = (shopId: string): ShopMail => ({
+const defaultSettings = (shopId: string): ShopMail => ({
   ...{ shopId, senderName: null, replyTo: null, accentColour: null, backgroundColour: null, language: 'en' },
   ...{ version: 1, updatedAt: 0 },
 })
 
-/** A shop's mails as it sees them: what it has said, and what is so where it has not. */
+/** Renders the settings with effective values. */
 const viewOf = (
   deps: MailBaseDeps,
   shop: Readonly<Shop>,
@@ -47,7 +47,7 @@ const viewOf = (
     senderName: shopSenderName(deps, shop, senderName),
     address: senderOf(deps.config.mailFrom ?? '')?.address ?? null,
     replyTo: replyTo ?? shop.contact.email ?? null,
-    colours: { accent: accentColour ?? plainLook.accent, background: backgroundColour ?? plainLook.background },
+    colours: { accent: accentColour ?? defaultLook.accent, background: backgroundColour ?? defaultLook.background },
   },
   sending: sendsMail(deps),
   limits,
@@ -56,14 +56,15 @@ const viewOf = (
 export type MailSettingsView = ReturnType<typeof viewOf>
 
 /** @throws AppError NOT_FOUND */
-export async function mailSettings(deps: MailBaseDeps, shopId: string): Promise<MailSettingsView> {
+export async function readMailSettings(deps: MailBaseDeps, shopId: string): Promise<MailSettingsView> {
   const [shop, row] = await Promise.all([readShop(deps, shopId), store.settings(deps.db.read, shopId)])
-  return viewOf(deps, shop, row ?? untouched(shopId), await shopUsage(deps, shop))
+  return viewOf(deps, shop, row ?? defaultSettings(shopId), await shopUsage(deps, shop))
 }
 
 /**
- * Replaces what a shop says of its mails.
- * @throws AppError INVALID for a sender name that could pass for a processor's or the instance's; NOT_FOUND, PRECONDITION_FAILED
+ * Replaces a shop's mail settings.
+ * @throws AppError INVALID for a sender name that could pass for a processor's or the instance's; NOT_FOUND,
+ * PRECONDITION_FAILED
  */
 export async function setMailSettings(deps: MailBaseDeps, by: Change, settings: MailSettings): Promise<MailSettingsView> {
   const shopId = by.shop.id
@@ -72,7 +73,7 @@ export async function setMailSettings(deps: MailBaseDeps, by: Change, settings: 
   const shop = await readShop(deps, shopId)
   const row = await audited(deps, by, { action: 'shop.mail_set', subject: shopId }, async (tx, tell) => {
     const found = await store.settings(tx, shopId)
-    const before = found ?? untouched(shopId)
+    const before = found ?? defaultSettings(shopId)
     assertExpected(by.expected, before.version)
     const replyTo = settings.replyTo && storedMailAddress(settings.replyTo)
     const after: ShopMail = { ...settings, replyTo, shopId, version: before.version + 1, updatedAt: deps.clock.now() }
@@ -83,7 +84,7 @@ export async function setMailSettings(deps: MailBaseDeps, by: Change, settings: 
   return viewOf(deps, shop, row, await shopUsage(deps, shop))
 }
 
-/** A mail as the shop's would look, about an order that there is not. @throws AppError NOT_FOUND */
+/** Renders a sample mail in the shop's appearance. @throws AppError NOT_FOUND */
 export async function previewMail(
   deps: MailBaseDeps & OrderLinkDeps,
   shopId: string,
@@ -91,6 +92,6 @@ export async function previewMail(
   language: MailLanguage | undefined,
 ): Promise<{ subject: string; text: string; html: string }> {
   const [shop, settings] = await Promise.all([readShop(deps, shopId), store.settings(deps.db.read, shopId)])
-  const links = await linksOf(deps, shop)
-  return rendered(template, sampleData(shop.currency)[template], lookOf(deps, { shop, settings }, language), links)
+  const links = await createLinks(deps, shop)
+  return renderMail(template, sampleData(shop.currency)[template], appearanceOf(deps, { shop, settings }, language), links)
 }

@@ -5,31 +5,31 @@ import { mails, shopMail } from '../../../../db/schema/mail.ts'
 import { normalMailAddress } from '../../../lib/mail-address.ts'
 import type { Mail, ShopMail } from './domain.ts'
 
-/** How many wait, since when the first of those has been due, how old the oldest is. */
+/** Number of pending mails, since when the first is due, and when the oldest was created. */
 export type QueueFigures = { readonly waiting: number; readonly dueAt: number | undefined; readonly oldestAt: number | undefined }
-/** A lane with something due, and the mail of it that has been due longest. */
-export type Due = { readonly lane: string; readonly mailId: string }
+/** A lane with its mail that has been due longest. */
+export type DueLane = { readonly lane: string; readonly mailId: string }
 
-/** What mails are counted by. */
-export type CountedBy = 'shop' | 'recipient' | 'cause'
-const countedColumns: Readonly<Record<CountedBy, string>> = { shop: 'shop_id', recipient: 'recipient', cause: 'cause' }
+/** What a quota counts by. */
+export type QuotaSubject = 'shop' | 'recipient' | 'cause'
+const quotaColumns: Readonly<Record<QuotaSubject, string>> = { shop: 'shop_id', recipient: 'recipient', cause: 'cause' }
 
 const insert = insertOf(mails, 'leave')
 const lockedMails = lockedRowsIn(mails, 'id')
 const settingsOf = rowsOf(shopMail, ['shopId'])
-type Selects = Pick<Reader, 'select'>
+type SelectReader = Pick<Reader, 'select'>
 
-/** Spelt out, as the indexes of those that wait have it. */
+/** Literal, so that the partial indexes apply. */
 const pending = sql`${mails.status} = 'PENDING'`
-const known = (at: number | string | null | undefined) => (at === null || at === undefined ? undefined : Number(at))
+const timeOrUndefined = (at: number | string | null | undefined) => (at === null || at === undefined ? undefined : Number(at))
 
 export const mailStore = {
-  /** Leaves the one that is there under that key. */
+  /** Ignores a mail whose key exists. */
   async insert(tx: Writer, mail: Mail): Promise<void> {
     await insert(tx, mail)
   },
 
-  /** Whether something is due, and whether something that waits is of no use any more. */
+  /** Returns whether mails are due, and whether pending ones have expired. */
   async work(read: Reader, now: number): Promise<{ due: boolean; expired: boolean }> {
     const [row] = await read.rows<{ due: number; expired: number }>(
       sql`select case when exists (select 1 from mails where status = 'PENDING' and next_at <= ${now}) then 1 else 0 end as due,
@@ -38,12 +38,11 @@ export const mailStore = {
     return { due: Number(row?.due) === 1, expired: Number(row?.expired) === 1 }
   },
   /**
-   * Lanes with something due, in the order of their names, and of each the mail that has been due longest: one seek for every lane that has
-   * anything, however much that is.
-   * @param after the name behind which to look on
+   * Returns lanes by name with the mail that has been due longest. One index seek per lane, however many mails it has.
+   * @param after the lane to continue after
    */
-  async lanes(read: Reader, { now, after, limit }: { now: number; after: string; limit: number }): Promise<Due[]> {
-    return read.rows<Due>(
+  async lanes(read: Reader, { now, after, limit }: { now: number; after: string; limit: number }): Promise<DueLane[]> {
+    return read.rows<DueLane>(
       sql`with recursive lanes (name) as (
             select min(m.lane) from mails m where m.status = 'PENDING' and m.lane > ${after}
             union all
@@ -55,34 +54,34 @@ export const mailStore = {
           select name as lane, mail_id as "mailId" from due where mail_id is not null order by name limit ${limit}`,
     )
   },
-  /** Of these, the mails that are due, oldest first, locked. */
+  /** Locks those of `ids` that are due, oldest first. */
   async due(tx: Writer, ids: readonly string[], now: number): Promise<Mail[]> {
     if (ids.length === 0) return []
     const found = await lockedMails(tx, ids)
     return found.filter(({ status, nextAt, expiresAt }) => status === 'PENDING' && nextAt <= now && expiresAt > now)
   },
-  /** Has processes that count the same thing do so one after the other, until the end of the write. */
+  /** Locks quota counters until the end of the write. */
   hold: (tx: Writer, names: readonly string[]): void => holdNames(tx, names),
   /** Counts a mail towards its quotas. */
   async count(tx: Writer, id: string, now: number): Promise<void> {
     await tx.update(mails).set({ countedAt: now }).where(eq(mails.id, id))
   },
-  /** How many mails were counted since a moment, `most` at most, and when the oldest of these was. */
+  /** Counts mails since a time, up to `most`, and returns the time of the oldest of these. */
   async counted(
     from: Pick<Reader, 'rows'>,
-    by: CountedBy,
+    by: QuotaSubject,
     value: string,
     since: number,
     most: number,
   ): Promise<{ count: number; oldestAt: number | undefined }> {
-    const column = countedColumns[by]
+    const column = quotaColumns[by]
     const [row] = await from.rows<{ count: number | string; oldest: number | string | null }>(
       sql`select count(*) as count, min(at) as oldest from
           (select counted_at as at from mails where ${sql.raw(column)} = ${value} and counted_at > ${since} order by counted_at desc limit ${most}) newest`,
     )
-    return { count: Number(row?.count ?? 0), oldestAt: known(row?.oldest) }
+    return { count: Number(row?.count ?? 0), oldestAt: timeOrUndefined(row?.oldest) }
   },
-  /** How a shop stands, and whether an address is one of its people, or was invited to be. */
+  /** Returns the shop's status and mode, and whether an address is its staff's or was invited. */
   async sender(
     from: Pick<Reader, 'rows'>,
     shopId: string,
@@ -105,7 +104,7 @@ export const mailStore = {
       .where(eq(mails.id, id))
     return 1
   },
-  /** Has a mail wait, or with it all of its lane that is due and was not counted; how many it was. */
+  /** Delays a mail, or all due and uncounted mails of its lane. Returns their number. */
   async delay(
     tx: Writer,
     { id, lane }: Pick<Mail, 'id' | 'lane'>,
@@ -115,7 +114,7 @@ export const mailStore = {
     const rows = await tx.update(mails).set({ nextAt: until, lastError: why, updatedAt: now }).where(which).returning({ id: mails.id })
     return rows.length
   },
-  /** Of a shop's mails, how many wait for its quota, and how many were refused since a moment: 1,000 at most of each. */
+  /** Counts a shop's mails that wait for a quota, and those refused since a time; each up to 1,000. */
   async held(from: Pick<Reader, 'rows'>, shopId: string, since: number): Promise<{ delayed: number; refusedLastDay: number }> {
     const [row] = await from.rows<{ delayed: number | string; refused: number | string }>(
       sql`select
@@ -124,7 +123,7 @@ export const mailStore = {
     )
     return { delayed: Number(row?.delayed ?? 0), refusedLastDay: Number(row?.refused ?? 0) }
   },
-  /** Takes due mails for an attempt, until a moment; those that another process was faster with are not returned. */
+  /** Claims due mails until `until`. Mails that another process claimed are not returned. */
   async claim(tx: Writer, ids: readonly string[], now: number, until: number): Promise<Mail[]> {
     if (ids.length === 0) return []
     return tx
@@ -133,7 +132,7 @@ export const mailStore = {
       .where(and(inArray(mails.id, [...ids]), pending, lte(mails.nextAt, now), gt(mails.expiresAt, now)))
       .returning()
   },
-  /** Keeps what came of an attempt, unless a later attempt has begun: of that one only a success matters still. */
+  /** Stores the result of an attempt. If a later attempt has begun, only success is stored. */
   async settle(
     tx: Writer,
     { id, attempts }: Pick<Mail, 'id' | 'attempts'>,
@@ -147,7 +146,7 @@ export const mailStore = {
       .returning({ id: mails.id })
     return rows.length > 0
   },
-  /** Ends some that are of no use any more and that nobody has at work; how many it was. */
+  /** Ends some expired mails that no process is sending. Returns their number. */
   async giveUp(tx: Writer, now: number, end: Pick<Mail, 'status' | 'lastError'>, limit: number): Promise<number> {
     const isOver = and(pending, lte(mails.expiresAt, now), lte(mails.nextAt, now))
     const some = tx.select({ id: mails.id }).from(mails).where(isOver).limit(limit)
@@ -158,14 +157,14 @@ export const mailStore = {
       .returning({ id: mails.id })
     return rows.length
   },
-  /** Reads the rows of all that wait. */
+  /** Reads all pending rows. */
   async queue(read: Reader): Promise<QueueFigures> {
     const [row] = await read.rows<Record<keyof QueueFigures, number | string | null>>(
       sql`select count(*) as waiting, min(next_at) as "dueAt", min(created_at) as "oldestAt" from mails where status = 'PENDING'`,
     )
-    return { waiting: Number(row?.waiting ?? 0), dueAt: known(row?.dueAt), oldestAt: known(row?.oldestAt) }
+    return { waiting: Number(row?.waiting ?? 0), dueAt: timeOrUndefined(row?.dueAt), oldestAt: timeOrUndefined(row?.oldestAt) }
   },
-  /** How many of the kept there are by status, and why those that came to nothing did, the most frequent first. */
+  /** Counts mails by status, and the most frequent errors. */
   async standing(
     read: Pick<Reader, 'rows'>,
   ): Promise<{ byStatus: { status: string; n: number }[]; errors: { error: string; n: number }[] }> {
@@ -179,7 +178,7 @@ export const mailStore = {
     ])
     return { byStatus, errors }
   },
-  /** Forgets of some mails, counted before a moment, who got them and who asked; how many it was. */
+  /** Deletes recipient and cause of mails counted before a time. Returns their number. */
   async forgetCounted(tx: Writer, before: number, limit: number): Promise<number> {
     const some = tx
       .select({ id: mails.id })
@@ -189,7 +188,7 @@ export const mailStore = {
     const rows = await tx.update(mails).set({ recipient: null, cause: null }).where(inArray(mails.id, some)).returning({ id: mails.id })
     return rows.length
   },
-  /** Removes some older than that id that are over; how many it was. */
+  /** Deletes finished mails with an id before `before`. Returns their number. */
   async removeOld(tx: Writer, before: string, limit: number): Promise<number> {
     const rows = await tx.rows(
       sql`delete from mails where id in
@@ -197,8 +196,8 @@ export const mailStore = {
     )
     return rows.length
   },
-  /** What waits in some lanes, by id from behind one on. */
-  async waiting(from: Selects, lanes: readonly string[], after: string, limit: number): Promise<Pick<Mail, 'id' | 'sealed'>[]> {
+  /** Returns pending mails of lanes, by id after `after`. */
+  async waiting(from: SelectReader, lanes: readonly string[], after: string, limit: number): Promise<Pick<Mail, 'id' | 'sealed'>[]> {
     const { id, sealed, lane } = mails
     return from
       .select({ id, sealed })
@@ -207,7 +206,7 @@ export const mailStore = {
       .orderBy(asc(id))
       .limit(limit)
   },
-  async find(from: Selects, id: string): Promise<Mail | undefined> {
+  async find(from: SelectReader, id: string): Promise<Mail | undefined> {
     const [mail] = await from.select().from(mails).where(eq(mails.id, id)).limit(1)
     return mail
   },
@@ -215,12 +214,12 @@ export const mailStore = {
   async settings(from: Pick<Reader, 'first'>, shopId: string): Promise<ShopMail | undefined> {
     return from.first(settingsOf, { shopId })
   },
-  /** False when the shop has some already. */
+  /** Returns undefined if the shop has settings already. */
   async insertSettings(tx: Writer, row: ShopMail): Promise<ShopMail | undefined> {
     const [made] = await tx.insert(shopMail).values(row).onConflictDoNothing().returning()
     return made
   },
-  /** Undefined when they are not of that version any more. */
+  /** Returns undefined if they have another version. */
   async updateSettings(tx: Writer, { shopId, ...row }: ShopMail, was: number): Promise<ShopMail | undefined> {
     const [changed] = await tx
       .update(shopMail)

@@ -3,9 +3,9 @@ import type { Money } from '../../../lib/money.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import { tokenLifeMs } from '../../identity/one-time-token/domain.ts'
 import type { MailContent, MailData, MailLine, MailOrder, MailTemplate } from './domain.ts'
-import { type Look, laidOut, type Saying } from './layout.ts'
+import { type Look, type MailText, renderLayout } from './layout.ts'
 
-/** Where links lead: to the shop's own pages, or to ours. */
+/** URLs of the shop's or souk's pages. */
 export type Links = {
   order(orderId: string): string
   pay(draftId: string): string
@@ -16,15 +16,15 @@ export type Links = {
 
 const titleMax = 150
 
-/** A mail as it is sent. */
-export const rendered = <Template extends MailTemplate>(
+/** Renders a template. */
+export const renderMail = <Template extends MailTemplate>(
   template: Template,
   data: MailContent<Template>['data'],
   look: Look,
   links: Links,
-): { subject: string; text: string; html: string } => laidOut(look, sayings[template](data, look, links))
+): { subject: string; text: string; html: string } => renderLayout(look, templateTexts[template](data, look, links))
 
-type Says = { readonly [Template in MailTemplate]: (data: MailData[Template], look: Look, links: Links) => Saying }
+type TemplateTexts = { readonly [Template in MailTemplate]: (data: MailData[Template], look: Look, links: Links) => MailText }
 
 const nameOf = ({ title, variantTitle }: MailLine): string => {
   const [name, variant] = [plainText(title, titleMax), plainText(variantTitle, titleMax)]
@@ -38,7 +38,7 @@ const linesOf = (lines: readonly MailLine[], { words }: Look) =>
     amount: line.total && words.money(line.total),
   }))
 
-/** Amounts of nothing are left out, but for the subtotal and the sum. */
+/** Leaves out zero amounts except subtotal and total. */
 function totalsOf(order: MailOrder, { words: { say, money } }: Look) {
   const { subtotal, discountTotal, shippingTotal, taxTotal, taxIncluded, giftCardTotal, total } = order
   const minus = ({ amount, currency }: Money): Money => ({ amount: -amount, currency })
@@ -54,7 +54,7 @@ function totalsOf(order: MailOrder, { words: { say, money } }: Look) {
   ]
 }
 
-const sayings: Says = {
+const templateTexts: TemplateTexts = {
   'order-confirmed': ({ order }, look, links) => {
     const { say, count } = look.words
     return {

@@ -1,7 +1,7 @@
 import { sentenceEnd } from '../../../lib/names.ts'
 import type { Catalog } from './texts-en.ts'
 
-/** Arabic, from right to left. */
+/** Arabic, right to left. */
 export const ar: Catalog = {
   orderTitle: (number) => `الطلب رقم ${number}`,
   viewOrder: 'عرض طلبك',

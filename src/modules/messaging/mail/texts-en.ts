@@ -1,6 +1,6 @@
 import { sentenceEnd } from '../../../lib/names.ts'
 
-/** English, and with it which sentences there are: `Catalog` is made of it, so that one that a language lacks does not compile. */
+/** English, which also defines the type `Catalog`: a sentence missing in another language does not compile. */
 export const en = {
   orderTitle: (number: number) => `Order ${number}`,
   viewOrder: 'See your order',
@@ -164,7 +164,7 @@ type Sentence<Text> = Text extends string
   : Text extends (...values: infer Values) => string
     ? (...values: Values) => string
     : never
-/** All that is said in mails and on pages. */
+/** The sentences of mails and pages. */
 export type Catalog = {
   readonly [Name in keyof typeof en]: (typeof en)[Name] extends Readonly<Record<string, string>>
     ? { readonly [Word in keyof (typeof en)[Name]]: string }

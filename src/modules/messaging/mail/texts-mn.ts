@@ -1,7 +1,7 @@
 import { sentenceEnd } from '../../../lib/names.ts'
 import type { Catalog } from './texts-en.ts'
 
-/** Mongolian, in Cyrillic. */
+/** Mongolian, Cyrillic. */
 export const mn: Catalog = {
   orderTitle: (number) => `${number} дугаартай захиалга`,
   viewOrder: 'Захиалгаа харах',

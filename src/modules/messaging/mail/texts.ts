@@ -6,43 +6,43 @@ import { mn } from './texts-mn.ts'
 
 const catalogs: Readonly<Record<MailLanguage, Catalog>> = { en, ar, mn }
 
-/** A language as a shop's mails and pages speak it. */
-export type Words = {
+/** A language with its formats. */
+export type Phrasebook = {
   readonly language: MailLanguage
   readonly direction: 'ltr' | 'rtl'
   readonly say: Catalog
   money(amount: Money): string
   count(number: number): string
-  /** The day of a moment, by the clock of a time zone. */
+  /** Formats a day in a time zone. */
   day(at: number, timeZone: string): string
   minutes(number: number): string
   hours(number: number): string
   days(number: number): string
 }
 
-const made = new Map<string, Words>()
-const keptMax = 500
-/** Of one language: a time zone may be spelt in any case, and each spelling is one more. */
+const cache = new Map<string, Phrasebook>()
+const cachedMax = 500
+/** Limit of cached formats, because time zones can be spelled in any case. */
 const zonesMax = 50
 
-/** @param country of the shop: by it numbers have the digits and the days the order that are usual there */
-export function wordsOf(language: MailLanguage, country: string): Words {
+/** @param country of the shop; selects digits and date order */
+export function phrasebookOf(language: MailLanguage, country: string): Phrasebook {
   const locale = /^[A-Z]{2}$/.test(country) ? `${language}-${country}` : language
-  const known = made.get(locale)
+  const known = cache.get(locale)
   if (known) return known
-  const words = createWords(language, locale)
-  if (made.size >= keptMax) made.clear()
-  made.set(locale, words)
+  const words = createPhrasebook(language, locale)
+  if (cache.size >= cachedMax) cache.clear()
+  cache.set(locale, words)
   return words
 }
 
-function createWords(language: MailLanguage, locale: string): Words {
+function createPhrasebook(language: MailLanguage, locale: string): Phrasebook {
   const currencies = new Map<string, Intl.NumberFormat>()
   const numbers = new Intl.NumberFormat(locale)
   const days = new Map<string, Intl.DateTimeFormat>()
   const unit = (name: string) => new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'long' })
   function formatOf(currency: string): Intl.NumberFormat {
-    // As ISO 4217 has them: what Intl takes for usual drops decimals of some.
+    // Decimals by ISO 4217: Intl drops those of some currencies.
     const digits = decimalsOf(currency)
     return new Intl.NumberFormat(locale, {
       style: 'currency',
@@ -57,7 +57,7 @@ function createWords(language: MailLanguage, locale: string): Words {
     say: catalogs[language],
     money({ amount, currency }) {
       const format = currencies.getOrInsertComputed(currency, () => formatOf(currency))
-      // As a decimal, not as a number: that would round large amounts.
+      // Passed as a decimal string, because a number would round large amounts.
       return format.format(decimalOf(amount, decimalsOf(currency)) as `${number}`)
     },
     count: (number) => numbers.format(number),

@@ -9,117 +9,116 @@ import {
   type Attempt,
   afterAttempt,
   changedHealth,
-  crowded,
+  fullShopsAndEndpoints,
   gaveWay,
-  givingWay,
   isFailing,
   leaseMs,
   type Outcome,
   onlyHealthy,
-  placesMax,
-  skippingLoggedMs,
+  pendingMaxOf,
+  selectForSlots,
+  selectToAbort,
+  skipLogIntervalMs,
+  slotsMax,
   type WebhookDelivery,
-  waitingMaxOf,
   webhookSecretSeal,
-  withRoom,
 } from './domain.ts'
 import { type ClaimedRow, type Lane, webhookStore as store } from './store.ts'
 
-export type Webhooks = {
-  /** Hands new messages out to the endpoints that want them, and begins to send what is due. Does not wait for the answers. */
+export type WebhookSender = {
+  /** Creates deliveries of new messages and starts sending due ones, without waiting for responses. */
   run(): Promise<void>
-  /** Resolves when nothing is being sent any more. */
+  /** Resolves when nothing is being sent. */
   idle(): Promise<void>
-  /** Begins nothing new, and resolves when nothing is being sent any more. */
+  /** Starts nothing new, and resolves when nothing is being sent. */
   stop(): Promise<void>
 }
 
 type DispatchDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'randomBytes' | 'log' | 'keyring' | 'safeFetch' | 'build'> & {
-  /** What came of attempts, and of deliveries that were given up without one. */
+  /** Counts of attempts, and of deliveries given up without one. */
   readonly webhookCounts: Tally
 }
-type Claimed = Lane & ClaimedRow & { body: string }
-type Sending = Attempt & { giveWay: AbortController }
+type ClaimedDelivery = Lane & ClaimedRow & { body: string }
+type RunningAttempt = Attempt & { giveWay: AbortController }
 
-/** Messages of one write: each may become a delivery for every endpoint of its shop. */
+/** Messages per write; each may create a delivery for every endpoint of its shop. */
 const messagesPerWrite = 20
-const lanesAtOnce = 50
-const abandonedAtOnce = 500
+const lanesPerQuery = 50
+const abandonBatchSize = 500
 const sendTimeoutMs = 10_000
 const answerBytesMax = 64 * 1024
 
 /**
- * Sends the messages of the outbox. Every process may: what one has claimed, the others leave alone. Each endpoint is a lane of its own,
- * and they have their turns one after the other, so that what waits for one holds up no other; see `placesMax` for who may have how much
- * under way.
+ * Sends the messages of the outbox. Every process may: claimed deliveries are left to their process. Endpoints take
+ * turns, so that one with a backlog does not delay others; `slotsMax` limits concurrent attempts.
  */
-export function createWebhooks(deps: DispatchDeps): Webhooks {
+export function createWebhookSender(deps: DispatchDeps): WebhookSender {
   const { db, clock, log } = deps
-  const underWay = new Map<string, Sending>()
+  const inFlight = new Map<string, RunningAttempt>()
   const sends = new Set<Promise<void>>()
   /** The endpoint that had the last turn. */
   let lastTurn = ''
   let stopped = false
 
-  /** Claims and begins what there is room for, one caller at a time: whoever comes meanwhile has it looked at once more. */
-  const filling = atOnceOrAgain(async () => {
+  /** Fills free slots, one run at a time; a call during a run causes another run. */
+  const fillRun = atOnceOrAgain(async () => {
     if (!stopped) await fillOnce()
   })
-  const fill = (): Promise<void> => (stopped ? Promise.resolve() : filling.ask())
+  const fill = (): Promise<void> => (stopped ? Promise.resolve() : fillRun.ask())
 
-  /** Goes from endpoint to endpoint, around and around, until there is no more room or nothing more to begin. */
+  /** Goes through the endpoints until no slot is free or nothing is due. */
   async function fillOnce(): Promise<void> {
-    let begun = false
+    let hasStarted = false
     while (!stopped) {
-      if (underWay.size >= placesMax.all) return makeRoom()
+      if (inFlight.size >= slotsMax.all) return makeRoom()
       const now = clock.now()
       const fromTheStart = lastTurn === ''
       const lanes = await store.lanes(db.read, {
         now,
         after: lastTurn,
-        except: crowded(underWay.values()),
-        onlyHealthy: onlyHealthy(underWay.size),
-        limit: lanesAtOnce,
+        except: fullShopsAndEndpoints(inFlight.values()),
+        onlyHealthy: onlyHealthy(inFlight.size),
+        limit: lanesPerQuery,
       })
       const over = lanes.filter(({ over }) => over !== null)
-      const chosen = withRoom(
+      const selected = selectForSlots(
         lanes.filter(({ over }) => over === null),
-        underWay.values(),
+        inFlight.values(),
       )
-      const claimed = await claim(deps, chosen, over, now)
+      const claimed = await claim(deps, selected, over, now)
       for (const one of claimed) begin(one)
-      begun ||= claimed.length + over.length > 0
-      const isFull = underWay.size >= placesMax.all
-      lastTurn = (isFull ? chosen.at(-1) : lanes.length < lanesAtOnce ? undefined : lanes.at(-1))?.endpointId ?? ''
+      hasStarted ||= claimed.length + over.length > 0
+      const isFull = inFlight.size >= slotsMax.all
+      lastTurn = (isFull ? selected.at(-1) : lanes.length < lanesPerQuery ? undefined : lanes.at(-1))?.endpointId ?? ''
       if (isFull || lastTurn !== '') continue
-      // The last one had its turn.
-      if (fromTheStart && !begun) return
-      begun = false
+      // All endpoints had their turn.
+      if (fromTheStart && !hasStarted) return
+      hasStarted = false
     }
   }
 
-  /** Ends attempts that last, for the sake of shops that have none under way. Their ends have the rest looked at. */
+  /** Aborts long attempts in favour of shops without a slot. Their end triggers the next fill. */
   async function makeRoom(): Promise<void> {
-    const sending = [...underWay.values()]
+    const sending = [...inFlight.values()]
     const shops = [...new Set(sending.map(({ shopId }) => shopId))]
     const now = clock.now()
     const except = { shops, endpoints: [] }
-    const lanes = await store.lanes(db.read, { now, after: '', except, onlyHealthy: true, limit: placesMax.all })
+    const lanes = await store.lanes(db.read, { now, after: '', except, onlyHealthy: true, limit: slotsMax.all })
     const waiting = new Set(lanes.filter(({ over }) => over === null).map(({ shopId }) => shopId)).size
-    const giving = sending.filter(({ giveWay }) => giveWay.signal.aborted).length
+    const givingWayCount = sending.filter(({ giveWay }) => giveWay.signal.aborted).length
     const others = sending.filter(({ giveWay }) => !giveWay.signal.aborted)
-    for (const { giveWay } of givingWay(others, Math.max(0, waiting - giving), now)) giveWay.abort()
+    for (const { giveWay } of selectToAbort(others, Math.max(0, waiting - givingWayCount), now)) giveWay.abort()
   }
 
-  function begin(delivery: Claimed): void {
+  function begin(delivery: ClaimedDelivery): void {
     const { shopId, endpointId, failures, lastError } = delivery
     const giveWay = new AbortController()
-    underWay.set(delivery.id, { shopId, endpointId, failures, beganAt: clock.now(), mayGiveWay: lastError !== gaveWay, giveWay })
+    inFlight.set(delivery.id, { shopId, endpointId, failures, beganAt: clock.now(), mayGiveWay: lastError !== gaveWay, giveWay })
     const sending = send(deps, delivery, giveWay.signal)
-      // Its claim runs out, and then it is sent again.
+      // The claim expires, and the delivery is sent again.
       .catch((error) => log.error('webhook.result_lost', { delivery: delivery.id, error }))
       .then(() => {
-        underWay.delete(delivery.id)
+        inFlight.delete(delivery.id)
         sends.delete(sending)
         return fill()
       })
@@ -128,14 +127,14 @@ export function createWebhooks(deps: DispatchDeps): Webhooks {
   }
 
   async function idle(): Promise<void> {
-    while (filling.underWay() || sends.size > 0) await Promise.allSettled([filling.underWay(), ...sends])
+    while (fillRun.underWay() || sends.size > 0) await Promise.allSettled([fillRun.underWay(), ...sends])
   }
 
   return {
     async run() {
       if (stopped || !(await store.hasWork(db.read, clock.now()))) return
-      // Turn by turn: a shop that has much to tell keeps nobody from being told.
-      while ((await handOut(deps)) === messagesPerWrite && !stopped) await fill()
+      // Alternates, so that a shop with many messages does not delay others.
+      while ((await createDeliveries(deps)) === messagesPerWrite && !stopped) await fill()
       await fill()
     },
     idle,
@@ -146,11 +145,11 @@ export function createWebhooks(deps: DispatchDeps): Webhooks {
   }
 }
 
-/** Makes of some new messages a delivery to each endpoint that wants it, and says how many messages it were. */
-async function handOut({ db, clock, newId, log, webhookCounts }: DispatchDeps): Promise<number> {
+/** Creates the deliveries of some new messages. Returns the number of messages. */
+async function createDeliveries({ db, clock, newId, log, webhookCounts }: DispatchDeps): Promise<number> {
   const messages = await store.pendingMessages(db.read, messagesPerWrite)
   if (messages.length === 0) return 0
-  // Read after the messages: an endpoint that was there before one of them is among these.
+  // Read after the messages, so that an endpoint created before a message is included.
   const endpoints = await store.endpointsOf(db.read, [...new Set(messages.map(({ shopId }) => shopId))])
   const backlogs = await store.backlogs(
     db.read,
@@ -164,7 +163,8 @@ async function handOut({ db, clock, newId, log, webhookCounts }: DispatchDeps): 
         const { id: endpointId } = endpoint
         const backlog = backlogs.get(endpointId) ?? { waiting: 0, dueAt: now }
         const delivery = newDelivery({ id: newId('delivery'), endpointId, outboxId, event }, now)
-        if (backlog.waiting >= waitingMaxOf(endpoint, backlog, now)) return { ...delivery, status: 'FAILED' as const, lastError: skipped }
+        if (backlog.waiting >= pendingMaxOf(endpoint, backlog, now))
+          return { ...delivery, status: 'FAILED' as const, lastError: skippedError }
         backlogs.set(endpointId, { ...backlog, waiting: backlog.waiting + 1 })
         return delivery
       }),
@@ -187,7 +187,7 @@ async function handOut({ db, clock, newId, log, webhookCounts }: DispatchDeps): 
       await store.addSkipped(tx, id, count, now)
       tx.afterCommit(() => {
         webhookCounts.add('dead', count)
-        if (skippedAt === null || skippedAt <= now - skippingLoggedMs) log.warn('webhook.endpoint_behind', { endpoint: id, shop: shopId })
+        if (skippedAt === null || skippedAt <= now - skipLogIntervalMs) log.warn('webhook.endpoint_behind', { endpoint: id, shop: shopId })
       })
     }
     if (ours.length > 0) await store.insertDeliveries(tx, ours)
@@ -195,7 +195,7 @@ async function handOut({ db, clock, newId, log, webhookCounts }: DispatchDeps): 
   return messages.length
 }
 
-const skipped = 'too many waiting'
+const skippedError = 'too many waiting'
 
 const newDelivery = (of: Pick<WebhookDelivery, 'id' | 'endpointId' | 'outboxId' | 'event'>, now: number): WebhookDelivery => ({
   ...of,
@@ -208,29 +208,34 @@ const newDelivery = (of: Pick<WebhookDelivery, 'id' | 'endpointId' | 'outboxId' 
   updatedAt: now,
 })
 
-/** Takes deliveries for an attempt, and gives up those whose endpoint is to get nothing more. */
-async function claim({ db, webhookCounts }: DispatchDeps, chosen: readonly Lane[], over: readonly Lane[], now: number): Promise<Claimed[]> {
-  if (chosen.length + over.length === 0) return []
-  const failing = chosen.filter(isFailing).map(({ endpointId }) => endpointId)
+/** Claims deliveries for an attempt, and gives up those of removed or disabled endpoints. */
+async function claim(
+  { db, webhookCounts }: DispatchDeps,
+  selected: readonly Lane[],
+  over: readonly Lane[],
+  now: number,
+): Promise<ClaimedDelivery[]> {
+  if (selected.length + over.length === 0) return []
+  const failing = selected.filter(isFailing).map(({ endpointId }) => endpointId)
   const claimed = await db.write(async (tx) => {
     for (const { endpointId, over: why } of over) {
-      const abandoned = await store.abandon(tx, endpointId, now, `endpoint ${why}`, abandonedAtOnce)
+      const abandoned = await store.abandon(tx, endpointId, now, `endpoint ${why}`, abandonBatchSize)
       tx.afterCommit(() => webhookCounts.add('dead', abandoned))
     }
     const ours = failing.length > 0 ? await store.claimEndpoints(tx, failing, now, now + leaseMs) : []
-    const free = chosen.filter((lane) => !isFailing(lane) || ours.includes(lane.endpointId)).map(({ deliveryId }) => deliveryId)
+    const free = selected.filter((lane) => !isFailing(lane) || ours.includes(lane.endpointId)).map(({ deliveryId }) => deliveryId)
     return free.length > 0 ? store.claim(tx, free, now, now + leaseMs) : []
   }, locking)
   if (claimed.length === 0) return []
   const bodies = await store.bodies(db.read, [...new Set(claimed.map(({ outboxId }) => outboxId))])
   return claimed.flatMap((row) => {
-    const lane = chosen.find(({ deliveryId }) => deliveryId === row.id)
+    const lane = selected.find(({ deliveryId }) => deliveryId === row.id)
     return lane ? [{ ...lane, ...row, body: bodies.get(row.outboxId) ?? '' }] : []
   })
 }
 
-/** One attempt, and what came of it. */
-async function send(deps: DispatchDeps, delivery: Claimed, giveWay: AbortSignal): Promise<void> {
+/** Makes one attempt and stores its result. */
+async function send(deps: DispatchDeps, delivery: ClaimedDelivery, giveWay: AbortSignal): Promise<void> {
   const { db, clock, randomBytes, log, webhookCounts } = deps
   const { shopId, endpointId } = delivery
   const outcome = await attempt(deps, delivery, giveWay)
@@ -239,7 +244,7 @@ async function send(deps: DispatchDeps, delivery: Claimed, giveWay: AbortSignal)
   const result = afterAttempt(outcome, delivery.attempts, now, chance)
   const isDisabled = await db.write(async (tx) => {
     const known = await store.findEndpoint(tx, shopId, endpointId)
-    // Most say nothing new of their endpoint, and wait for nobody else's end.
+    // Locks the endpoint only if its health changes, so that most results do not wait.
     const isNews = known && changedHealth(known, outcome, now, chance)
     const before = isNews && (await store.lockEndpoint(tx, shopId, endpointId))
     await store.settle(tx, delivery, { ...result, updatedAt: now })
@@ -253,7 +258,11 @@ async function send(deps: DispatchDeps, delivery: Claimed, giveWay: AbortSignal)
   if (isDisabled) log.warn('webhook.endpoint_disabled', { endpoint: endpointId })
 }
 
-async function attempt({ clock, keyring, safeFetch, build, log }: DispatchDeps, delivery: Claimed, signal: AbortSignal): Promise<Outcome> {
+async function attempt(
+  { clock, keyring, safeFetch, build, log }: DispatchDeps,
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const { id, shopId, endpointId, outboxId, url, sealedSecret, body } = delivery
   try {
     const secret = keyring.unseal(sealedSecret, webhookSecretSeal(shopId, endpointId))

@@ -4,7 +4,7 @@ import { isoTimes, pick } from '../../../lib/objects.ts'
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
 
-/** What the outside may be told of. */
+/** Events that webhooks can receive. */
 export const webhookEvents = [
   'order.confirmed',
   'order.refunded',
@@ -26,39 +26,39 @@ export const endpointsPerShopMax = 20
 const seconds = 1_000
 const minutes = 60 * seconds
 const hours = 60 * minutes
-/** How long what was told stays to be looked at. */
-export const keptMs = 30 * 24 * hours
+/** How long messages are kept. */
+export const retentionMs = 30 * 24 * hours
 
 /** What an endpoint's sealed secret is bound to. */
 export const webhookSecretSeal = (shopId: string, endpointId: string): string => `${shopId}/webhook-endpoint/${endpointId}`
 
-/** The body of a message in the form that Standard Webhooks recommends; it is kept and signed byte for byte. */
+/** Builds a message's body in the form of Standard Webhooks. It is stored and signed byte for byte. */
 export const messageBody = (event: WebhookEvent, at: number, data: unknown): string =>
   JSON.stringify({ type: event, timestamp: new Date(at).toISOString(), data })
 
-/** The pause after each failed attempt but the last: nine attempts in about a day. */
-export const pausesMs = [5 * seconds, minutes, 5 * minutes, 30 * minutes, 2 * hours, 5 * hours, 7 * hours, 10 * hours] as const
-/** A pause is longer or shorter by up to this part of it, so that what failed together does not come back together. */
+/** Pause after each failed attempt but the last: nine attempts in about a day. */
+export const retryPausesMs = [5 * seconds, minutes, 5 * minutes, 30 * minutes, 2 * hours, 5 * hours, 7 * hours, 10 * hours] as const
+/** Random part of a pause, so that failures do not retry at the same time. */
 export const jitter = 0.1
 const gone = 410
 
 const isSuccess = (answered: number | null) => answered !== null && answered >= 200 && answered < 300
-const jittered = (pause: number, chance: number) => Math.round(pause * (1 - jitter + 2 * jitter * chance))
+const addJitter = (pause: number, chance: number) => Math.round(pause * (1 - jitter + 2 * jitter * chance))
 
-/** It was we who ended the attempt, before the time that a receiver has: `givingWay`. */
+/** Marks an attempt that was aborted for others before the receiver's time was over. */
 export const gaveWay = 'gave way'
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export type Outcome = {
-  /** Of the answer; null where there was none. */
+  /** Status of the response; null if there was none. */
   answered: number | null
   failure: string | null
 }
 
 /**
- * Where an attempt leaves a delivery. The answer's status decides, even if the rest of the answer was cut off or too long: the
- * receiver has said that it has the message. One that gave way counts as no attempt.
- * @param attempts how many there were, this one included
+ * Returns a delivery's state after an attempt. The status decides, even if the rest of the response was cut off. An
+ * attempt that gave way does not count.
+ * @param attempts including this one
  * @param chance from 0 to 1
  */
 export function afterAttempt(
@@ -69,62 +69,62 @@ export function afterAttempt(
 ): Pick<WebhookDelivery, 'status' | 'nextAt' | 'lastStatus' | 'lastError'> & { attempts?: number } {
   if (isSuccess(answered)) return { status: 'DELIVERED', nextAt: now, lastStatus: answered, lastError: null }
   const last = { lastStatus: answered, lastError: failure ?? `answered ${answered}` }
-  if (failure === gaveWay) return { status: 'PENDING', attempts: attempts - 1, nextAt: now + jittered(pausesMs[0], chance), ...last }
-  const pause = pausesMs[attempts - 1]
+  if (failure === gaveWay) return { status: 'PENDING', attempts: attempts - 1, nextAt: now + addJitter(retryPausesMs[0], chance), ...last }
+  const pause = retryPausesMs[attempts - 1]
   if (answered === gone || pause === undefined) return { status: 'FAILED', nextAt: now, ...last }
-  return { status: 'PENDING', nextAt: now + jittered(pause, chance), ...last }
+  return { status: 'PENDING', nextAt: now + addJitter(pause, chance), ...last }
 }
 
-/** How many attempts may be under way at once in a process. */
-export const placesMax = { all: 64, shop: 4, endpoint: 2 } as const
-/** An attempt that has lasted so long gives its place to a shop that has none, once there are no more places. */
+/** Concurrent attempts per process. */
+export const slotsMax = { all: 64, shop: 4, endpoint: 2 } as const
+/** After this time an attempt can be aborted in favour of a shop without a slot. */
 export const patienceMs = 2 * seconds
 
-export type Place = { shopId: string; endpointId: string }
-/** @property failures of its endpoint in a row, when it was chosen */
-export type Turn = Place & { failures: number }
-/** @property mayGiveWay whether it may end for others' sake: not one that did so last time */
-export type Attempt = Turn & { beganAt: number; mayGiveWay: boolean }
+export type AttemptSlot = { shopId: string; endpointId: string }
+/** @property failures consecutive failures of the endpoint when it was selected */
+export type DueAttempt = AttemptSlot & { failures: number }
+/** @property mayGiveWay false if the previous attempt gave way */
+export type Attempt = DueAttempt & { beganAt: number; mayGiveWay: boolean }
 
-/** The last places are for endpoints that did not fail last time. */
-export const leftForHealthy = 16
+/** Slots that are reserved for endpoints that did not fail last time. */
+export const reservedForHealthy = 16
 
 /**
- * How many places a shop may have while so many are free: the fewer are left, the fewer it may take (dynamic thresholds, Choudhury
- * and Hahne 1998). Shops whose endpoints hang can take most of the places, and never the last ones.
+ * Returns the slots a shop may use while `free` are left: fewer as fewer are free (dynamic thresholds, Choudhury and
+ * Hahne 1998). Hanging endpoints can take most slots but never the last ones.
  */
-export const shareOf = (free: number): number => Math.min(placesMax.shop, Math.max(1, Math.floor(free / 8)))
+export const slotsPerShop = (free: number): number => Math.min(slotsMax.shop, Math.max(1, Math.floor(free / 8)))
 
-/** Which shops and endpoints have as many under way as they may. */
-export function crowded(underWay: Iterable<Place>): { shops: string[]; endpoints: string[] } {
+/** Returns the shops and endpoints that use all their slots. */
+export function fullShopsAndEndpoints(underWay: Iterable<AttemptSlot>): { shops: string[]; endpoints: string[] } {
   const places = [...underWay]
-  const full = (by: keyof Place, max: number) =>
+  const full = (by: keyof AttemptSlot, max: number) =>
     [...Map.groupBy(places, (place) => place[by])].filter(([, same]) => same.length >= max).map(([id]) => id)
-  return { shops: full('shopId', shareOf(placesMax.all - places.length)), endpoints: full('endpointId', placesMax.endpoint) }
+  return { shops: full('shopId', slotsPerShop(slotsMax.all - places.length)), endpoints: full('endpointId', slotsMax.endpoint) }
 }
 
-/** Whether only endpoints that did not fail last time may have one more. */
-export const onlyHealthy = (underWay: number): boolean => placesMax.all - underWay <= leftForHealthy
+/** Returns whether the remaining slots are reserved for healthy endpoints. */
+export const onlyHealthy = (underWay: number): boolean => slotsMax.all - underWay <= reservedForHealthy
 
-/** Those of the due that there is room for beside what is under way, in their order. */
-export function withRoom<Due extends Turn>(due: readonly Due[], underWay: Iterable<Place>): Due[] {
-  const places: Place[] = [...underWay]
+/** Selects due deliveries for which slots are free, in order. */
+export function selectForSlots<Due extends DueAttempt>(due: readonly Due[], underWay: Iterable<AttemptSlot>): Due[] {
+  const places: AttemptSlot[] = [...underWay]
   return due.filter((one) => {
-    const { shops, endpoints } = crowded(places)
+    const { shops, endpoints } = fullShopsAndEndpoints(places)
     if (one.failures > 0 && onlyHealthy(places.length)) return false
-    if (places.length >= placesMax.all || shops.includes(one.shopId) || endpoints.includes(one.endpointId)) return false
+    if (places.length >= slotsMax.all || shops.includes(one.shopId) || endpoints.includes(one.endpointId)) return false
     places.push(one)
     return true
   })
 }
 
 /**
- * Which attempts give their places to shops that have none: of those that have lasted longer than we are patient, first of endpoints that
- * have failed before, then of shops with many under way, then those that have lasted longest. The next attempt of one that gave way has
- * all its time: a receiver that is slow gets its message, and of one that hangs we learn so.
- * @param waiting how many shops are without a place
+ * Selects attempts to abort in favour of shops without a slot: those beyond `patienceMs`, of failing endpoints first,
+ * then of shops with many attempts, then the longest. Their next attempt gets the full time, so a slow receiver gets
+ * its message.
+ * @param waiting number of shops without a slot
  */
-export function givingWay<One extends Attempt>(underWay: readonly One[], waiting: number, now: number): One[] {
+export function selectToAbort<One extends Attempt>(underWay: readonly One[], waiting: number, now: number): One[] {
   const ofShop = Map.groupBy(underWay, ({ shopId }) => shopId)
   const isFailing = ({ failures }: One) => Number(failures > 0)
   const count = ({ shopId }: One) => ofShop.get(shopId)?.length ?? 0
@@ -134,52 +134,51 @@ export function givingWay<One extends Attempt>(underWay: readonly One[], waiting
     .slice(0, waiting)
 }
 
-/** How an endpoint has answered lately. */
+/** The recent health of an endpoint. */
 export type Health = Pick<WebhookEndpoint, 'failures' | 'failingSince' | 'retryAt' | 'disabledAt' | 'disabledReason'>
 
-/** After so many failures in a row an endpoint counts as failing: one attempt at a time, with growing pauses. */
+/** After this many consecutive failures an endpoint gets one attempt at a time, with growing pauses. */
 export const failuresTolerated = 3
 const endpointPauseMs = { first: 5 * seconds, longest: 10 * minutes }
-/** An endpoint of which nothing came in all of this time, nor in so many attempts, gets nothing more. */
+/** Endpoints that failed for this long and this often are disabled. */
 export const disabledAfter = { ms: 5 * 24 * hours, failures: 20 } as const
-/**
- * Limit of pending deliveries of an endpoint that is failing or behind. Further ones are skipped: they fail at once.
- */
-export const waitingMax = 1_000
+/** Limit of pending deliveries of an endpoint that is failing or behind. Further ones fail at once. */
+export const pendingMax = 1_000
 /** Limit for healthy endpoints, large enough for a burst. */
 export const burstMax = 10_000
-/** An endpoint is behind once the first delivery that waits for it has been due for this long. */
+/** An endpoint is behind once its first delivery has been due for this long. */
 export const behindAfterMs = minutes
 
 /** An endpoint's pending deliveries and the due time of the oldest. */
 export type Backlog = { readonly waiting: number; readonly dueAt: number }
 
-/** How many deliveries may wait for an endpoint now. */
-export const waitingMaxOf = (endpoint: Pick<Health, 'failures'>, { dueAt }: Pick<Backlog, 'dueAt'>, now: number): number =>
-  isFailing(endpoint) || dueAt <= now - behindAfterMs ? waitingMax : burstMax
+/** Returns how many deliveries may be pending for an endpoint. */
+export const pendingMaxOf = (endpoint: Pick<Health, 'failures'>, { dueAt }: Pick<Backlog, 'dueAt'>, now: number): number =>
+  isFailing(endpoint) || dueAt <= now - behindAfterMs ? pendingMax : burstMax
 
-/** Skipping is logged once for an endpoint, and again only if it skipped nothing for this long. */
-export const skippingLoggedMs = hours
-/** What could not be delivered by then is given up. */
-export const waitedMaxMs = 3 * 24 * hours
+/** Skipping is logged once per endpoint, and again only after this long without skips. */
+export const skipLogIntervalMs = hours
+/** Deliveries older than this are given up. */
+export const deliveryMaxAgeMs = 3 * 24 * hours
 
-const restMs = (failures: number) =>
+const endpointRestMs = (failures: number) =>
   Math.min(endpointPauseMs.longest, endpointPauseMs.first * 2 ** Math.max(0, failures - failuresTolerated))
 
 export const isFailing = ({ failures }: Pick<Health, 'failures'>): boolean => failures >= failuresTolerated
 export const healthy: Health = { failures: 0, failingSince: null, retryAt: null, disabledAt: null, disabledReason: null }
 
 /**
- * What an attempt says of its endpoint. One that gave way says that it is not quick: it rests, and has none of the last places until it
- * succeeds, but it has not failed. Standard Webhooks asks to disable one that answers 410, and one that has failed for days.
+ * Returns an endpoint's health after an attempt. One that gave way rests and loses the reserved slots until it
+ * succeeds, but has not failed. Endpoints are disabled as Standard Webhooks asks: after 410, and after days of
+ * failures.
  * @param chance from 0 to 1
- * @returns undefined where it says nothing: it was our own fault
+ * @returns undefined after an internal error
  */
 export function healthAfter(before: Health, { answered, failure }: Outcome, now: number, chance: number): Health | undefined {
   if (failure === 'internal error') return undefined
   const { disabledAt, disabledReason } = before
   if (isSuccess(answered)) return { ...healthy, disabledAt, disabledReason }
-  const restUntil = (failures: number) => now + jittered(restMs(failures), chance)
+  const restUntil = (failures: number) => now + addJitter(endpointRestMs(failures), chance)
   if (failure === gaveWay) return { ...before, failures: Math.max(before.failures, 1), retryAt: restUntil(before.failures) }
   const failures = before.failures + 1
   const failingSince = before.failingSince ?? now
@@ -190,24 +189,24 @@ export function healthAfter(before: Health, { answered, failure }: Outcome, now:
   return { failures, failingSince, retryAt, disabledAt: now, disabledReason: reason }
 }
 
-/** The same where it is another than before; undefined where nothing changes. */
+/** Returns the new health; undefined if it does not change. */
 export function changedHealth(endpoint: Health, outcome: Outcome, now: number, chance: number): Health | undefined {
   const before = pick(endpoint, 'failures', 'failingSince', 'retryAt', 'disabledAt', 'disabledReason')
   const after = healthAfter(before, outcome, now, chance)
   return after && !Bun.deepEquals(after, before) ? after : undefined
 }
 
-/** Well above what an attempt and the write of its result take: whoever claimed a delivery and vanished leaves it to others after that. */
+/** Longer than an attempt and its write take. After this, other processes may claim the delivery. */
 export const leaseMs = 60_000
 
-/** Whether an attempt at a delivery may be under way: whoever claims one says until when, and when that was. */
+/** Returns whether an attempt is in progress: a claim sets `nextAt` to exactly one lease after `updatedAt`. */
 export const isBeingSent = ({ status, attempts, nextAt, updatedAt }: WebhookDelivery, now: number): boolean =>
   status === 'PENDING' && attempts > 0 && nextAt > now && nextAt - updatedAt === leaseMs
 
-/** Of every endpoint, since nothing of one ever changes. */
+/** Endpoints never change. */
 export const endpointVersion = 1
 
-/** An endpoint as its shop sees it: never with its secret. */
+/** Renders an endpoint without its secret. */
 export const endpointView = (endpoint: WebhookEndpoint) => ({
   ...pick(endpoint, 'id', 'shopId', 'url'),
   events: endpoint.events as WebhookEvent[],
@@ -217,7 +216,6 @@ export const endpointView = (endpoint: WebhookEndpoint) => ({
 })
 export type EndpointView = ReturnType<typeof endpointView>
 
-/** A delivery as its shop sees it. */
 export const deliveryView = ({ id, outboxId, event, status, attempts, nextAt, lastStatus, lastError, ...times }: WebhookDelivery) => ({
   id,
   messageId: outboxId,

@@ -1,11 +1,11 @@
-export { webhookFigures, webhookMetrics } from './metrics.ts'
+export { readWebhookFigures, webhookMetrics } from './metrics.ts'
 export type { WebhookDeps } from './providers.ts'
 export {
   createEndpoint,
+  deleteOldMessages,
   enqueueMessage,
   findDelivery,
   findEndpoint,
-  forgetOldMessages,
   listDeliveries,
   listEndpoints,
   removeEndpoint,

@@ -1,6 +1,6 @@
 /**
- * What the messages to a shop's webhook endpoints hold in `data`: a schema an event. Whoever enqueues a message is typed by it, and the
- * OpenAPI document shows it, so that the two cannot differ.
+ * Schemas of the `data` of webhook messages. They type `enqueueMessage` and appear in the OpenAPI document, so the two
+ * cannot differ.
  */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { t } from 'elysia'
@@ -8,12 +8,12 @@ import { fieldsOf, integer, MoneySchema, nullable, oneOf } from '../../../core/s
 import { disputeStatuses } from '../../selling/order/domain.ts'
 import type { WebhookEvent } from './domain.ts'
 
-const ofOrder = {
+const orderFields = {
   orderId: t.String(),
   number: integer({ minimum: 1, description: 'The number of the order in its shop' }),
 }
 const reason = nullable(t.String({ description: 'As the shop gave it' }))
-const parcel = t.Object(
+const fulfilmentSchema = t.Object(
   {
     id: t.String(),
     lines: t.Array(t.Object({ lineId: t.String(), quantity: integer({ minimum: 1 }) })),
@@ -21,7 +21,7 @@ const parcel = t.Object(
   },
   { title: 'SentParcel' },
 )
-const toPay = {
+const manualRefundFields = {
   id: t.String(),
   amount: t.Object(MoneySchema.properties, { description: 'What is still to be paid: gift cards have their part already' }),
   reason,
@@ -30,7 +30,7 @@ const toPay = {
 export const messageData = {
   'order.confirmed': t.Object(
     {
-      ...ofOrder,
+      ...orderFields,
       customerId: nullable(t.String({ description: 'Null for a guest' })),
       email: nullable(t.String()),
       total: MoneySchema,
@@ -40,7 +40,7 @@ export const messageData = {
   ),
   'order.refunded': t.Object(
     {
-      ...ofOrder,
+      ...orderFields,
       refund: t.Object({
         id: t.String(),
         amount: t.Object(MoneySchema.properties, { description: 'All of it: through the processor and back to gift cards' }),
@@ -51,9 +51,9 @@ export const messageData = {
   ),
   'order.refund_claimable': t.Object(
     {
-      ...ofOrder,
+      ...orderFields,
       refund: t.Object({
-        ...toPay,
+        ...manualRefundFields,
         claimUrl: nullable(t.String({ description: 'Where the shopper fetches the money: whoever has this link has the money' })),
       }),
     },
@@ -61,21 +61,24 @@ export const messageData = {
   ),
   'order.refund_manual': t.Object(
     {
-      ...ofOrder,
-      refund: t.Object({ ...toPay, failureCode: nullable(t.String({ description: 'Why the processor does not do it, in its word' })) }),
+      ...orderFields,
+      refund: t.Object({
+        ...manualRefundFields,
+        failureCode: nullable(t.String({ description: 'Why the processor does not do it, in its word' })),
+      }),
     },
     { title: 'OrderRefundManualMessage', description: 'Money of an order must be paid back by hand, since its processor does not do it' },
   ),
-  'order.cancelled': t.Object({ ...ofOrder, reason }, { title: 'OrderCancelledMessage', description: 'An order was cancelled' }),
+  'order.cancelled': t.Object({ ...orderFields, reason }, { title: 'OrderCancelledMessage', description: 'An order was cancelled' }),
   'order.partially_fulfilled': t.Object(
-    { ...ofOrder, fulfilment: parcel },
+    { ...orderFields, fulfilment: fulfilmentSchema },
     { title: 'OrderPartiallyFulfilledMessage', description: 'A part of an order was sent, and another is still to be' },
   ),
   'order.fulfilled': t.Object(
     {
-      ...ofOrder,
+      ...orderFields,
       ...fieldsOf(nullable(t.String()), 'trackingNumber', 'carrier'),
-      fulfilment: nullable(parcel),
+      fulfilment: nullable(fulfilmentSchema),
     },
     {
       title: 'OrderFulfilledMessage',
@@ -84,12 +87,12 @@ export const messageData = {
     },
   ),
   'order.fulfilment_updated': t.Object(
-    { ...ofOrder, fulfilment: parcel },
+    { ...orderFields, fulfilment: fulfilmentSchema },
     { title: 'OrderFulfilmentUpdatedMessage', description: 'The tracking of a parcel was corrected' },
   ),
   'order.disputed': t.Object(
     {
-      ...ofOrder,
+      ...orderFields,
       dispute: t.Object({
         id: t.String(),
         reference: t.String({ description: "The processor's name for it" }),

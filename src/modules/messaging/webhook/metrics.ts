@@ -1,16 +1,16 @@
-/** Webhooks in figures, in Prometheus' text format. */
+/** Metrics of webhooks in Prometheus' text format. */
 import type { Deps } from '../../../core/deps.ts'
 import { known, labelled } from '../../../lib/prometheus.ts'
 import type { WebhookDeps } from './providers.ts'
 import { type QueueFigures, webhookStore as store } from './store.ts'
 
-/** How the queue stands, as it was some seconds ago at most. */
-export const webhookFigures = ({
+/** Returns the queue's figures, at most some seconds old. */
+export const readWebhookFigures = ({
   db,
   webhookFigures: kept,
 }: Pick<Deps, 'db'> & Pick<WebhookDeps, 'webhookFigures'>): Promise<QueueFigures> => kept.fresh(() => store.queue(db.read))
 
-/** @param figures undefined: they are not known now, and what this process counts by itself is told alone */
+/** @param figures undefined if unknown; then only this process's own counts are returned */
 export function webhookMetrics({ webhookCounts, clock }: WebhookDeps, figures: QueueFigures | undefined): string[] {
   const counts = new Map(webhookCounts.all())
   const secondsSince = (at: number | undefined) => (at === undefined ? 0 : Math.max(0, clock.now() - at) / 1_000)

@@ -1,15 +1,15 @@
 import type { Deps } from '../../../core/deps.ts'
 import { createTally } from '../../../lib/prometheus.ts'
 import { createKept } from '../../../lib/stale-while-revalidate.ts'
-import { createWebhooks } from './dispatch.ts'
+import { createWebhookSender } from './dispatch.ts'
 import type { QueueFigures } from './store.ts'
 
 export function webhookProviders(deps: Deps) {
   const webhookCounts = createTally()
   return {
-    webhooks: createWebhooks({ ...deps, webhookCounts }),
+    webhooks: createWebhookSender({ ...deps, webhookCounts }),
     webhookCounts,
-    /** How the queue stood when somebody looked last, for the metrics. */
+    /** Cached figures of the queue for metrics. */
     webhookFigures: createKept<QueueFigures>(deps.clock.monotonic),
   }
 }

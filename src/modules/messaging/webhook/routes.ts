@@ -18,7 +18,7 @@ import {
 import { messageData } from './messages.ts'
 import { CreateEndpoint, Deliveries, DeliveryParams, DeliveryRecord, EndpointRecord, Endpoints, NewEndpoint } from './model.ts'
 
-const howItIsSent = `What each event tells is in this document under \`webhooks\`. Messages are sent as Standard Webhooks asks: a POST of \`{ type, timestamp, data }\` with the headers \`webhook-id\`, \
+const deliveryDescription = `What each event tells is in this document under \`webhooks\`. Messages are sent as Standard Webhooks asks: a POST of \`{ type, timestamp, data }\` with the headers \`webhook-id\`, \
 \`webhook-timestamp\` and \`webhook-signature\` (\`v1,\` and the base64 HMAC-SHA256 of \`id.timestamp.body\` under the key that \`secret\` holds \
 after \`whsec_\`). A message may come more than once, and then under the same \`webhook-id\`.
 
@@ -39,7 +39,7 @@ another service's (databases, caches, queues, …). An address or a port that is
 when it is called.`
 
 /** For the OpenAPI document. */
-const toldEvents: object = { 'x-events': messageData }
+const eventExtension: object = { 'x-events': messageData }
 
 export const webhookRoutes = (deps: HttpDeps & WebhookDeps) =>
   routes(deps, 'Webhooks')
@@ -48,7 +48,7 @@ export const webhookRoutes = (deps: HttpDeps & WebhookDeps) =>
       idempotent: true,
       body: CreateEndpoint,
       response: { 201: NewEndpoint, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-      detail: { summary: 'Have events sent to a URL', description: howItIsSent, ...toldEvents },
+      detail: { summary: 'Have events sent to a URL', description: deliveryDescription, ...eventExtension },
     })
     .get('/webhook-endpoints', ({ query, shop }) => listEndpoints(deps, shop, sliceOf(query)), {
       access: 'ownerManagement',

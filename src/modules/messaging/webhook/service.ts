@@ -12,6 +12,7 @@ import { isServicePort } from '../../../lib/service-ports.ts'
 import { webhookSecret, webhookSecretBytes } from '../../../lib/standard-webhooks.ts'
 import { audited } from '../../operations/audit/index.ts'
 import {
+  deliveryMaxAgeMs,
   deliveryView,
   type EndpointView,
   endpointsPerShopMax,
@@ -19,11 +20,10 @@ import {
   endpointView,
   healthy,
   isBeingSent,
-  keptMs,
   messageBody,
+  retentionMs,
   type WebhookEndpoint,
   type WebhookEvent,
-  waitedMaxMs,
   webhookSecretSeal,
 } from './domain.ts'
 import type { MessageData } from './messages.ts'
@@ -32,20 +32,20 @@ import { webhookStore as store } from './store.ts'
 
 type Shop = Pick<ShopContext, 'id'>
 
-/** Rows of one write. */
-const forgottenAtOnce = 500
+/** Rows per write. */
+const deletionBatchSize = 500
 
-type Told<Event extends WebhookEvent> = {
+type TypedMessage<Event extends WebhookEvent> = {
   shopId: string
   event: Event
-  /** Names what happened, so that it is told once: `order.confirmed:order_…`. */
+  /** Names the event, so that it is sent once: `order.confirmed:order_…`. */
   key: string
-  /** What the receivers get to see, as JSON. */
+  /** The JSON data of the message. */
   data: MessageData[Event]
 }
-export type Message = { [Event in WebhookEvent]: Told<Event> }[WebhookEvent]
+export type Message = { [Event in WebhookEvent]: TypedMessage<Event> }[WebhookEvent]
 
-/** Writes a message to the shop's webhook endpoints into the outbox. A second message under a key changes nothing. */
+/** Adds a message for the shop's endpoints to the outbox. A second message with the same key is ignored. */
 export function enqueueMessage(
   tx: Writer,
   { clock, newId }: Pick<Deps, 'clock' | 'newId'>,
@@ -65,11 +65,11 @@ export function enqueueMessage(
 
 const noSuchEndpoint = () => new AppError('NOT_FOUND', 'No such webhook endpoint')
 
-/** What of an endpoint is on record: its host, since the rest of a URL may be a secret. */
-const keptOf = ({ url, events }: Pick<WebhookEndpoint, 'url' | 'events'>) => ({ host: URL.parse(url)?.host ?? null, events })
+/** Returns the audited fields: only the URL's host, because the rest may be a secret. */
+const auditedFields = ({ url, events }: Pick<WebhookEndpoint, 'url' | 'events'>) => ({ host: URL.parse(url)?.host ?? null, events })
 
-/** Names are looked up when something is sent, and judged then; an address can be judged at once. */
-function assertCallable({ outgoingAllowedNetworks }: Deps['config'], address: string): void {
+/** Refuses private addresses at once. Host names are resolved and checked when something is sent. */
+function assertPublicUrl({ outgoingAllowedNetworks }: Deps['config'], address: string): void {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) throw new AppError('INVALID', 'url (body): must be an http or https URL')
   if (url.username || url.password) throw new AppError('INVALID', 'url (body): must hold no user name and no password')
@@ -80,8 +80,8 @@ function assertCallable({ outgoingAllowedNetworks }: Deps['config'], address: st
 }
 
 /**
- * Registers an endpoint. The secret in the answer is never shown again.
- * @throws AppError INVALID, naming the field; CONFLICT when the shop has as many as it may
+ * Registers an endpoint. The secret is shown once.
+ * @throws AppError INVALID, naming the field; CONFLICT at the limit of endpoints
  */
 export async function createEndpoint(
   deps: Deps,
@@ -89,7 +89,7 @@ export async function createEndpoint(
   { url, events }: { url: string; events: readonly WebhookEvent[] },
 ): Promise<EndpointView & { secret: string }> {
   const { config, clock, newId, randomBytes, keyring } = deps
-  assertCallable(config, url)
+  assertPublicUrl(config, url)
   const id = newId('endpoint')
   const shopId = by.shop.id
   const secret = webhookSecret(randomBytes(webhookSecretBytes))
@@ -110,7 +110,7 @@ export async function createEndpoint(
     if ((await store.countEndpoints(tx, shopId)) >= endpointsPerShopMax)
       throw new AppError('CONFLICT', `A shop has at most ${endpointsPerShopMax} webhook endpoints: remove one first`)
     await store.insertEndpoint(tx, endpoint)
-    tell({ after: keptOf(endpoint) })
+    tell({ after: auditedFields(endpoint) })
     return { ...endpointView(endpoint), secret }
   })
 }
@@ -120,25 +120,28 @@ export async function listEndpoints({ db }: Pick<Deps, 'db'>, shop: Shop, slice:
   return pageOf(rows.map(endpointView), total, slice)
 }
 
-/** @throws AppError NOT_FOUND, also for another shop's and for one that was removed */
+/** @throws AppError NOT_FOUND, also for another shop's and a removed one */
 export async function findEndpoint({ db }: Pick<Deps, 'db'>, shop: Shop, id: string): Promise<EndpointView> {
   const endpoint = await store.findEndpoint(db.read, shop.id, id)
   if (!endpoint) throw noSuchEndpoint()
   return endpointView(endpoint)
 }
 
-/** Takes an endpoint away: nothing more is sent to it. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+/**
+ * Removes an endpoint: nothing more is sent to it. @throws AppError NOT_FOUND, also for another shop's;
+ * PRECONDITION_FAILED
+ */
 export async function removeEndpoint(deps: Deps, by: Change, id: string): Promise<void> {
   await audited(deps, by, { action: 'webhook_endpoint.removed', subject: id }, async (tx, tell) => {
     const endpoint = await store.findEndpoint(tx, by.shop.id, id)
     if (!endpoint) throw noSuchEndpoint()
     assertExpected(by.expected, endpointVersion)
     if (!(await store.removeEndpoint(tx, by.shop.id, id, deps.clock.now()))) throw noSuchEndpoint()
-    tell({ before: keptOf(endpoint) })
+    tell({ before: auditedFields(endpoint) })
   })
 }
 
-/** What was sent to an endpoint or will be, newest first. @throws AppError NOT_FOUND, also for another shop's */
+/** Lists an endpoint's deliveries, newest first. @throws AppError NOT_FOUND, also for another shop's */
 export async function listDeliveries(
   { db }: Pick<Deps, 'db'>,
   shop: Shop,
@@ -153,9 +156,9 @@ export async function listDeliveries(
 const noSuchDelivery = () => new AppError('NOT_FOUND', 'No such delivery')
 
 /**
- * Has a message sent to an endpoint again, now: one that is over from the first attempt on, one that waits for its next attempt without the wait.
- * @throws AppError NOT_FOUND, also for another shop's and for one that is forgotten; CONFLICT for an endpoint that is disabled, and while an attempt is
- *   under way
+ * Sends a delivery again now. A finished one starts from its first attempt; a pending one skips its pause.
+ * @throws AppError NOT_FOUND, also for another shop's and a deleted one; CONFLICT for a disabled endpoint and during an
+ * attempt
  */
 export async function resendDelivery(
   deps: WebhookDeps,
@@ -179,12 +182,12 @@ export async function resendDelivery(
     tell({ before: { status: before.status }, after: { status: change.status } })
     return deliveryView({ ...before, ...change })
   })
-  // It would be sent in any case, within seconds.
+  // Without this, it would be sent within seconds.
   void deps.webhooks.run().catch((error: unknown) => deps.log.warn('webhook.not_begun', { error }))
   return sent
 }
 
-/** A delivery of an endpoint. @throws AppError NOT_FOUND, also for another shop's */
+/** Finds a delivery of an endpoint. @throws AppError NOT_FOUND, also for another shop's */
 export async function findDelivery({ db }: Pick<Deps, 'db'>, shop: Shop, endpointId: string, deliveryId: string) {
   const endpoint = await store.findEndpoint(db.read, shop.id, endpointId)
   if (!endpoint) throw noSuchEndpoint()
@@ -194,22 +197,22 @@ export async function findDelivery({ db }: Pick<Deps, 'db'>, shop: Shop, endpoin
 }
 
 /**
- * Gives up what could not be delivered in three days, and forgets what was told a month ago, and endpoints that were removed by then: in
- * small writes, so that nobody waits long behind one.
+ * Gives up deliveries after three days, and deletes messages, deliveries and removed endpoints after a month. Small
+ * writes, so that others do not wait long.
  */
-export async function forgetOldMessages({ db, clock, webhookCounts }: Pick<WebhookDeps, 'db' | 'clock' | 'webhookCounts'>): Promise<void> {
+export async function deleteOldMessages({ db, clock, webhookCounts }: Pick<WebhookDeps, 'db' | 'clock' | 'webhookCounts'>): Promise<void> {
   const now = clock.now()
-  const before = now - keptMs
-  const old = { before: now - waitedMaxMs, now, lastError: 'waited too long', limit: forgottenAtOnce }
+  const before = now - retentionMs
+  const old = { before: now - deliveryMaxAgeMs, now, lastError: 'waited too long', limit: deletionBatchSize }
   const removals = [
     async (tx: Writer) => {
       const abandoned = await store.abandonOld(tx, old)
       tx.afterCommit(() => webhookCounts.add('dead', abandoned))
       return abandoned
     },
-    (tx: Writer) => store.removeOldDeliveries(tx, idBoundary('delivery', before), forgottenAtOnce),
-    (tx: Writer) => store.removeOldMessages(tx, idBoundary('message', before), forgottenAtOnce),
-    (tx: Writer) => store.removeOldEndpoints(tx, before, forgottenAtOnce),
+    (tx: Writer) => store.removeOldDeliveries(tx, idBoundary('delivery', before), deletionBatchSize),
+    (tx: Writer) => store.removeOldMessages(tx, idBoundary('message', before), deletionBatchSize),
+    (tx: Writer) => store.removeOldEndpoints(tx, before, deletionBatchSize),
   ]
-  for (const remove of removals) await inBatches(forgottenAtOnce, () => db.write(remove))
+  for (const remove of removals) await inBatches(deletionBatchSize, () => db.write(remove))
 }

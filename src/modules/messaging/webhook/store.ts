@@ -6,7 +6,9 @@ import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/sche
 import type { Slice } from '../../../lib/page.ts'
 import type { Backlog, Health, WebhookDelivery, WebhookEndpoint } from './domain.ts'
 
-/** How much waits to be handed out, and to be sent; since when the oldest message waits, and since when the first delivery is due. */
+/**
+ * Numbers of pending messages and deliveries, when the oldest message was created, and when the first delivery was due.
+ */
 export type QueueFigures = {
   readonly messages: number
   readonly deliveries: number
@@ -19,21 +21,21 @@ export type OutboxRow = typeof outbox.$inferSelect
 const insertMessage = insertOf(outbox, 'leave')
 const lockedEndpoint = lockedRowsOf(webhookEndpoints, ['shopId', 'id'])
 const lockedDelivery = lockedRowsOf(webhookDeliveries, ['id', 'endpointId'])
-type Selects = Pick<Reader, 'select'>
+type SelectReader = Pick<Reader, 'select'>
 
-/** An endpoint with something due. */
+/** An endpoint with a due delivery. */
 export type Lane = Pick<WebhookEndpoint, 'shopId' | 'url' | 'sealedSecret' | 'failures'> & {
   endpointId: string
-  /** The one that has been due longest. */
+  /** The delivery that has been due longest. */
   deliveryId: string
-  /** Why it gets nothing more. */
+  /** Why nothing more is sent to it. */
   over: 'removed' | 'disabled' | null
 }
-type Look = { now: number; after: string; except: { shops: string[]; endpoints: string[] }; onlyHealthy: boolean; limit: number }
+type LaneQuery = { now: number; after: string; except: { shops: string[]; endpoints: string[] }; onlyHealthy: boolean; limit: number }
 export type ClaimedRow = Pick<WebhookDelivery, 'id' | 'outboxId' | 'attempts' | 'lastError'>
 
-const overAs = [null, 'removed', 'disabled'] as const
-const without = (column: string, ids: readonly string[]) =>
+const endReasons = [null, 'removed', 'disabled'] as const
+const excluding = (column: string, ids: readonly string[]) =>
   ids.length === 0
     ? sql.empty()
     : sql` and ${sql.raw(column)} not in (${sql.join(
@@ -41,65 +43,65 @@ const without = (column: string, ids: readonly string[]) =>
         sql`, `,
       )})`
 
-/** Spelt out, as the index of those that are due has it. */
+/** Literal, so that the partial index applies. */
 const isDue = (now: number) => and(sql`${webhookDeliveries.status} = 'PENDING'`, lte(webhookDeliveries.nextAt, now))
-const live = (shopId: string) => and(eq(webhookEndpoints.shopId, shopId), isNull(webhookEndpoints.removedAt))
+const isActive = (shopId: string) => and(eq(webhookEndpoints.shopId, shopId), isNull(webhookEndpoints.removedAt))
 
 export const webhookStore = {
-  /** Leaves the one that is there under that key. */
+  /** Ignores a message whose key exists. */
   async insertMessage(tx: Writer, row: OutboxRow): Promise<void> {
     await insertMessage(tx, row)
   },
   async insertEndpoint(tx: Writer, endpoint: WebhookEndpoint): Promise<void> {
     await tx.insert(webhookEndpoints).values(endpoint)
   },
-  async countEndpoints(from: Selects, shopId: string): Promise<number> {
-    const [row] = await from.select({ n: count() }).from(webhookEndpoints).where(live(shopId))
+  async countEndpoints(from: SelectReader, shopId: string): Promise<number> {
+    const [row] = await from.select({ n: count() }).from(webhookEndpoints).where(isActive(shopId))
     return Number(row?.n ?? 0)
   },
-  async findEndpoint(from: Selects, shopId: string, id: string): Promise<WebhookEndpoint | undefined> {
+  async findEndpoint(from: SelectReader, shopId: string, id: string): Promise<WebhookEndpoint | undefined> {
     const [endpoint] = await from
       .select()
       .from(webhookEndpoints)
-      .where(and(live(shopId), eq(webhookEndpoints.id, id)))
+      .where(and(isActive(shopId), eq(webhookEndpoints.id, id)))
       .limit(1)
     return endpoint
   },
-  /** Before any of its deliveries. Removed ones too. */
+  /** Locks an endpoint, removed or not. Call it before locking its deliveries. */
   lockEndpoint: async (tx: Writer, shopId: string, id: string): Promise<WebhookEndpoint | undefined> =>
     tx.first(lockedEndpoint, { shopId, id }),
   /** Newest first. */
-  async listEndpoints(from: Selects, shopId: string, slice: Slice): Promise<{ rows: WebhookEndpoint[]; total: number }> {
-    return selectSlice(from, webhookEndpoints, { where: live(shopId), order: [desc(webhookEndpoints.id)], ...slice })
+  async listEndpoints(from: SelectReader, shopId: string, slice: Slice): Promise<{ rows: WebhookEndpoint[]; total: number }> {
+    return selectSlice(from, webhookEndpoints, { where: isActive(shopId), order: [desc(webhookEndpoints.id)], ...slice })
   },
-  /** False when there is none. */
+  /** Returns false if there is none. */
   async removeEndpoint(tx: Writer, shopId: string, id: string, removedAt: number): Promise<boolean> {
     const rows = await tx
       .update(webhookEndpoints)
       .set({ removedAt })
-      .where(and(live(shopId), eq(webhookEndpoints.id, id)))
+      .where(and(isActive(shopId), eq(webhookEndpoints.id, id)))
       .returning({ id: webhookEndpoints.id })
     return rows.length > 0
   },
   /** Newest first. */
-  listDeliveries(from: Selects, endpointId: string, slice: Slice): Promise<{ rows: WebhookDelivery[]; total: number }> {
+  listDeliveries(from: SelectReader, endpointId: string, slice: Slice): Promise<{ rows: WebhookDelivery[]; total: number }> {
     const ofEndpoint = eq(webhookDeliveries.endpointId, endpointId)
     return selectSlice(from, webhookDeliveries, { where: ofEndpoint, order: [desc(webhookDeliveries.id)], ...slice })
   },
 
-  async findDelivery(from: Selects, endpointId: string, id: string): Promise<WebhookDelivery | undefined> {
+  async findDelivery(from: SelectReader, endpointId: string, id: string): Promise<WebhookDelivery | undefined> {
     const which = and(eq(webhookDeliveries.endpointId, endpointId), eq(webhookDeliveries.id, id))
     const [delivery] = await from.select().from(webhookDeliveries).where(which).limit(1)
     return delivery
   },
-  /** Behind its endpoint. */
+  /** Locks a delivery. Call it after locking its endpoint. */
   lockDelivery: async (tx: Writer, endpointId: string, id: string): Promise<WebhookDelivery | undefined> =>
     tx.first(lockedDelivery, { endpointId, id }),
-  /** Of one that is locked. */
+  /** The delivery must be locked. */
   async changeDelivery(tx: Writer, id: string, change: Partial<WebhookDelivery>): Promise<void> {
     await tx.update(webhookDeliveries).set(change).where(eq(webhookDeliveries.id, id))
   },
-  /** Ends the rest of an endpoint that fails. */
+  /** Ends the rest of a failing endpoint. */
   async wake(tx: Writer, id: string, now: number): Promise<void> {
     await tx
       .update(webhookEndpoints)
@@ -107,7 +109,7 @@ export const webhookStore = {
       .where(and(eq(webhookEndpoints.id, id), sql`${webhookEndpoints.retryAt} > ${now}`))
   },
 
-  /** Whether a message waits to be handed out, or a delivery to be sent. */
+  /** Returns whether messages or deliveries are due. */
   async hasWork(read: Reader, now: number): Promise<boolean> {
     const rows = await read.rows(
       sql`select 1 as found where exists (select 1 from ${outbox} where ${eq(outbox.status, 'PENDING')})
@@ -115,7 +117,7 @@ export const webhookStore = {
     )
     return rows.length > 0
   },
-  /** Along the indexes of what waits. */
+  /** Uses the partial indexes of pending rows. */
   async queue(read: Reader): Promise<QueueFigures> {
     const [row] = await read.rows<Record<keyof QueueFigures, number | string | null>>(
       sql`select (select count(*) from outbox where status = 'PENDING') as messages,
@@ -132,7 +134,7 @@ export const webhookStore = {
     }
   },
   /** Oldest first. */
-  async pendingMessages(from: Selects, limit: number): Promise<Pick<OutboxRow, 'id' | 'shopId' | 'event'>[]> {
+  async pendingMessages(from: SelectReader, limit: number): Promise<Pick<OutboxRow, 'id' | 'shopId' | 'event'>[]> {
     return from
       .select({ id: outbox.id, shopId: outbox.shopId, event: outbox.event })
       .from(outbox)
@@ -140,9 +142,9 @@ export const webhookStore = {
       .orderBy(asc(outbox.id))
       .limit(limit)
   },
-  /** Those that are sent to at all. */
+  /** Returns endpoints that are neither removed nor disabled. */
   async endpointsOf(
-    from: Selects,
+    from: SelectReader,
     shopIds: readonly string[],
   ): Promise<Pick<WebhookEndpoint, 'id' | 'shopId' | 'events' | 'failures' | 'skippedAt'>[]> {
     const { id, shopId, events, failures, skippedAt, removedAt, disabledAt } = webhookEndpoints
@@ -151,7 +153,7 @@ export const webhookStore = {
       .from(webhookEndpoints)
       .where(and(inArray(shopId, [...shopIds]), isNull(removedAt), isNull(disabledAt)))
   },
-  /** Marks the messages as handed out; those that another process was faster with are not returned. */
+  /** Marks messages as done. Those that another process took are not returned. */
   async finishMessages(tx: Writer, ids: readonly string[]): Promise<string[]> {
     const rows = await tx
       .update(outbox)
@@ -165,12 +167,12 @@ export const webhookStore = {
   },
 
   /**
-   * Endpoints with something due, in the order of their ids, and of each the delivery that has been due longest: one seek for every
-   * endpoint with anything to be sent, however much that is. Those that rest are left out; those that are over are not.
-   * @param after the id behind which to look on
+   * Returns endpoints by id with the delivery that has been due longest. One index seek per endpoint, however many
+   * deliveries it has. Resting endpoints are left out, removed and disabled ones are not.
+   * @param after the id to continue after
    * @param onlyHealthy leaves out those that failed last time
    */
-  async lanes(read: Reader, { now, after, except, onlyHealthy, limit }: Look): Promise<Lane[]> {
+  async lanes(read: Reader, { now, after, except, onlyHealthy, limit }: LaneQuery): Promise<Lane[]> {
     const pending = sql`from webhook_deliveries d where d.status = 'PENDING'`
     const rows = await read.rows<Omit<Lane, 'over'> & { over: number | string }>(
       sql`with recursive lane (id) as (
@@ -184,14 +186,14 @@ export const webhookStore = {
             from lane join webhook_endpoints e on e.id = lane.id
             where (e.retry_at is null or e.retry_at <= ${now} or e.removed_at is not null or e.disabled_at is not null)
               ${onlyHealthy ? sql`and (e.failures = 0 or e.removed_at is not null or e.disabled_at is not null)` : sql.empty()}
-              ${without('e.id', except.endpoints)} ${without('e.shop_id', except.shops)}
+              ${excluding('e.id', except.endpoints)} ${excluding('e.shop_id', except.shops)}
           )
           select id as "endpointId", shop_id as "shopId", url, sealed_secret as "sealedSecret", failures, over, delivery_id as "deliveryId"
           from due where delivery_id is not null order by id limit ${limit}`,
     )
-    return rows.map(({ over, ...lane }) => ({ ...lane, over: overAs[Number(over)] ?? null }))
+    return rows.map(({ over, ...lane }) => ({ ...lane, over: endReasons[Number(over)] ?? null }))
   },
-  /** Takes due deliveries for an attempt, until a moment; those that another process was faster with are not returned. */
+  /** Claims due deliveries until `until`. Those that another process took are not returned. */
   async claim(tx: Writer, ids: readonly string[], now: number, until: number): Promise<ClaimedRow[]> {
     const { id, outboxId, attempts, lastError } = webhookDeliveries
     return tx
@@ -200,7 +202,7 @@ export const webhookStore = {
       .where(and(inArray(id, [...ids]), isDue(now)))
       .returning({ id, outboxId, attempts, lastError })
   },
-  /** Takes failing endpoints for one attempt each, until a moment; those that another process was faster with are not returned. */
+  /** Claims failing endpoints for one attempt each, until `until`. Those that another process took are not returned. */
   async claimEndpoints(tx: Writer, ids: readonly string[], now: number, until: number): Promise<string[]> {
     const { id, retryAt } = webhookEndpoints
     const rows = await tx
@@ -210,7 +212,7 @@ export const webhookStore = {
       .returning({ id })
     return rows.map((row) => row.id)
   },
-  /** Gives up what is due of an endpoint that is to get nothing more, so much at a time; how many it was. */
+  /** Gives up due deliveries of an endpoint, up to `limit`. Returns their number. */
   async abandon(tx: Writer, endpointId: string, now: number, lastError: string, limit: number): Promise<number> {
     const { id } = webhookDeliveries
     const some = tx
@@ -225,7 +227,7 @@ export const webhookStore = {
       .returning({ id })
     return rows.length
   },
-  /** Gives up some deliveries that were made before a moment and are due still; how many it was. */
+  /** Gives up due deliveries created before a time. Returns their number. */
   async abandonOld(tx: Writer, { before, now, lastError, limit }: { before: number; now: number; lastError: string; limit: number }) {
     const { id, createdAt } = webhookDeliveries
     const some = tx
@@ -243,15 +245,15 @@ export const webhookStore = {
   async setHealth(tx: Writer, endpointId: string, health: Health): Promise<void> {
     await tx.update(webhookEndpoints).set(health).where(eq(webhookEndpoints.id, endpointId))
   },
-  /** Counts the messages that an endpoint is not sent because too many wait for it. */
+  /** Counts messages that are skipped because too many are pending. */
   async addSkipped(tx: Writer, endpointId: string, skipped: number, now: number): Promise<void> {
     await tx
       .update(webhookEndpoints)
       .set({ skipped: sql`${webhookEndpoints.skipped} + ${skipped}`, skippedAt: now })
       .where(eq(webhookEndpoints.id, endpointId))
   },
-  /** What waits for each of these endpoints that has anything waiting. */
-  async backlogs(from: Selects, endpointIds: readonly string[]): Promise<Map<string, Backlog>> {
+  /** Returns the pending deliveries of endpoints that have any. */
+  async backlogs(from: SelectReader, endpointIds: readonly string[]): Promise<Map<string, Backlog>> {
     if (endpointIds.length === 0) return new Map()
     const { endpointId, nextAt } = webhookDeliveries
     const rows = await from
@@ -261,14 +263,14 @@ export const webhookStore = {
       .groupBy(endpointId)
     return new Map(rows.map(({ endpointId: id, waiting, dueAt }) => [id, { waiting: Number(waiting), dueAt: Number(dueAt) }]))
   },
-  async bodies(from: Selects, ids: readonly string[]): Promise<Map<string, string>> {
+  async bodies(from: SelectReader, ids: readonly string[]): Promise<Map<string, string>> {
     const rows = await from
       .select({ id: outbox.id, body: outbox.body })
       .from(outbox)
       .where(inArray(outbox.id, [...ids]))
     return new Map(rows.map(({ id, body }) => [id, body]))
   },
-  /** Keeps what came of an attempt, unless a later attempt has begun: of that one only a success matters still. */
+  /** Stores the result of an attempt. If a later attempt has begun, only success is stored. */
   async settle(
     tx: Writer,
     { id, attempts }: Pick<WebhookDelivery, 'id' | 'attempts'>,
@@ -286,7 +288,7 @@ export const webhookStore = {
       )
   },
 
-  /** Removes some deliveries older than that id that are over; how many it was. */
+  /** Deletes finished deliveries with an id before `before`. Returns their number. */
   async removeOldDeliveries(tx: Writer, before: string, limit: number): Promise<number> {
     const rows = await tx.rows(
       sql`delete from webhook_deliveries where id in
@@ -294,7 +296,7 @@ export const webhookStore = {
     )
     return rows.length
   },
-  /** The same for messages that were handed out and whose deliveries are gone. */
+  /** Deletes old messages without deliveries. Returns their number. */
   async removeOldMessages(tx: Writer, before: string, limit: number): Promise<number> {
     const rows = await tx.rows(
       sql`delete from outbox where id in
@@ -303,7 +305,7 @@ export const webhookStore = {
     )
     return rows.length
   },
-  /** The same for endpoints that were removed by then and whose deliveries are gone. */
+  /** Deletes removed endpoints without deliveries. Returns their number. */
   async removeOldEndpoints(tx: Writer, removedBefore: number, limit: number): Promise<number> {
     const rows = await tx.rows(
       sql`delete from webhook_endpoints where id in

@@ -2,8 +2,8 @@
 import { engineErrorCode } from '../../../../db/engine.ts'
 import { OperatorError } from '../../../core/errors.ts'
 import { known } from '../../../lib/prometheus.ts'
-import { pictureWithFile } from '../../catalog/media/index.ts'
-import { firstVersion } from '../../identity/master-key/index.ts'
+import { findPictureOfFile } from '../../catalog/media/index.ts'
+import { instanceIdentity } from '../../identity/master-key/index.ts'
 import { findDocumentByFile } from '../../lending/lending-document/index.ts'
 import { isLate, isOnSameDisk, isVerificationDay } from './domain.ts'
 import type { BackupDeps } from './providers.ts'
@@ -48,7 +48,7 @@ async function makeBackups(deps: BackupDeps, end: (place: BackupPlace, error?: u
   if (!db.file) return { made: 0 }
   const startedAt = clock.monotonic()
   const now = clock.now()
-  const documentOf = async (name: string) => (await findDocumentByFile(deps, name)) ?? (await pictureWithFile(deps, name))
+  const documentOf = async (name: string) => (await findDocumentByFile(deps, name)) ?? (await findPictureOfFile(deps, name))
   const verification = { isSelected: (name: string) => isVerificationDay(now, name), documentOf }
   const failed: string[] = []
   const onMade = (result: BackupResult): void => {
@@ -129,7 +129,7 @@ const isBehind = ({ backupState: { lastIn, since }, config, clock }: Omit<LateDe
 async function refreshLastBackups(deps: BackupDeps): Promise<void> {
   const { backupState: state, clock, log } = deps
   // Other instances may use the same place.
-  const instance = (await firstVersion(deps.db)) ?? noInstance
+  const instance = (await instanceIdentity(deps.db)) ?? noInstance
   const refresh = async (place: BackupPlace): Promise<void> => {
     try {
       const { backups } = await listBackups(await openedTarget(deps, place))

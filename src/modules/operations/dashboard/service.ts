@@ -4,8 +4,8 @@ import { lets } from '../../../lib/breaker.ts'
 import { labelled } from '../../../lib/prometheus.ts'
 import type { LendingDocumentDeps } from '../../lending/lending-document/index.ts'
 import { type LiveDeps, liveMetrics } from '../../messaging/live-events/index.ts'
-import { type MailDeps, mailFigures, mailMetrics } from '../../messaging/mail/index.ts'
-import { type WebhookDeps, webhookFigures, webhookMetrics } from '../../messaging/webhook/index.ts'
+import { type MailDeps, mailMetrics, readMailFigures } from '../../messaging/mail/index.ts'
+import { readWebhookFigures, type WebhookDeps, webhookMetrics } from '../../messaging/webhook/index.ts'
 import { type PaymentDeps, paymentMetrics } from '../../payments/payment/index.ts'
 import { isolatedProcessors, type PaymentMethodDeps } from '../../payments/payment-method/index.ts'
 import { type OrderDeps, orderMetrics, ordersByStatus, unfinishedOrders } from '../../selling/order/index.ts'
@@ -67,8 +67,8 @@ async function readDatabaseFigures(deps: MetricsDeps) {
     chains: chainStatuses,
     byStatus: ordersByStatus,
     unfinished: unfinishedOrders,
-    webhooks: webhookFigures,
-    mails: mailFigures,
+    webhooks: readWebhookFigures,
+    mails: readMailFigures,
     bytes: (of: MetricsDeps) => of.serverBytes.fresh(() => store.bytesOnServer(of.db.read)),
   }
   const results: { -readonly [Name in keyof typeof questions]?: Awaited<ReturnType<(typeof questions)[Name]>> } = {}

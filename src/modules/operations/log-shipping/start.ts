@@ -1,6 +1,6 @@
 import type { Deps } from '../../../core/deps.ts'
 import { digestOf } from '../../../lib/digest.ts'
-import { firstVersion } from '../../identity/master-key/index.ts'
+import { instanceIdentity } from '../../identity/master-key/index.ts'
 import { type BackupDeps, openedTarget } from '../backup/index.ts'
 import { type ShippingDeps, startShipping } from './service.ts'
 
@@ -29,7 +29,7 @@ export async function shipLog(
     sizes: () => file.sizes(),
     everyMs: config.shipLogSeconds * 1_000,
     // The same id as in backups.
-    instance: (await firstVersion(db)) ?? noInstance,
+    instance: (await instanceIdentity(db)) ?? noInstance,
     // Machine and data directory, which survive a restart.
     shipper: digestOf(`${processName.split(':', 1)[0]} ${config.dataDir}`).slice(0, 16),
   })

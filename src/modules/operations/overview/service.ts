@@ -6,7 +6,7 @@ import { type CatalogDeps, countLowStock } from '../../catalog/products/index.ts
 import { failuresTolerated } from '../../messaging/webhook/domain.ts'
 import { hasAccount, type ProcessorAccountDeps } from '../../payments/processor-account/index.ts'
 import { countOpenDrafts, type DraftDeps } from '../../selling/draft-order/index.ts'
-import { type KybDeps, kybOf } from '../../shop/kyb/index.ts'
+import { findKybOf, type KybDeps } from '../../shop/kyb/index.ts'
 import { type ShopDeps, shopOf } from '../../shop/shop/index.ts'
 import { type DaySums, dayText, type ProductSums, type ShopCurrency, type Span, type WindowQuery } from '../kpi/domain.ts'
 import { readShopFigures } from '../kpi/index.ts'
@@ -167,7 +167,7 @@ async function readPendingWork(deps: OverviewDeps, side: ShopCurrency, permissio
 }
 
 async function kybState(deps: OverviewDeps, merchantId: string) {
-  const record = await kybOf(deps, merchantId)
+  const record = await findKybOf(deps, merchantId)
   return { status: record?.status ?? ('NONE' as const), reason: record?.reason ?? null }
 }
 
@@ -178,7 +178,7 @@ async function goLiveStepsOf(deps: OverviewDeps, shop: ShopContext) {
     PRODUCTS: await pendingWorkStore.hasProducts(read, shop.id, deps.clock.now()),
     SHIPPING: (await shopOf(deps, shop)).shippingMethods.length > 0,
     PROCESSOR_ACCOUNT: await hasAccount(deps, { shopId: shop.id, mode: 'LIVE' }),
-    KYB: (await kybOf(deps, shop.merchantId))?.status === 'APPROVED',
+    KYB: (await findKybOf(deps, shop.merchantId))?.status === 'APPROVED',
     ORDERS_FINISHED: !(await pendingWorkStore.hasUnfinished(read, shop.id)),
   }
   return goLiveSteps.map((step) => ({ step, done: isDone[step], required: requiredSteps.has(step) }))

@@ -2,7 +2,7 @@ import { AppError } from '../../../core/errors.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified } from '../../../http/schema.ts'
-import { shopKeyOf } from '../../shop/shop/index.ts'
+import { shopCacheKey } from '../../shop/shop/index.ts'
 import { type PaymentMethodDeps, paymentMethodsOf, resolvePaymentMethods, setPaymentMethods } from './index.ts'
 import { PaymentMethods, ResolvedMethods, SetPaymentMethods, ShopUrlParam } from './model.ts'
 
@@ -39,7 +39,7 @@ export const resolverRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
       if (wait !== undefined)
         throw new AppError('RATE_LIMITED', 'Too many requests within a minute: try again', { retryAfterSeconds: wait })
       const compute = async () => JSON.stringify(await resolvePaymentMethods(deps, shopUrl))
-      return deps.resolverAnswers.respond(request, compute, shopKeyOf(shopUrl)) as never
+      return deps.resolverAnswers.respond(request, compute, shopCacheKey(shopUrl)) as never
     },
     {
       access: 'public',

@@ -7,7 +7,7 @@ import { lets } from '../../../lib/breaker.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { approvedCohortOf } from '../../shop/kyb/index.ts'
-import { publicShopAt } from '../../shop/shop/index.ts'
+import { findPublicShop } from '../../shop/shop/index.ts'
 import { accountsOfShop } from '../processor-account/index.ts'
 import { accountsFor, type KnownAccounts, payableFor, withShopAccounts } from './accounts.ts'
 import { looksSecret, type Method, type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
@@ -24,7 +24,7 @@ type AboutShop = Pick<ShopContext, 'id' | 'merchantId' | 'mode' | 'currency'>
  * @throws AppError NOT_FOUND, also for one that is suspended
  */
 export async function resolvePaymentMethods(deps: PaymentMethodDeps, shopUrl: string): Promise<Resolved> {
-  return resolve((await situationOf(deps, await publicShopAt(deps, shopUrl))).input)
+  return resolve((await situationOf(deps, await findPublicShop(deps, shopUrl))).input)
 }
 
 /** All that the resolver decides by, and the accounts behind it. */

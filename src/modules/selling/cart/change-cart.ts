@@ -4,9 +4,9 @@ import { AppError } from '../../../core/errors.ts'
 import { newCartId } from '../../../lib/ids.ts'
 import { storedMailAddress } from '../../../lib/mail-address.ts'
 import type { Optional } from '../../../lib/objects.ts'
-import { availableCount, isSellable, type Sellable, shortageOf } from '../../catalog/products/domain.ts'
+import { availableCount, isSellable, type Sellable, shortageMessage } from '../../catalog/products/domain.ts'
 import type { AddressFields } from '../../customers/customer/domain.ts'
-import { checkedAddress, emailOf } from '../../customers/customer/index.ts'
+import { emailOf, validateAddress } from '../../customers/customer/index.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
 import { shopOf } from '../../shop/shop/index.ts'
 import { noOffers } from '../discount/domain.ts'
@@ -89,8 +89,8 @@ const contactOf = async (deps: CartDeps, shopId: string, principal: CartCaller['
 export async function changeCart(deps: CartDeps, by: CartChange, cartId: string, input: CartInput): Promise<CartView> {
   const { shippingAddress, billingAddress } = input
   // Before anything is looked for: what is wrong with them does not depend on the cart.
-  if (shippingAddress) checkedAddress(shippingAddress, 'shippingAddress.')
-  if (billingAddress) checkedAddress(billingAddress, 'billingAddress.')
+  if (shippingAddress) validateAddress(shippingAddress, 'shippingAddress.')
+  if (billingAddress) validateAddress(billingAddress, 'billingAddress.')
   return changing(deps, by, cartId, async (snapshot, now) => {
     assertNotSettled(snapshot.cart, input)
     // What a method is offered for may go by what is left after discounts.
@@ -211,7 +211,7 @@ function assertSold(sellable: Sellable | undefined, cart: Cart, quantity: number
   if (!sellable || !isSellable(sellable.product, now)) throw new AppError('NOT_FOUND', 'No such variant')
   if (sellable.product.currency !== cart.currency) throw invalid(`variantId (body): not sold in ${cart.currency}, the currency of the cart`)
   if (quantity > quantityMax) throw invalid(`quantity (body): at most ${quantityMax} of a variant`)
-  if (availableCount(sellable.variant) < quantity) throw new AppError('CONFLICT', shortageOf(sellable))
+  if (availableCount(sellable.variant) < quantity) throw new AppError('CONFLICT', shortageMessage(sellable))
   return sellable
 }
 
@@ -221,8 +221,8 @@ export function fieldsOf(snapshot: CartSnapshot, input: CartInput, now: number):
   const { email, shippingAddress, billingAddress, affiliateCode } = input
   const change: Partial<Cart> = {
     ...(email === undefined ? {} : { email: email && storedMailAddress(email) }),
-    ...(shippingAddress === undefined ? {} : { shippingAddress: shippingAddress && checkedAddress(shippingAddress, 'shippingAddress.') }),
-    ...(billingAddress === undefined ? {} : { billingAddress: billingAddress && checkedAddress(billingAddress, 'billingAddress.') }),
+    ...(shippingAddress === undefined ? {} : { shippingAddress: shippingAddress && validateAddress(shippingAddress, 'shippingAddress.') }),
+    ...(billingAddress === undefined ? {} : { billingAddress: billingAddress && validateAddress(billingAddress, 'billingAddress.') }),
     ...(affiliateCode === undefined ? {} : affiliateOf(affiliateCode, now)),
   }
   assertProvinces(snapshot, change, 'body')

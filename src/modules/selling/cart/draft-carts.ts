@@ -5,7 +5,7 @@ import { AppError } from '../../../core/errors.ts'
 import type { Money } from '../../../lib/money.ts'
 import type { Optional } from '../../../lib/objects.ts'
 import { sellables } from '../../catalog/products/index.ts'
-import { checkedAddress, emailOf } from '../../customers/customer/index.ts'
+import { emailOf, validateAddress } from '../../customers/customer/index.ts'
 import { readShop } from '../../shop/shop/index.ts'
 import { noOffers, type Offer } from '../discount/domain.ts'
 import { offerOfCode } from '../discount/index.ts'
@@ -46,8 +46,8 @@ export async function updatedDraftCart(
   const now = deps.clock.now()
   const { shippingAddress, billingAddress } = input
   // Before anything is looked for: what is wrong with them does not depend on the draft.
-  if (shippingAddress) checkedAddress(shippingAddress, 'shippingAddress.')
-  if (billingAddress) checkedAddress(billingAddress, 'billingAddress.')
+  if (shippingAddress) validateAddress(shippingAddress, 'shippingAddress.')
+  if (billingAddress) validateAddress(billingAddress, 'billingAddress.')
   const items = input.lines ? await itemsOf(deps, before, input.lines) : before.items
   const person = await personOf(deps, before.cart, input)
   const offer = await codeOf(deps, before, { ...before.cart, ...person }, input.discountCode)

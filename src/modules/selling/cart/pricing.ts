@@ -1,5 +1,5 @@
 /** What a cart comes to: pure functions of what it holds, the shop it is in, and the time. */
-import { availableCount, isSellable, labelOf, type Sellable, shortageOf } from '../../catalog/products/domain.ts'
+import { availableCount, isSellable, labelOf, type Sellable, shortageMessage } from '../../catalog/products/domain.ts'
 import type { Provinces } from '../../shop/countries/domain.ts'
 import { offerOf, offersOf, parcelOf, type Sending, type Offer as ShippingOffer } from '../../shop/shipping/domain.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
@@ -202,7 +202,7 @@ export function changedSince(snapshot: CartSnapshot, now: number): string[] {
       return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is not sold any more`]
     const { line, sellable } = item
     const dearer = priceNow(item, cart, now) === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
-    return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageOf(sellable)] : dearer
+    return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageMessage(sellable)] : dearer
   })
   const changes = [
     ...ofLines,

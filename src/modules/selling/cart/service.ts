@@ -7,7 +7,7 @@ import { dayMs } from '../../../lib/day.ts'
 import { pick } from '../../../lib/objects.ts'
 import type { Sellable } from '../../catalog/products/domain.ts'
 import { sellables, sellablesInCart } from '../../catalog/products/index.ts'
-import { noProvinces, type Provinces, provinces } from '../../shop/countries/domain.ts'
+import { loadProvinceTable, noProvinces, type Provinces } from '../../shop/countries/domain.ts'
 import { needsProvinces } from '../../shop/shipping/domain.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
 import { readShop, shopOf } from '../../shop/shop/index.ts'
@@ -133,9 +133,9 @@ type CartParts = { cart: Cart; shop: Shop; contents: CartContents; found: Readon
 
 async function buildSnapshot(deps: CartDeps, { cart, shop, contents, found, offered }: CartParts): Promise<CartSnapshot> {
   const { lines, giftCardIds } = contents
-  const [giftCards, provinces] = await Promise.all([giftCardsByIds(deps, giftCardIds), provincesFor(shop)])
+  const [giftCards, loadProvinceTable] = await Promise.all([giftCardsByIds(deps, giftCardIds), provincesFor(shop)])
   const items = lines.map((line) => ({ line, sellable: found.get(line.variantId) }))
-  return { cart, shop, items, giftCards, provinces, offers: { ...noOffers, all: offered } }
+  return { cart, shop, items, giftCards, provinces: loadProvinceTable, offers: { ...noOffers, all: offered } }
 }
 
 /** A cart as it is priced, with what its discounts depend on extraVariants: asked for once it is known what is in it, and whose it is. */
@@ -150,7 +150,7 @@ export async function withOffers(deps: CartDeps, snapshot: CartSnapshot): Promis
 
 /** What is needed to tell the regions of a shop's tax rates and zones: of one that has none, nothing is loaded. */
 export const provincesFor = async ({ taxRates, shippingMethods }: Pick<Shop, 'taxRates' | 'shippingMethods'>): Promise<Provinces> =>
-  taxRates.some(({ region }) => region) || needsProvinces(shippingMethods) ? provinces() : noProvinces
+  taxRates.some(({ region }) => region) || needsProvinces(shippingMethods) ? loadProvinceTable() : noProvinces
 
 /**
  * Takes over the prices of now, and takes off what cannot be had any more (shipping method, gift cards, discount code), so that the shopper sees

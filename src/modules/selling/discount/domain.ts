@@ -4,7 +4,7 @@ import type { OrderDiscount } from '../../../../db/schema/selling.ts'
 import { decimalOf, decimalsOf, moneyOf } from '../../../lib/money.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
 import { shareOf } from '../../../lib/rounding.ts'
-import { codeTriesOf } from '../../identity/auth/domain.ts'
+import { codeLimits } from '../../identity/auth/domain.ts'
 
 export type Discount = typeof discounts.$inferSelect
 export type DiscountUse = typeof discountUses.$inferSelect
@@ -26,7 +26,7 @@ export const automaticPerShopMax = 50
 export const endedKnownMs = 60 * 60_000
 
 /** Failed tries of codes. */
-export const discountTries = codeTriesOf('discount')
+export const discountTries = codeLimits('discount')
 
 /** A code in the one way in which codes are compared: whatever its case, and its width. */
 export const codeKeyOf = (code: string): string => code.trim().normalize('NFKC').toUpperCase()

@@ -1,7 +1,7 @@
 import { AppError } from '../../../core/errors.ts'
 import { hmac } from '../../../lib/seal.ts'
 import { normalEmail } from '../../identity/auth/domain.ts'
-import { type CodeTrier, tryCode } from '../../identity/auth/index.ts'
+import { type CodeCaller, findByCode } from '../../identity/auth/index.ts'
 import { closedBy, closedIn, codeKeyOf, type DiscountUse, discountTries, noOffers, type Offer, type Offers } from './domain.ts'
 import type { DiscountDeps } from './providers.ts'
 
@@ -56,7 +56,7 @@ async function usesBy(deps: DiscountDeps, offers: readonly Offer[], shopper: Sho
 /** A code as somebody typed it, and for which cart. */
 export type CodeOfCart = { readonly code: string; readonly currency: string; readonly shopper: Shopper; readonly mode: Mode }
 /** A code as a shopper types it. */
-export type TypedCode = CodeTrier & CodeOfCart
+export type TypedCode = CodeCaller & CodeOfCart
 
 /** The discount of a code, if it can be had: whether what is in the cart is enough for it is no question here. */
 export async function offerOfCode(deps: DiscountDeps, { code, currency, shopper, mode }: CodeOfCart): Promise<Offer | undefined> {
@@ -72,7 +72,7 @@ export async function offerOfCode(deps: DiscountDeps, { code, currency, shopper,
  * @throws AppError NOT_FOUND for every cause alike, since somebody who guesses must not learn which codes there are; RATE_LIMITED
  */
 export async function tryDiscountCode(deps: DiscountDeps, { code, currency, shopper, mode, ...trier }: TypedCode): Promise<Offer> {
-  const found = await tryCode(deps, discountTries, trier, () => offerOfCode(deps, { code, currency, shopper, mode }))
+  const found = await findByCode(deps, discountTries, trier, () => offerOfCode(deps, { code, currency, shopper, mode }))
   if (!found) throw new AppError('NOT_FOUND', 'No such discount')
   return found
 }

@@ -7,7 +7,7 @@ import { assertExpected, unlessStale } from '../../../core/versions.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
-import { firstUnknown } from '../../catalog/products/index.ts'
+import { findUnknownReference } from '../../catalog/products/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { changedDiscount, type DiscountInput } from './discount-input.ts'
@@ -129,7 +129,7 @@ async function findToChange(tx: Writer, { discountStore }: DiscountDeps, { shop,
 
 /** @throws AppError INVALID, naming the field, for what is not the shop's */
 async function assertOfShop(tx: Writer, deps: DiscountDeps, shopId: string, { productIds, collectionIds }: DiscountInput): Promise<void> {
-  const unknown = await firstUnknown(tx, deps, shopId, { productIds: productIds ?? [], collectionIds: collectionIds ?? [] })
+  const unknown = await findUnknownReference(tx, deps, shopId, { productIds: productIds ?? [], collectionIds: collectionIds ?? [] })
   if (!unknown) return
   const what = unknown.field === 'productIds' ? 'product' : 'collection'
   throw new AppError('INVALID', `${unknown.field}.${unknown.at} (body): no ${what} of the shop`)

@@ -2,8 +2,8 @@
 import { escaped } from '../../../lib/markup.ts'
 import type { Money } from '../../../lib/money.ts'
 import { plainText } from '../../../lib/plain-text.ts'
-import { variantNamed } from '../../catalog/products/domain.ts'
-import { type Look, type WebPage, type Words, webPage } from '../../messaging/mail/index.ts'
+import { visibleVariantTitle } from '../../catalog/products/domain.ts'
+import { type Look, type Phrasebook, type WebPage, webPage } from '../../messaging/mail/index.ts'
 import type { HostedPageOption } from '../../payments/payment/index.ts'
 import type { CartView } from '../cart/index.ts'
 import { addressFields, addressNames, emailMax, type Fields } from './form.ts'
@@ -19,7 +19,7 @@ export type PageRequest = {
   /** That is chosen before anybody has. */
   readonly country: string
 }
-type Notice = keyof Words['say']['pay']
+type Notice = keyof Phrasebook['say']['pay']
 
 /** What there is to see of an order that is to be paid. `key`: of the next try to pay. */
 export type ToPay = {
@@ -38,12 +38,12 @@ export type ToPay = {
 const textMax = 300
 const bdi = (text: string): string => `<bdi>${escaped(plainText(text, textMax))}</bdi>`
 const hidden = (name: string, value: string): string => `<input type="hidden" name="${name}" value="${escaped(value)}">`
-const told = (notice: Notice | undefined, { say }: Words): string =>
+const told = (notice: Notice | undefined, { say }: Phrasebook): string =>
   notice === undefined ? '' : `<p class="wrong" role="alert">${escaped(say.pay[notice])}</p>`
 
-function linesTable({ lines, status }: CartView, { say, money, count }: Words): string {
+function linesTable({ lines, status }: CartView, { say, money, count }: Phrasebook): string {
   const rows = lines.map(({ title, variantTitle, quantity, unitPrice, total, available }) => {
-    const named = variantNamed(variantTitle ?? '')
+    const named = visibleVariantTitle(variantTitle ?? '')
     const variant = named === '' ? '' : ` <span class="note">${bdi(named)}</span>`
     // What an order holds is there for it, also where nothing is left for others.
     const gone = available || status !== 'OPEN' ? '' : ` <span class="wrong">${escaped(say.pay.gone)}</span>`
@@ -55,7 +55,7 @@ function linesTable({ lines, status }: CartView, { say, money, count }: Words): 
 </table>`
 }
 
-function totalsTable({ totals, currency }: CartView, { say, money }: Words): string {
+function totalsTable({ totals, currency }: CartView, { say, money }: Phrasebook): string {
   const row = (what: string, amount: Money, style = '') =>
     `<tr${style}><th scope="row">${escaped(what)}</th><td class="n">${escaped(money(amount))}</td></tr>`
   const some = (what: string, { amount }: Money, sign = 1) => (amount === 0 ? [] : [row(what, { amount: sign * amount, currency })])
@@ -71,7 +71,7 @@ function totalsTable({ totals, currency }: CartView, { say, money }: Words): str
 }
 
 /** As much of where it goes as the page of an order shows: the link is passed on. */
-function placeOf({ shippingAddress }: CartView, { say }: Words): string {
+function placeOf({ shippingAddress }: CartView, { say }: Phrasebook): string {
   if (!shippingAddress) return ''
   const parts = [shippingAddress.name, shippingAddress.city, shippingAddress.province, shippingAddress.countryCode]
   return `<h2>${escaped(say.shipsTo)}</h2><p>${parts
@@ -91,7 +91,7 @@ const autocomplete: Readonly<Record<string, string>> = {
   phone: 'tel',
 }
 
-function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, language }: Words): string {
+function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, language }: Phrasebook): string {
   const label = (name: string, text: string) => `<label for="${name}">${escaped(text)}</label>`
   const sentAs = (name: string) => escaped(sent?.get(name) ?? '')
   const input = (name: string, text: string, most: number, more: string) =>
@@ -147,7 +147,7 @@ function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, languag
     : `<details><summary>${escaped(say.pay.change)}</summary>\n${form}</details>`
 }
 
-function payForms({ view, ways, canBePaid, key, seen }: ToPay, { say, money }: Words): string {
+function payForms({ view, ways, canBePaid, key, seen }: ToPay, { say, money }: Phrasebook): string {
   if (!canBePaid) return ''
   const due = view.totals.amountDue
   const common = [hidden('step', 'pay'), hidden('key', key), hidden('seen', String(seen)), hidden('due', String(due.amount))].join('')

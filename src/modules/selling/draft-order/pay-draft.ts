@@ -4,9 +4,9 @@ import type { Attempt } from '../../../core/idempotency.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { escaped } from '../../../lib/markup.ts'
 import { pick } from '../../../lib/objects.ts'
-import { type Look, linksOf, lookOfShop, type WebPage, webPage } from '../../messaging/mail/index.ts'
+import { createLinks, type Look, readAppearance, type WebPage, webPage } from '../../messaging/mail/index.ts'
 import { hostedPageOptions, hostedPageUrl } from '../../payments/payment/index.ts'
-import { servedCountries } from '../../shop/shipping/index.ts'
+import { listServedCountries } from '../../shop/shipping/index.ts'
 import { isOpen, type Shop } from '../../shop/shop/domain.ts'
 import { readShop } from '../../shop/shop/index.ts'
 import {
@@ -45,14 +45,14 @@ async function found(deps: DraftDeps, token: string): Promise<Found | undefined>
   const id = (await deps.orderLinks.ready()).draftIdOf(token)
   const draft = id === undefined ? undefined : await deps.draftStore.find(id)
   if (!draft) return undefined
-  const [shop, { look }] = await Promise.all([readShop(deps, draft.shopId), lookOfShop(deps, draft.shopId)])
+  const [shop, { look }] = await Promise.all([readShop(deps, draft.shopId), readAppearance(deps, draft.shopId)])
   const context = pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins')
   return isOpen(shop) ? { draft, shop, look, caller: { ...ofLink(shop.id), shop: context } } : undefined
 }
 
 /** The same whatever a link is not good for any more. */
 async function gonePage(deps: DraftDeps): Promise<WebPage> {
-  const { look } = await lookOfShop(deps, null)
+  const { look } = await readAppearance(deps, null)
   const { say } = look.words
   return webPage(look, { title: say.linkOver, body: `<p>${escaped(say.linkOverText)}</p>` })
 }
@@ -79,7 +79,7 @@ async function shown(deps: DraftDeps, known: Found, told: Told = {}): Promise<We
       return gonePage(deps)
     case 'COMPLETED':
     case 'CANCELLED': {
-      const orderUrl = order && (await linksOf(deps, shop)).order(order.id)
+      const orderUrl = order && (await createLinks(deps, shop)).order(order.id)
       return overPage(look, status === 'COMPLETED' && order?.status !== 'CANCELLED' ? 'paid' : 'cancelled', orderUrl)
     }
     case 'PENDING_PAYMENT': {
@@ -175,7 +175,7 @@ async function askedOf(
     address,
     methods: choosing ? (await shippingOptions(deps, caller, draft.cartId)).data : [],
     isNeeded: cart.email === null || (byMethod && (cart.shippingAddress === null || cart.shippingMethod === null)),
-    countries: address ? (await servedCountries(shop.shippingMethods)).map(({ code }) => code) : [],
+    countries: address ? (await listServedCountries(shop.shippingMethods)).map(({ code }) => code) : [],
     country: shop.country,
   }
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../../core/errors.ts'
 import { anonymous } from '../../../core/principal.ts'
 import { assertExpected, type Expected, unlessStale } from '../../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
-import { variantNamed } from '../../catalog/products/domain.ts'
+import { visibleVariantTitle } from '../../catalog/products/domain.ts'
 import { queueMail, sendsMail } from '../../messaging/mail/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -248,7 +248,7 @@ export async function sendDraft(deps: DraftDeps, by: Change, id: string): Promis
   if (to === null) throw new AppError('CONFLICT', 'The draft has no e-mail address')
   const lines = snapshot.items.map(({ line, sellable }) => ({
     title: sellable?.product.title ?? '',
-    variantTitle: variantNamed(sellable?.variant.title ?? ''),
+    variantTitle: visibleVariantTitle(sellable?.variant.title ?? ''),
     quantity: line.quantity,
     total: { amount: line.unitPrice * line.quantity, currency: cart.currency },
   }))

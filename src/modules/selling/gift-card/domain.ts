@@ -3,7 +3,7 @@ import { crockford } from '../../../lib/ids.ts'
 import { moneyOf } from '../../../lib/money.ts'
 import { isoTimes } from '../../../lib/objects.ts'
 import { hmac } from '../../../lib/seal.ts'
-import { codeTriesOf } from '../../identity/auth/domain.ts'
+import { codeLimits } from '../../identity/auth/domain.ts'
 
 export type GiftCard = typeof giftCards.$inferSelect
 
@@ -18,7 +18,7 @@ export const codeTextMax = 64
 export const noteMax = 500
 
 /** Failed tries of codes. */
-export const cardTries = codeTriesOf('gift-card')
+export const cardTries = codeLimits('gift-card')
 
 /** The code that ten random bytes give: 16 of Crockford's characters, which lack I, L, O and U. */
 export const codeOf = (bytes: Uint8Array): string => crockford(bytes, codeLength).toUpperCase()

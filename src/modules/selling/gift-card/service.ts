@@ -7,7 +7,7 @@ import type { Money } from '../../../lib/money.ts'
 import { isoTimes, type Optional, pick } from '../../../lib/objects.ts'
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { type CustomerDeps, readCustomer } from '../../customers/customer/index.ts'
-import { type AuthDeps, type CodeTrier, tryCode as tryingCode } from '../../identity/auth/index.ts'
+import { type AuthDeps, type CodeCaller, findByCode as tryingCode } from '../../identity/auth/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import {
@@ -173,7 +173,7 @@ export async function findUsableCard(deps: GiftCardDeps, { shopId, code, ...cart
  * The same for a shopper who types a code. Whatever the cause of a refusal, it does the same work and reads the same.
  * @throws AppError NOT_FOUND for every cause, RATE_LIMITED
  */
-export async function tryCode(deps: GiftCardDeps & AuthDeps, card: CardOnCart & CodeTrier): Promise<GiftCard> {
+export async function tryCode(deps: GiftCardDeps & AuthDeps, card: CardOnCart & CodeCaller): Promise<GiftCard> {
   const found = await tryingCode(deps, cardTries, card, () => findUsableCard(deps, card))
   if (!found) throw noSuchCard()
   return found

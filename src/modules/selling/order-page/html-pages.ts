@@ -1,8 +1,8 @@
 import { escaped } from '../../../lib/markup.ts'
 import type { Money } from '../../../lib/money.ts'
 import { plainText } from '../../../lib/plain-text.ts'
-import { variantNamed } from '../../catalog/products/domain.ts'
-import type { Words } from '../../messaging/mail/index.ts'
+import { visibleVariantTitle } from '../../catalog/products/domain.ts'
+import type { Phrasebook } from '../../messaging/mail/index.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
 import type { PublicOrder } from './public-order.ts'
 
@@ -18,11 +18,11 @@ const shownBy = (parts: readonly (string | null | undefined)[]): string =>
     .join('<br>')
 
 /** @param withPrices of one unit, too */
-function linesTable({ lines }: PublicOrder, { say, money, count }: Words, withPrices: boolean): string {
+function linesTable({ lines }: PublicOrder, { say, money, count }: Phrasebook, withPrices: boolean): string {
   const price = (text: string) => (withPrices ? text : '')
   const rows = lines.map(
     ({ title, variantTitle, quantity, unitPrice, total }) =>
-      `<tr><td>${bdi(title)}${variantNamed(variantTitle) === '' ? '' : ` <span class="note">${bdi(variantTitle)}</span>`}</td><td class="n">${count(quantity)}</td>${price(`<td class="n">${escaped(money(unitPrice))}</td>`)}<td class="n">${escaped(money(total))}</td></tr>`,
+      `<tr><td>${bdi(title)}${visibleVariantTitle(variantTitle) === '' ? '' : ` <span class="note">${bdi(variantTitle)}</span>`}</td><td class="n">${count(quantity)}</td>${price(`<td class="n">${escaped(money(unitPrice))}</td>`)}<td class="n">${escaped(money(total))}</td></tr>`,
   )
   return `<table>
 <thead><tr><th scope="col">${escaped(say.item)}</th><th scope="col" class="n">${escaped(say.count)}</th>${price(`<th scope="col" class="n">${escaped(say.price)}</th>`)}<th scope="col" class="n">${escaped(say.sum)}</th></tr></thead>
@@ -30,7 +30,7 @@ function linesTable({ lines }: PublicOrder, { say, money, count }: Words, withPr
 </table>`
 }
 
-function totalsTable(order: PublicOrder, { say, money }: Words): string {
+function totalsTable(order: PublicOrder, { say, money }: Phrasebook): string {
   const { subtotal, discountTotal, shippingTotal, taxTotal, taxIncluded, giftCardTotal, total, refundedTotal, giftCardRefundedTotal } =
     order
   const { currency } = order
@@ -51,14 +51,14 @@ function totalsTable(order: PublicOrder, { say, money }: Words): string {
   ].join('\n')}</tbody></table>`
 }
 
-function placeOf({ shippingAddress }: PublicOrder, { say }: Words): string {
+function placeOf({ shippingAddress }: PublicOrder, { say }: Phrasebook): string {
   if (!shippingAddress) return ''
   const { name, city, province, countryCode } = shippingAddress
   return `<h2>${escaped(say.shipsTo)}</h2><p>${shownBy([name, city, province, countryCode])}</p>`
 }
 
 /** What was sent: how each parcel is followed, and what is in it where that is not the whole order. */
-function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Words): string {
+function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Phrasebook): string {
   const isWhole = (sent: PublicOrder['fulfilments'][number]) =>
     lines.every(({ id, quantity }) => sent.lines.some((one) => one.lineId === id && one.quantity === quantity))
   return fulfilments
@@ -79,11 +79,11 @@ function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Words): 
 }
 
 /** An order that became FULFILLED without a parcel was refunded before anything was sent. */
-const statusOf = ({ status, fulfilmentStatus, fulfilments }: PublicOrder, { say }: Words): string =>
+const statusOf = ({ status, fulfilmentStatus, fulfilments }: PublicOrder, { say }: Phrasebook): string =>
   fulfilmentStatus === 'FULFILLED' && fulfilments.length === 0 ? say.refundedUnsent : say.statuses[status]
 
 /** What the page of an order says. */
-export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Words): string {
+export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Phrasebook): string {
   const { say } = words
   const { receiptUrl } = order
   return [
@@ -100,7 +100,7 @@ export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Words
 }
 
 /** What a receipt says. */
-export function receiptHtml(order: PublicOrder, { title, address, contact, timeZone }: Seller, words: Words): string {
+export function receiptHtml(order: PublicOrder, { title, address, contact, timeZone }: Seller, words: Phrasebook): string {
   const { say } = words
   const { line1, line2, postalCode, city, province, countryCode } = address
   const place = [postalCode, city].filter(Boolean).join(' ')

@@ -1,5 +1,5 @@
 import { AppError } from '../../../core/errors.ts'
-import { lookOfShop, type MailDeps, type WebPage, webPage } from '../../messaging/mail/index.ts'
+import { type MailDeps, readAppearance, type WebPage, webPage } from '../../messaging/mail/index.ts'
 import { readShop } from '../../shop/shop/index.ts'
 import { type FullOrder, type OrderDeps, readFullOrder } from '../order/index.ts'
 import { orderHtml, receiptHtml, type Seller } from './html-pages.ts'
@@ -34,7 +34,7 @@ export const orderByLink = async (deps: Deps, token: string): Promise<PublicOrde
 /** The same as a page. @throws AppError NOT_FOUND */
 export async function orderPage(deps: Deps, token: string): Promise<WebPage> {
   const { order, seller, shopId } = await shown(deps, token)
-  const { look } = await lookOfShop(deps, shopId)
+  const { look } = await readAppearance(deps, shopId)
   return webPage(look, { title: look.words.say.orderTitle(order.number), body: orderHtml(order, seller, look.words) })
 }
 
@@ -42,6 +42,6 @@ export async function orderPage(deps: Deps, token: string): Promise<WebPage> {
 export async function receiptPage(deps: Deps, token: string): Promise<WebPage> {
   const { order, seller, shopId } = await shown(deps, token)
   if (order.receiptUrl === null) throw new AppError('NOT_FOUND', 'The order was not paid: it has no receipt')
-  const { look } = await lookOfShop(deps, shopId)
+  const { look } = await readAppearance(deps, shopId)
   return webPage(look, { title: look.words.say.receiptOf(order.number), body: receiptHtml(order, seller, look.words) })
 }

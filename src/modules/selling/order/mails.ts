@@ -1,7 +1,7 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { type Money, moneyOf } from '../../../lib/money.ts'
 import { pick } from '../../../lib/objects.ts'
-import { variantNamed } from '../../catalog/products/domain.ts'
+import { visibleVariantTitle } from '../../catalog/products/domain.ts'
 import type { MailLine, MailOrder, OrderRef } from '../../messaging/mail/domain.ts'
 import { type MailDeps, queueMail } from '../../messaging/mail/index.ts'
 import type { Fulfilment, Order, OrderLine, Refund } from './domain.ts'
@@ -19,7 +19,7 @@ type Deps = Parameters<typeof queueMail>[1]
 const refOf = ({ id: orderId, number }: Pick<Order, 'id' | 'number'>): OrderRef => ({ orderId, number })
 
 const lineOf = (currency: string, { title, variantTitle, quantity, total }: OrderLine): MailLine => ({
-  ...{ title, variantTitle: variantNamed(variantTitle), quantity },
+  ...{ title, variantTitle: visibleVariantTitle(variantTitle), quantity },
   total: { amount: total, currency },
 })
 

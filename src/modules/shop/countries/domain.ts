@@ -25,10 +25,10 @@ const regions: Record<ICountry['continent'], string> = {
   SA: 'South America',
 }
 
-/** The 249 countries and territories of ISO 3166-1, by code. What there is to say of them is loaded when somebody asks. */
+/** Returns the 249 countries and territories of ISO 3166-1, by code. Loads the data at the first use. */
 export async function countries(): Promise<Country[]> {
-  const { countries: listed } = await import('countries-list')
-  return Object.entries(listed)
+  const { countries: provinceListsCache } = await import('countries-list')
+  return Object.entries(provinceListsCache)
     .filter(([code]) => isCountry(code))
     .map(([code, { name, currency, phone, continent }]) => ({
       code,
@@ -41,47 +41,46 @@ export async function countries(): Promise<Country[]> {
     .sort((a, b) => (a.code < b.code ? -1 : 1))
 }
 
-/** @throws AppError INVALID, naming the field of the body, for what is no such code */
+/** @throws AppError INVALID for an unknown code, naming the field of the body */
 export function assertCountry(code: string, field: string): void {
   if (!isCountry(code)) throw new AppError('INVALID', `${field} (body): not an ISO 3166-1 country`)
 }
 
-let known: Promise<Provinces> | undefined
+let provinceTable: Promise<Provinces> | undefined
 
 /**
- * The provinces and states of all countries, by ISO 3166-2 code, English name and local names. Loaded when first
- * needed.
+ * Returns the provinces of all countries by ISO 3166-2 code, English name and local names. Loads them at the first use.
  */
-export const provinces = (): Promise<Provinces> => (known ??= loadProvinces())
+export const loadProvinceTable = (): Promise<Provinces> => (provinceTable ??= loadProvinces())
 
-let listed: Promise<ReadonlyMap<string, readonly Province[]>> | undefined
+let provinceListsCache: Promise<ReadonlyMap<string, readonly Province[]>> | undefined
 
-/** The provinces of each country that has some, in the order of their names. Loaded when somebody first asks. */
-export const provinceLists = (): Promise<ReadonlyMap<string, readonly Province[]>> => (listed ??= loadLists())
+/** Returns each country's provinces by name. Loads them at the first use. */
+export const provinceLists = (): Promise<ReadonlyMap<string, readonly Province[]>> => (provinceListsCache ??= loadLists())
 
 async function loadLists(): Promise<Map<string, Province[]>> {
   const lists = new Map<string, Map<string, string>>()
-  for (const { country, code, name } of await partsOfCountries()) {
+  for (const { country, code, name } of await loadCountryParts()) {
     const ofCountry = lists.getOrInsertComputed(country, () => new Map())
-    // The first name is the table's.
+    // The table's name comes first.
     if (!ofCountry.has(code)) ofCountry.set(code, name)
   }
   const byName = (a: Province, b: Province) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.code < b.code ? -1 : 1)
   return new Map([...lists].map(([country, names]) => [country, [...names].map(([code, name]) => ({ code, name })).sort(byName)]))
 }
 
-/** Parts of a country that are countries of ISO 3166-1 too; the table of names has them there only. */
-const alsoCountries: Readonly<Record<string, string>> = {
+/** Parts of countries that ISO 3166-1 also lists as countries; the table of provinces lacks them. */
+const territoriesOf: Readonly<Record<string, string>> = {
   CN: 'HK MO TW',
   FR: 'BL GF GP MF MQ NC PF PM RE TF WF YT',
   NL: 'AW CW SX',
   US: 'AS GU MP PR UM VI',
 }
-/** Codes that the table lacks: it has a former code instead. */
-const alsoCalled = [['CN', 'NM', 'Inner Mongolia']] as const
+/** Codes that the table has only under a former code. */
+const missingCodes = [['CN', 'NM', 'Inner Mongolia']] as const
 
-async function partsOfCountries(): Promise<(Province & { country: string })[]> {
-  const [{ default: table }, listed] = await Promise.all([
+async function loadCountryParts(): Promise<(Province & { country: string })[]> {
+  const [{ default: table }, provinceListsCache] = await Promise.all([
     import('cldr-subdivisions-full/subdivisions/en/en.json'),
     import('countries-list'),
   ])
@@ -91,13 +90,14 @@ async function partsOfCountries(): Promise<(Province & { country: string })[]> {
     const code = joined.toUpperCase()
     add(code.slice(0, 2), code.slice(2), name)
   }
-  for (const [country, codes] of Object.entries(alsoCountries))
-    for (const code of codes.split(' ')) add(country, code, listed.countries[code as keyof typeof listed.countries].name)
-  for (const [country, code, name] of alsoCalled) add(country, code, name)
+  for (const [country, codes] of Object.entries(territoriesOf))
+    for (const code of codes.split(' '))
+      add(country, code, provinceListsCache.countries[code as keyof typeof provinceListsCache.countries].name)
+  for (const [country, code, name] of missingCodes) add(country, code, name)
   return parts
 }
 
 async function loadProvinces(): Promise<Provinces> {
-  const [parts, { localProvinceNames }] = await Promise.all([partsOfCountries(), import('../../../lib/province-names.ts')])
+  const [parts, { localProvinceNames }] = await Promise.all([loadCountryParts(), import('../../../lib/province-names.ts')])
   return provincesOf([...parts, ...localProvinceNames()])
 }

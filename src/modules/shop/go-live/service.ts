@@ -13,10 +13,10 @@ import { makeLive } from '../shop/index.ts'
 export type GoLiveDeps = KybDeps & GiftCardDeps & DiscountDeps & OrderDeps
 
 /**
- * Has a shop take real money from now on. All in one write: its mode, its keys, its gift cards and discounts, and that no order is under way. Orders lock
- * what they hold before their number, and so does this.
- * @param answerOf of the shop, and the key that storefronts show from now on; what it gives is kept for who sends the request again
- * @throws AppError FORBIDDEN without approved KYB; NOT_FOUND; CONFLICT when it is LIVE already, or an order is unfinished
+ * Makes a shop take real money. One write changes its mode, keys, gift cards and discounts, and checks that no order is
+ * open.
+ * @param answerOf builds the response, which is stored for retries
+ * @throws AppError FORBIDDEN without approved KYB; NOT_FOUND; CONFLICT if it is LIVE or an order is unfinished
  */
 export const goLive = <Answer>(
   deps: GoLiveDeps,

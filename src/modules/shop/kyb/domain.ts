@@ -5,15 +5,15 @@ import { reachable, statesOf, type Transitions } from '../../../lib/transitions.
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 
 export type KybRecord = typeof kybRecords.$inferSelect
-/** What a business is called, and by which record. */
+/** A business's name and KYB record. */
 export type Business = Pick<KybRecord, 'id' | 'legalName'>
 export type KybEvent = typeof kybEvents.$inferSelect
 export type KybStatus = KybRecord['status']
 export type KybCohort = KybRecord['cohort']
-/** Where a cohort does its business, as far as anything depends on it. */
+/** The regions that processors distinguish. */
 export type KybRegion = 'GULF' | 'MONGOLIA' | 'US'
 
-/** What may become of a record. One that was rejected stays so: the merchant files another. */
+/** A rejected record stays so: the merchant files another. */
 export const kybTransitions = reachable('PENDING', {
   PENDING: ['APPROVED', 'REJECTED'],
   APPROVED: [],
@@ -21,12 +21,12 @@ export const kybTransitions = reachable('PENDING', {
 } as const satisfies Transitions<KybStatus>)
 export const kybStatuses = statesOf(kybTransitions)
 export const kybDecisions = kybTransitions.PENDING
-/** In which order records are listed, by when they were filed. */
+/** Sort orders by filing date. */
 export const kybOrders = ['newest', 'oldest'] as const
 export type KybOrder = (typeof kybOrders)[number]
 export type KybDecision = (typeof kybDecisions)[number]
 
-/** The kinds of business there are, each with its region; null for those that no choice of a processor depends on. */
+/** Kinds of business with their region; null if no processor depends on it. */
 export const cohortRegions = {
   UAE_MAINLAND: 'GULF',
   UAE_FREEZONE: 'GULF',
@@ -45,32 +45,32 @@ export const kybCohorts = Object.keys(cohortRegions) as [KybCohort, ...KybCohort
 
 export const ownersMax = 50
 export const shareMax = 100
-/** Of a share in percent. */
+/** Decimals of a share in percent. */
 export const shareDecimals = 4
 const unitsPerPercent = 10 ** shareDecimals
 
 /**
- * Owners as they are stored: shares come in percent and are kept as whole ten-thousandths of one, so that they add up exactly.
- * @throws AppError INVALID for a share of more decimals, and when all are more than the whole
+ * Stores shares as whole ten-thousandths of a percent, so that they add up exactly.
+ * @throws AppError INVALID for more decimals, and for a sum above 100
  */
-export function ownersOf(owners: readonly Owner[]): Owner[] {
-  const kept = owners.map(({ name, share }) => ({ name, share: Math.round(share * unitsPerPercent) }))
-  // A number of so many decimals is the one nearest to that quotient, and no other is.
-  if (kept.some(({ share }, nth) => share / unitsPerPercent !== owners[nth]?.share))
+export function parseOwners(owners: readonly Owner[]): Owner[] {
+  const stored = owners.map(({ name, share }) => ({ name, share: Math.round(share * unitsPerPercent) }))
+  // Exact: a number with this many decimals is the double nearest to the quotient.
+  if (stored.some(({ share }, nth) => share / unitsPerPercent !== owners[nth]?.share))
     throw new AppError('INVALID', `owners.share (body): at most ${shareDecimals} decimals`)
-  if (kept.reduce((sum, { share }) => sum + share, 0) > shareMax * unitsPerPercent)
+  if (stored.reduce((sum, { share }) => sum + share, 0) > shareMax * unitsPerPercent)
     throw new AppError('INVALID', `owners.share (body): all together at most ${shareMax}`)
-  return kept
+  return stored
 }
 
-/** What a merchant files. */
+/** The fields that a merchant files. */
 export type KybInput = Pick<KybRecord, 'cohort' | 'legalName' | 'registrationNumber' | 'country' | 'owners'>
 
-/** What of a record is on record when it changes. The names are persons', of a sole trader all of it is. */
+/** Returns the audited difference, without names: for sole traders they are personal data. */
 export const kybDifference = (before: KybRecord | undefined, after: KybRecord): Difference =>
   differenceOf(before, after, ['merchantId', 'status', 'cohort', 'country', 'decidedAt'])
 
-/** A record as its merchant sees it. */
+/** Renders a record for its merchant. */
 export const kybView = (record: KybRecord) => ({
   ...pick(record, 'id', 'merchantId', 'status', 'cohort', 'legalName', 'registrationNumber', 'country'),
   owners: record.owners.map(({ name, share }) => ({ name, share: share / unitsPerPercent })),
@@ -80,7 +80,7 @@ export const kybView = (record: KybRecord) => ({
 })
 export type KybView = ReturnType<typeof kybView>
 
-/** The same as operators see it: with what was done, by whom and why, in its order. */
+/** Renders a record for operators, with its history. */
 export const adminKybView = (record: KybRecord, events: readonly KybEvent[]) => ({
   ...kybView(record),
   events: events.map(({ type, at, actor, reason }) => ({ type, ...isoTimes({ at }), actor, reason })),

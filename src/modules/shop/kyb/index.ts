@@ -1,2 +1,2 @@
 export type { KybDeps } from './providers.ts'
-export { approvedCohortOf, businessesOf, decideKyb, fileKyb, kybOf, listKyb, readKyb } from './service.ts'
+export { approvedCohortOf, decideKyb, fileKyb, findKybOf, listBusinesses, listKyb, readKyb } from './service.ts'

@@ -6,7 +6,7 @@ export function kybProviders({ db }: Deps) {
   const kybStore = createKybStore(db)
   return {
     kybStore,
-    /** Whether a merchant's business is approved, for routes that need it; once it is, it stays so. */
+    /** Returns whether a merchant's business is approved. Approval is final. */
     isApproved: async (merchantId: string): Promise<boolean> => (await kybStore.approvedCohort(merchantId)) !== undefined,
   }
 }

@@ -3,7 +3,7 @@ import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'
 import { sliceOf } from '../../../lib/page.ts'
-import { decideKyb, fileKyb, type KybDeps, kybOf, listKyb, readKyb } from './index.ts'
+import { decideKyb, fileKyb, findKybOf, type KybDeps, listKyb, readKyb } from './index.ts'
 import { AdminKybRecord, AdminKybRecords, DecideKyb, FileKyb, KybRecord, ListKyb } from './model.ts'
 
 export const kybRoutes = (deps: HttpDeps & KybDeps) =>
@@ -24,7 +24,7 @@ export const kybRoutes = (deps: HttpDeps & KybDeps) =>
     .get(
       '/kyb',
       async ({ shop }) => {
-        const record = await kybOf(deps, shop.merchantId)
+        const record = await findKybOf(deps, shop.merchantId)
         if (!record) throw new AppError('NOT_FOUND', 'No KYB record was filed yet')
         return record
       },

@@ -21,17 +21,17 @@ import {
   type KybView,
   kybDifference,
   kybView,
-  ownersOf,
+  parseOwners,
 } from './domain.ts'
 import type { KybDeps } from './providers.ts'
 
 const noSuchRecord = () => new AppError('NOT_FOUND', 'No such KYB record')
 
 /**
- * Files what a merchant says of their business, for an operator to decide about.
- * @param input shares of owners in percent
- * @throws AppError INVALID for an unknown country, and for shares of more than four decimals or more than 100 together; CONFLICT while
- *   another record of the merchant's is pending or approved
+ * Files a KYB record for an operator's decision.
+ * @param input shares in percent
+ * @throws AppError INVALID for an unknown country or wrong shares; CONFLICT while another record of the merchant is
+ * pending or approved
  */
 export async function fileKyb(deps: KybDeps, by: Change<ShopContext>, input: KybInput): Promise<KybView> {
   assertCountry(input.country, 'country')
@@ -42,7 +42,7 @@ export async function fileKyb(deps: KybDeps, by: Change<ShopContext>, input: Kyb
     merchantId: by.shop.merchantId,
     status: 'PENDING',
     ...input,
-    owners: ownersOf(input.owners),
+    owners: parseOwners(input.owners),
     reason: null,
     decidedAt: null,
     createdAt: now,
@@ -61,15 +61,15 @@ function appendEvent(tx: Writer, { kybStore, newId, clock }: KybDeps, event: Omi
   return kybStore.insertEvent(tx, { id: newId('event'), at: clock.now(), ...event })
 }
 
-/** The merchant's record that is pending or approved, else the one that was rejected last; undefined when there is none. */
-export async function kybOf({ kybStore }: Pick<KybDeps, 'kybStore'>, merchantId: string): Promise<KybView | undefined> {
+/** Returns the merchant's pending or approved record, else the last rejected one; undefined if there is none. */
+export async function findKybOf({ kybStore }: Pick<KybDeps, 'kybStore'>, merchantId: string): Promise<KybView | undefined> {
   const record = await kybStore.findOf(merchantId)
   return record && kybView(record)
 }
 
 /**
- * The cohort that a merchant's business was approved in; undefined while it is not approved.
- * @param from a transaction, inside a write that decides by it
+ * Returns the cohort of a merchant's approved business; undefined if not approved.
+ * @param from the transaction of a write that depends on it
  */
 export const approvedCohortOf = (
   { kybStore }: Pick<KybDeps, 'kybStore'>,
@@ -77,14 +77,14 @@ export const approvedCohortOf = (
   from?: Pick<Reader, 'first'>,
 ): Promise<KybCohort | undefined> => kybStore.approvedCohort(merchantId, from)
 
-/** What the businesses of merchants are called that are pending or approved, by the merchant. @param from a transaction, inside a write */
-export const businessesOf = (
+/** Returns the businesses of merchants with a pending or approved record. @param from the transaction of a write */
+export const listBusinesses = (
   { kybStore }: Pick<KybDeps, 'kybStore'>,
   merchantIds: readonly string[],
   from?: Pick<Reader, 'select'>,
 ): Promise<Map<string, Business>> => kybStore.liveOf(merchantIds, from)
 
-/** A page of everybody's records, newest first unless the oldest are asked for. */
+/** Lists the records of all merchants, newest first by default. */
 export async function listKyb(
   { kybStore }: KybDeps,
   { status, sort = 'newest' }: { status?: KybStatus | undefined; sort?: KybOrder | undefined },
@@ -107,8 +107,8 @@ export async function readKyb({ kybStore }: KybDeps, id: string): Promise<AdminK
 }
 
 /**
- * An operator's decision, which is final. Approval makes the merchant's shops KYB_VERIFIED, in the same write.
- * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT when the record is decided already
+ * Stores an operator's final decision. Approval makes the merchant's shops KYB_VERIFIED in the same write.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT if it is decided already
  */
 export function decideKyb(
   deps: KybDeps,

@@ -17,8 +17,8 @@ import {
 } from './domain.ts'
 
 const byId = rowsOf(kybRecords, ['id'])
-/** The one that is live comes first, then those that were rejected, the last one first. */
-const currentOf = rowsOf(
+/** The pending or approved record first, then rejected ones, the last first. */
+const currentRecordOf = rowsOf(
   kybRecords,
   ['merchantId'],
   sql`case when ${kybRecords.status} = 'REJECTED' then 1 else 0 end`,
@@ -28,57 +28,57 @@ const approvedCohort = prepare((queries) =>
   queries
     .select({ cohort: kybRecords.cohort })
     .from(kybRecords)
-    // As the index of those that are live says it: SQLite would look through all that are approved, of every merchant.
+    // In the form of the partial index: SQLite would otherwise read the approved records of all merchants.
     .where(and(valuesOf(kybRecords, ['merchantId']), sql`${kybRecords.status} <> 'REJECTED'`, eq(kybRecords.status, 'APPROVED')))
     .limit(1),
 )
 const insert = insertOf(kybRecords)
 const insertEvent = insertOf(kybEvents)
-const moves = movesOf(kybRecords, kybTransitions)
+const transitions = movesOf(kybRecords, kybTransitions)
 
 export const createKybStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(id: string, from: Pick<Reader, 'first'> = read): Promise<KybRecord | undefined> {
     return from.first(byId, { id })
   },
-  /** The merchant's record that is live, else the one that was rejected last. */
+  /** Finds the merchant's pending or approved record, else the last rejected one. */
   async findOf(merchantId: string): Promise<KybRecord | undefined> {
-    return read.first(currentOf, { merchantId })
+    return read.first(currentRecordOf, { merchantId })
   },
   async approvedCohort(merchantId: string, from: Pick<Reader, 'first'> = read): Promise<KybCohort | undefined> {
     return (await from.first(approvedCohort, { merchantId }))?.cohort
   },
-  /** The businesses of merchants that are pending or approved, by the merchant. */
+  /** Returns the businesses of merchants with a pending or approved record. */
   async liveOf(merchantIds: readonly string[], from: Pick<Reader, 'select'> = read): Promise<Map<string, Business>> {
     const { id, merchantId, legalName } = kybRecords
     const rows = await from
       .select({ id, merchantId, legalName })
       .from(kybRecords)
-      // As the index of those that are live says it.
+      // In the form of the partial index.
       .where(and(inArray(merchantId, [...new Set(merchantIds)]), sql`${kybRecords.status} <> 'REJECTED'`))
     return new Map(rows.map((row) => [row.merchantId, { id: row.id, legalName: row.legalName }]))
   },
-  /** By when they were filed, which their ids say. */
+  /** By filing date, which the ids contain. */
   list: (status: KybStatus | undefined, order: KybOrder, slice: Slice) =>
     selectSlice(read, kybRecords, {
       where: status && eq(kybRecords.status, status),
       order: [order === 'oldest' ? asc(kybRecords.id) : desc(kybRecords.id)],
       ...slice,
     }),
-  /** Fails when the merchant has one that is live. */
+  /** Fails if the merchant has a pending or approved record. */
   async insert(tx: Writer, record: KybRecord): Promise<void> {
     await insert(tx, record)
   },
-  /** The record as it is then; undefined when it is decided already. */
+  /** Returns the decided record; undefined if it was decided already. */
   decide: (
     tx: Writer,
     id: string,
     decision: KybDecision,
     fields: Pick<KybRecord, 'reason' | 'decidedAt' | 'updatedAt' | 'version'>,
-  ): Promise<KybRecord | undefined> => moves.move(tx, id, ['PENDING'], decision, fields),
+  ): Promise<KybRecord | undefined> => transitions.move(tx, id, ['PENDING'], decision, fields),
   async insertEvent(tx: Writer, event: KybEvent): Promise<void> {
     await insertEvent(tx, event)
   },
-  /** What was done with each of these records, in its order. */
+  /** Returns the history of records in order. */
   async eventsOf(recordIds: readonly string[], from: Pick<Reader, 'select'> = read): Promise<Map<string, KybEvent[]>> {
     const rows = await from
       .select()

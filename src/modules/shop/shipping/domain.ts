@@ -1,4 +1,4 @@
-/** Where the methods of a shop go, and what they cost: zones, and bands of weight or amount. */
+/** Zones, rates and validation of shipping methods. */
 import type { FlatMethod, ShippingMethod, ShippingRate, ShippingZone, ZonedMethod } from '../../../../db/schema/shop.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Money } from '../../../lib/money.ts'
@@ -21,14 +21,14 @@ export const methodsMax = 100
 export const zonesMax = 50
 export const zoneProvincesMax = 250
 export const ratesMax = 50
-/** A thousand tonnes: more than all lines of a cart may weigh is no band's business. */
+/** 1,000 tonnes, more than any cart weighs. */
 export const gramsMax = 1_000_000_000_000
 
-/** What a line tells of its parcel. */
-export type Packed = { quantity: number; weightGrams: number; requiresShipping: boolean }
+/** The fields of a line that shipping depends on. */
+export type PackedLine = { quantity: number; weightGrams: number; requiresShipping: boolean }
 
-/** What has to be sent of some lines, and its weight in grams. */
-export function parcelOf(lines: readonly Packed[]): Parcel {
+/** Returns what must be shipped and its weight in grams. */
+export function parcelOf(lines: readonly PackedLine[]): Parcel {
   const sent = lines.filter(({ requiresShipping }) => requiresShipping)
   return {
     isNeeded: lines.length === 0 || sent.length > 0,
@@ -36,19 +36,19 @@ export function parcelOf(lines: readonly Packed[]): Parcel {
   }
 }
 
-/** Why nothing is offered. */
+/** Why no method is offered. */
 export const noOfferReasons = ['NO_METHODS', 'EMPTY_CART', 'NOTHING_TO_SHIP', 'NO_ADDRESS', 'NOT_REACHED', 'TOO_LARGE'] as const
 export type NoOfferReason = (typeof noOfferReasons)[number]
 
-/** Whether names of provinces decide anything. */
+/** Returns whether any method depends on provinces. */
 export const needsProvinces = (methods: readonly ShippingMethod[]): boolean =>
   methods.some((method) => !isFlat(method) && method.zones.some(({ provinces }) => provinces !== undefined))
 
-/** Where the methods of a shop go: whole countries, and of others the provinces as they were put. */
-export type Reached = { whole: boolean; provinces: readonly string[] }
+/** How methods reach a country: as a whole, or only these provinces. */
+export type CountryCoverage = { whole: boolean; provinces: readonly string[] }
 
-/** How a country is reached by some method; undefined where none goes there. A shop without methods sends everywhere. */
-export function reachedOf(methods: readonly ShippingMethod[], country: string): Reached | undefined {
+/** Returns how methods reach a country; undefined if none does. A shop without methods ships everywhere. */
+export function coverageOf(methods: readonly ShippingMethod[], country: string): CountryCoverage | undefined {
   if (methods.length === 0) return { whole: true, provinces: [] }
   const provinces: string[] = []
   for (const method of methods) {
@@ -64,7 +64,7 @@ export function reachedOf(methods: readonly ShippingMethod[], country: string): 
   return provinces.length > 0 ? { whole: false, provinces } : undefined
 }
 
-/** A method as a body says it: in one of its two forms, which is looked at here. */
+/** A method in a request, in one of its two forms. `parseMethods` validates it. */
 export type MethodInput = { code: string; title: string } & Optional<
   Omit<FlatMethod, 'code' | 'title'> & {
     zones: Optional<ShippingZone>[]
@@ -73,41 +73,47 @@ export type MethodInput = { code: string; title: string } & Optional<
   }
 >
 
-/** The refusal of a row of a list that is replaced whole: by its place, from 0. */
+/** The error for a row of a replaced list, by index from 0. */
 export const invalidRow = (at: number, field: string, rule: string) => new AppError('INVALID', `data.${at}.${field} (body): ${rule}`)
 
 /**
- * Methods as they are kept, each in the form in which it was put.
- * @throws AppError INVALID, naming the field, for a code that stands twice, a method of neither form or of both, an unknown country or
- *   province, zones of a method that overlap, and bands that do not rise
+ * Validates methods and builds their stored form.
+ * @throws AppError INVALID, naming the field, for a repeated code, a wrong form, an unknown country or province,
+ * overlapping zones, or rates that do not rise
  */
-export function methodsOf(input: readonly MethodInput[], table: Provinces): ShippingMethod[] {
+export function parseMethods(input: readonly MethodInput[], table: Provinces): ShippingMethod[] {
   const codes = new Set<string>()
   return input.map((method, at) => {
     if (codes.has(method.code)) throw invalidRow(at, 'code', 'each code may stand once only')
     codes.add(method.code)
-    return method.zones === undefined && method.rates === undefined && !method.freeOver ? flatOf(method, at) : zonedOf(method, at, table)
+    return method.zones === undefined && method.rates === undefined && !method.freeOver
+      ? parseFlatMethod(method, at)
+      : parseZonedMethod(method, at, table)
   })
 }
 
-function flatOf({ code, title, countries = [], price }: MethodInput, at: number): FlatMethod {
+function parseFlatMethod({ code, title, countries = [], price }: MethodInput, at: number): FlatMethod {
   if (!price) throw invalidRow(at, 'price', 'needed; or zones and rates in its place')
   for (const [nth, country] of countries.entries()) assertCountry(country, `data.${at}.countries.${nth}`)
   return { code, title, countries, price }
 }
 
-function zonedOf({ code, title, countries, price, zones, rates, freeOver }: MethodInput, at: number, table: Provinces): ZonedMethod {
+function parseZonedMethod(
+  { code, title, countries, price, zones, rates, freeOver }: MethodInput,
+  at: number,
+  table: Provinces,
+): ZonedMethod {
   if (price) throw invalidRow(at, 'price', 'not beside zones and rates, which say what it costs')
   if (countries) throw invalidRow(at, 'countries', 'not beside zones, which say where it goes')
   if (!zones) throw invalidRow(at, 'zones', 'needed beside rates: at least one')
   if (!rates) throw invalidRow(at, 'rates', 'needed beside zones: at least one')
   assertZones(zones, at, table)
-  return { code, title, zones: zones.map((zone) => defined(zone)), rates: bandsOf(rates, at), ...(freeOver ? { freeOver } : {}) }
+  return { code, title, zones: zones.map((zone) => defined(zone)), rates: parseRates(rates, at), ...(freeOver ? { freeOver } : {}) }
 }
 
 function assertZones(zones: readonly Optional<ShippingZone>[], at: number, table: Provinces): void {
-  /** Of each country the provinces that stand in a zone before; `all` where it stood whole. */
-  const taken = new Map<string, Set<string> | 'all'>()
+  /** The provinces of each country in earlier zones; `all` for a whole country. */
+  const claimed = new Map<string, Set<string> | 'all'>()
   let hasRest = false
   for (const [nth, { countries, provinces }] of zones.entries()) {
     const path = `zones.${nth}`
@@ -118,18 +124,18 @@ function assertZones(zones: readonly Optional<ShippingZone>[], at: number, table
       continue
     }
     if (provinces && countries.length !== 1) throw invalidRow(at, `${path}.provinces`, 'only beside one country')
-    for (const [place, country] of countries.entries()) {
-      const field = `${path}.countries.${place}`
+    for (const [index, country] of countries.entries()) {
+      const field = `${path}.countries.${index}`
       assertCountry(country, `data.${at}.${field}`)
-      const before = taken.get(country)
+      const before = claimed.get(country)
       if (before === 'all' || (before && !provinces)) throw invalidRow(at, field, 'overlaps with another zone of the method')
-      taken.set(country, provinces ? withProvinces(before ?? new Set(), { country, provinces }, { at, path, table }) : 'all')
+      claimed.set(country, provinces ? addProvinces(before ?? new Set(), { country, provinces }, { at, path, table }) : 'all')
     }
   }
 }
 
-function withProvinces(
-  taken: Set<string>,
+function addProvinces(
+  claimed: Set<string>,
   { country, provinces }: { country: string; provinces: readonly string[] },
   { at, path, table }: { at: number; path: string; table: Provinces },
 ): Set<string> {
@@ -137,14 +143,14 @@ function withProvinces(
     const codes = provinceCodes(table, country, province)
     const field = `${path}.provinces.${nth}`
     if (codes.length === 0) throw invalidRow(at, field, 'no ISO 3166-2 code or name of a part of its country')
-    if (codes.some((code) => taken.has(code))) throw invalidRow(at, field, 'overlaps with another province of the method')
-    for (const code of codes) taken.add(code)
+    if (codes.some((code) => claimed.has(code))) throw invalidRow(at, field, 'overlaps with another province of the method')
+    for (const code of codes) claimed.add(code)
   }
-  return taken
+  return claimed
 }
 
-/** All of one measure, each beyond the one before; the last may have no end. */
-function bandsOf(rates: NonNullable<MethodInput['rates']>, at: number): ShippingRate[] {
+/** Requires one measure and rising bounds; only the last rate may be unbounded. */
+function parseRates(rates: NonNullable<MethodInput['rates']>, at: number): ShippingRate[] {
   const measures = rates.map(({ upToGrams, upToAmount }) => (upToGrams !== undefined ? 'upToGrams' : upToAmount ? 'upToAmount' : 'none'))
   const measure = measures.find((one) => one !== 'none')
   let before = -1
@@ -152,21 +158,26 @@ function bandsOf(rates: NonNullable<MethodInput['rates']>, at: number): Shipping
     const path = `rates.${nth}`
     if (upToGrams !== undefined && upToAmount)
       throw invalidRow(at, `${path}.upToAmount`, 'not beside upToGrams: a band is of one of the two')
-    const own = measures[nth]
-    if (own === 'none') {
+    const measureOfRate = measures[nth]
+    if (measureOfRate === 'none') {
       if (nth < rates.length - 1) throw invalidRow(at, path, 'only the last band may be without upToGrams or upToAmount')
       continue
     }
-    if (own !== measure)
-      throw invalidRow(at, `${path}.${own}`, `the bands of a method are all of one measure, and the first is of ${measure}`)
+    if (measureOfRate !== measure)
+      throw invalidRow(at, `${path}.${measureOfRate}`, `the bands of a method are all of one measure, and the first is of ${measure}`)
     const bound = upToGrams ?? upToAmount?.amount ?? 0
-    if (bound <= before) throw invalidRow(at, `${path}.${own}${own === 'upToAmount' ? '.amount' : ''}`, 'more than that of the band before')
+    if (bound <= before)
+      throw invalidRow(
+        at,
+        `${path}.${measureOfRate}${measureOfRate === 'upToAmount' ? '.amount' : ''}`,
+        'more than that of the band before',
+      )
     before = bound
   }
   return rates.map(({ upToGrams, upToAmount, amount }) => ({ ...defined({ upToGrams, upToAmount }), amount }))
 }
 
-/** @throws AppError INVALID, naming the field, where an amount of a method is in another currency than the shop's */
+/** @throws AppError INVALID, naming the field, for an amount in another currency than the shop's */
 export function assertCurrencies(methods: readonly ShippingMethod[], currency: string): void {
   for (const [at, method] of methods.entries())
     for (const [field, money] of amountsOf(method))

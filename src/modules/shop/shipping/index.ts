@@ -1,1 +1,1 @@
-export { type Served, servedCountries } from './service.ts'
+export { listServedCountries, type ServedCountry } from './service.ts'

@@ -2,9 +2,9 @@ import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified } from '../../../http/schema.ts'
 import { assertOriginOf } from '../../../http/shop.ts'
-import { publicShopNamed, type ShopDeps } from '../shop/index.ts'
+import { findPublicShopByName, type ShopDeps } from '../shop/index.ts'
 import { ShopNameParam } from '../shop/model.ts'
-import { servedCountries } from './index.ts'
+import { listServedCountries } from './index.ts'
 import { ServedCountries } from './model.ts'
 
 export const servedCountryRoutes = (deps: HttpDeps & ShopDeps) =>
@@ -13,8 +13,8 @@ export const servedCountryRoutes = (deps: HttpDeps & ShopDeps) =>
     async ({ params, request }) => {
       await assertOriginOf(deps, params.shopName, request)
       return deps.answers.respond(request, async () => {
-        const { shippingMethods } = await publicShopNamed(deps, params.shopName)
-        return JSON.stringify({ data: await servedCountries(shippingMethods) })
+        const { shippingMethods } = await findPublicShopByName(deps, params.shopName)
+        return JSON.stringify({ data: await listServedCountries(shippingMethods) })
       }) as never
     },
     {

@@ -1,15 +1,15 @@
 import type { ShippingMethod } from '../../../../db/schema/shop.ts'
-import { countries, type Province, provinceCodes, provinceLists, provinces } from '../countries/domain.ts'
-import { reachedOf } from './domain.ts'
+import { countries, loadProvinceTable, type Province, provinceCodes, provinceLists } from '../countries/domain.ts'
+import { coverageOf } from './domain.ts'
 
-/** A country that a shop sends to, with its parts: those that it sends to, or all that the country has. */
-export type Served = { code: string; name: string; provinces: readonly Province[] }
+/** A country that a shop ships to, with the reached provinces, or all of the country. */
+export type ServedCountry = { code: string; name: string; provinces: readonly Province[] }
 
-/** Where a shop's methods go, in the order of the names; everywhere, where it has none. */
-export async function servedCountries(methods: readonly ShippingMethod[]): Promise<Served[]> {
-  const [all, lists, table] = await Promise.all([countries(), provinceLists(), provinces()])
-  const served = all.flatMap(({ code, name }): Served[] => {
-    const reached = reachedOf(methods, code)
+/** Returns the countries that methods reach, by name; all without methods. */
+export async function listServedCountries(methods: readonly ShippingMethod[]): Promise<ServedCountry[]> {
+  const [all, lists, table] = await Promise.all([countries(), provinceLists(), loadProvinceTable()])
+  const served = all.flatMap(({ code, name }): ServedCountry[] => {
+    const reached = coverageOf(methods, code)
     if (!reached) return []
     const list = lists.get(code) ?? []
     if (reached.whole) return [{ code, name, provinces: list }]

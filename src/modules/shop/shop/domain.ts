@@ -8,7 +8,7 @@ import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 export type Shop = typeof shops.$inferSelect
 export type ApiKey = typeof apiKeys.$inferSelect
 export type Wallet = typeof wallets.$inferSelect
-/** What a shop's storefront identifies itself with, null where there is none, and the language that it is to speak. */
+/** Values that a storefront needs: key and wallet (null if there is none) and language. */
 export type PublicIdentity = { readonly publishableKey: string | null; readonly walletAddress: string | null; readonly language: string }
 export type ShopHost = typeof shopHosts.$inferSelect
 export type ShopStatus = Shop['status']
@@ -19,7 +19,7 @@ export type ShopFilter = {
   readonly mode: Shop['mode'] | undefined
 }
 
-/** What may become of a shop. KYB_VERIFIED is the shop of a merchant whose business was approved. */
+/** KYB_VERIFIED: the merchant's business is approved. */
 export const shopTransitions = reachable('ACTIVE', {
   ACTIVE: ['KYB_VERIFIED', 'SUSPENDED'],
   KYB_VERIFIED: ['SUSPENDED'],
@@ -27,33 +27,37 @@ export const shopTransitions = reachable('ACTIVE', {
 } as const satisfies Transitions<ShopStatus>)
 export const shopStatuses = statesOf(shopTransitions)
 
-/** Whether anybody but those who run it finds a shop and may buy in it. */
+/** Returns whether the public finds the shop and can buy. */
 export const isOpen = ({ status }: Pick<Shop, 'status'>): boolean => status !== 'SUSPENDED'
 
 /**
- * The status that a shop gets when an operator asks for one: they suspend and restore. What it is restored to is for KYB to say, so
- * that one whose merchant was approved meanwhile comes back verified.
+ * Returns the status after an operator's request: they suspend and restore. KYB decides what a shop is restored to, so
+ * that one approved meanwhile comes back verified.
  * @throws AppError CONFLICT
  */
-export function statusAskedFor({ status }: Pick<Shop, 'status'>, asked: ShopStatus, { isApproved }: { isApproved: boolean }): ShopStatus {
-  if (asked === status || asked === 'SUSPENDED') return asked
+export function resolveStatus(
+  { status }: Pick<Shop, 'status'>,
+  requested: ShopStatus,
+  { isApproved }: { isApproved: boolean },
+): ShopStatus {
+  if (requested === status || requested === 'SUSPENDED') return requested
   if (status !== 'SUSPENDED')
     throw new AppError('CONFLICT', 'The shop is not suspended: only a KYB decision verifies it, and nothing undoes that')
-  if (asked === 'KYB_VERIFIED' && !isApproved)
+  if (requested === 'KYB_VERIFIED' && !isApproved)
     throw new AppError('CONFLICT', 'The merchant has no approved KYB record: restore the shop as ACTIVE')
   return isApproved ? 'KYB_VERIFIED' : 'ACTIVE'
 }
 
-/** Of a key and its shop, what every request under the key needs. */
-export type KnownKey = Readonly<Pick<ApiKey, 'id' | 'mode' | 'scopes' | 'expiresAt' | 'lastUsedAt'>> & {
+/** The fields of a key and its shop that every request needs. */
+export type KeyAndShop = Readonly<Pick<ApiKey, 'id' | 'mode' | 'scopes' | 'expiresAt' | 'lastUsedAt'>> & {
   readonly shop: Readonly<Pick<Shop, 'id' | 'merchantId' | 'currency' | 'mode' | 'origins'>>
-  /** All of the shop as it was read with the key, where neither is remembered. */
+  /** The whole shop, if it was read with the key and is not cached. */
   readonly whole?: Readonly<Shop> | undefined
 }
 /** A shop's handle: lower case, no dot (host names have one), 3 to 63 characters. */
 export const shopNamePattern = '^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$'
 
-/** Names that look like the instance's own, in paths and before a domain; besides those of versions (`v2`). */
+/** Names that look like the instance's own, in paths and as subdomains; versions (`v2`) in addition. */
 const reservedNames: ReadonlySet<string> = new Set(
   `about account accounts addresses admin administrator affiliates api app assets auth billing blog blogs cart cdn checkout collection-v2
   collections console contact custody customer customers dashboard demo-shop dev docs favicon ftp giftcard health help host hosts imap internal
@@ -62,14 +66,14 @@ const reservedNames: ReadonlySet<string> = new Set(
   system test trust undefined v3 webhook-endpoints webhooks www`.split(/\s+/),
 )
 
-/** Whether no shop may have this name. */
+/** Returns whether shops must not use the name. */
 export const isReservedName = (name: string): boolean => reservedNames.has(name) || /^v\d+$/.test(name)
 
-/** Of a shop. */
+/** Per shop. */
 export const privateKeyReadsPerHour = 10
 export const keyRotationsPerHour = 10
-/** How long a key that has ended is kept. */
-export const endedKeysKeptMs = 30 * dayMs
+/** How long expired keys are kept. */
+export const expiredKeysRetentionMs = 30 * dayMs
 export const hourMs = 60 * 60 * 1000
 export const graceSecondsMax = 86_400
 /** What sealed secrets of a shop are bound to. */
@@ -77,31 +81,34 @@ export const keySeal = (shopId: string, keyId: string): string => `${shopId}/api
 export const walletSeal = (shopId: string): string => `${shopId}/wallet`
 
 export const hostsPerShopMax = 20
-/** How long the DNS may say that the proof of a verified host name is gone before it is lost. */
+/** Time without a DNS proof after which a verified host name is lost. */
 export const hostMissingMaxMs = 7 * dayMs
-/** The name of the TXT record that proves a host name to be a shop's. */
+/** Returns the name of the TXT record that proves a host name. */
 export const proofName = (host: string): string => `_souk.${host}`
-/** What its value begins with, so that whoever finds it in their zone knows whose it is. */
+/** Prefix of the record's value, so that the zone's owner recognises it. */
 export const proofPrefix = 'souk-verification='
 
-/** Whether one of these strings, or several that follow each other, say the proof: whoever writes a record may write it in parts. */
-export const says = (strings: readonly string[], proof: string): boolean =>
+/** Returns whether a string, or consecutive strings joined, equal the proof. Long records are written in parts. */
+export const matchesProof = (strings: readonly string[], proof: string): boolean =>
   strings.some((_, from) => {
-    let said = ''
-    for (let at = from; at < strings.length && said.length < proof.length; at++) said += strings[at]?.trim()
-    return said === proof
+    let joined = ''
+    for (let at = from; at < strings.length && joined.length < proof.length; at++) joined += strings[at]?.trim()
+    return joined === proof
   })
 
-/** What of an origin counts: scheme, host and port, as browsers send it. Undefined when it is none. */
+/** Normalises an origin to scheme, host and port; undefined if it is none. */
 export function normalOrigin(text: string): string | undefined {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined
-  // A wildcard is no origin that a browser would send.
+  // Browsers send no wildcards.
   if (url.hostname.includes('*')) return undefined
   return url.pathname === '/' && !url.search && !url.hash ? url.origin : undefined
 }
 
-/** Whether it is a time zone by its IANA name. `Intl` takes offsets such as `+05:30` too, which are none: they know no summer. */
+/**
+ * Returns whether the name is an IANA time zone. `Intl` also accepts offsets such as `+05:30`, which have no daylight
+ * saving time.
+ */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {
@@ -113,7 +120,7 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * Where the links of mails may lead: pages that are served safely, or on somebody's own machine.
+ * Requires https, or http on this machine, for pages that mails link to.
  * @throws AppError INVALID, naming the field
  */
 export function assertPages(pages: ShopPages): void {
@@ -129,7 +136,7 @@ export function assertPages(pages: ShopPages): void {
 
 const isLoopback = (address: string | undefined): boolean => address !== undefined && (address.startsWith('127.') || address === '::1')
 
-/** What of a shop is on record when it changes: its contact and postal address by their names alone. */
+/** Returns the audited difference. Contact and postal address are named without values. */
 export const shopDifference = (before: Shop, after: Shop): Difference =>
   differenceOf(before, after, [
     ...(['name', 'title', 'logoUrl', 'currency', 'country', 'mode', 'status', 'verifiedAt'] as const),

@@ -5,9 +5,9 @@ import type { ShopDeps } from './providers.ts'
 import { makeKey, noSuchShop } from './service.ts'
 
 /**
- * Makes a shop of test money one of real money, inside a write: its test keys end at once, and it has new ones. Nothing takes that back.
- * @returns the shop as it is then, and the ids of its keys with the one that storefronts show
- * @throws AppError NOT_FOUND; CONFLICT for a shop that is LIVE already
+ * Switches a shop from TEST to LIVE inside a write: test keys expire at once, and new keys are created. Irreversible.
+ * @returns the shop, its key ids and the publishable key
+ * @throws AppError NOT_FOUND; CONFLICT if it is LIVE already
  */
 export async function makeLive(
   tx: Writer,

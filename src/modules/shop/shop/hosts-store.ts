@@ -6,10 +6,10 @@ import { shopHosts, shops } from '../../../../db/schema/shop.ts'
 import type { Slice } from '../../../lib/page.ts'
 import type { Shop, ShopHost } from './domain.ts'
 
-const one = rowsOf(shopHosts, ['shopId', 'host'])
+const byShopAndHost = rowsOf(shopHosts, ['shopId', 'host'])
 const insert = insertOf(shopHosts)
 const isVerified = isNotNull(shopHosts.verifiedAt)
-const verified = prepare((queries) =>
+const verifiedByHost = prepare((queries) =>
   queries
     .select()
     .from(shopHosts)
@@ -25,12 +25,12 @@ const shopIdOf = prepare((queries) =>
 )
 const shopById = rowsOf(shops, ['id'])
 
-const isThis = ({ shopId, host, version }: Pick<ShopHost, 'shopId' | 'host' | 'version'>) =>
+const isSameVersion = ({ shopId, host, version }: Pick<ShopHost, 'shopId' | 'host' | 'version'>) =>
   and(eq(shopHosts.shopId, shopId), eq(shopHosts.host, host), eq(shopHosts.version, version))
 
 export const createHostStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(shopId: string, host: string, from: Pick<Reader, 'first'> = read): Promise<ShopHost | undefined> {
-    return from.first(one, { shopId, host })
+    return from.first(byShopAndHost, { shopId, host })
   },
   /** Oldest first. */
   list: (shopId: string, slice: Slice) =>
@@ -44,11 +44,11 @@ export const createHostStore = ({ read }: Pick<Database, 'read'>) => ({
     const [row] = await tx.select({ n: count() }).from(shopHosts).where(eq(shopHosts.shopId, shopId))
     return Number(row?.n ?? 0)
   },
-  /** The one that is verified, whoever has it. */
+  /** Finds the verified row of a host name, of any shop. */
   async findVerified(host: string, from: Pick<Reader, 'first'> = read): Promise<ShopHost | undefined> {
-    return from.first(verified, { host })
+    return from.first(verifiedByHost, { host })
   },
-  /** The shop that has it verified. */
+  /** Finds the shop with this verified host name. */
   async shopOf(host: string): Promise<Shop | undefined> {
     const found = await read.first(shopIdOf, { host })
     return found && (await read.first(shopById, { id: found.id }))
@@ -56,21 +56,21 @@ export const createHostStore = ({ read }: Pick<Database, 'read'>) => ({
   async insert(tx: Writer, row: ShopHost): Promise<void> {
     await insert(tx, row)
   },
-  /** The row as it is then; undefined when it is of another version. */
+  /** Returns the new row; undefined if it has another version. */
   async update(
     tx: Writer,
     row: ShopHost,
     change: Partial<Pick<ShopHost, 'verifiedAt' | 'checkedAt' | 'missingSince' | 'version'>>,
   ): Promise<ShopHost | undefined> {
-    const [updated] = await tx.update(shopHosts).set(change).where(isThis(row)).returning()
+    const [updated] = await tx.update(shopHosts).set(change).where(isSameVersion(row)).returning()
     return updated
   },
-  /** Whether it was there, in this version. */
+  /** Returns whether it existed in this version. */
   async remove(tx: Writer, row: ShopHost): Promise<boolean> {
-    const gone = await tx.delete(shopHosts).where(isThis(row)).returning({ host: shopHosts.host })
+    const gone = await tx.delete(shopHosts).where(isSameVersion(row)).returning({ host: shopHosts.host })
     return gone.length === 1
   },
-  /** Verified ones that were looked at last before a time, the longest ago first. */
+  /** Returns verified host names checked before a time, the longest ago first. */
   async toCheck(before: number, limit: number): Promise<ShopHost[]> {
     return read
       .select()

@@ -1,4 +1,4 @@
-/** Host names of storefronts, and the proof in the DNS that they are their shop's. */
+/** Host names of storefronts, proven by DNS records. */
 import type { Writer } from '../../../../db/engine.ts'
 import { type Actor, type Change, system } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
@@ -10,32 +10,32 @@ import { isReservedHost, normalHost, storefrontHostOf } from '../../../lib/host-
 import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import { inParallel } from '../../../lib/parallel.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
-import { hostMissingMaxMs, hostsPerShopMax, isOpen, proofName, proofPrefix, type Shop, type ShopHost, says } from './domain.ts'
+import { hostMissingMaxMs, hostsPerShopMax, isOpen, matchesProof, proofName, proofPrefix, type Shop, type ShopHost } from './domain.ts'
 import type { ShopDeps } from './providers.ts'
-import { noSuchShop, publicShopNamed } from './service.ts'
+import { findPublicShopByName, noSuchShop } from './service.ts'
 
 type HostDeps = Pick<ShopDeps, 'hostStore'>
 
 const proofBytes = 24
-const checkedAtOnce = 100
-const checkedInParallel = 8
-/** What the DNS could not say is asked again then, and not only the day after. */
-const askAgainMs = 60 * 60 * 1000
+const checkBatchSize = 100
+const parallelChecks = 8
+/** Time until the next check after a DNS failure, instead of a day. */
+const recheckAfterFailureMs = 60 * 60 * 1000
 
 const noSuchHost = () => new AppError('NOT_FOUND', 'The shop has no such host name')
 
-/** The host names of a shop, oldest first. */
+/** Lists the host names of a shop, oldest first. */
 export async function listHosts({ hostStore }: HostDeps, shop: Pick<Shop, 'id'>, slice: Slice): Promise<Page<ShopHost>> {
   const { rows, total } = await hostStore.list(shop.id, slice)
   return pageOf(rows, total, slice)
 }
 
 /**
- * Lists a host name for a shop, with what its owner is to write into the DNS.
- * @throws AppError INVALID for what is no host name that could be a shop's; CONFLICT when the shop has it already, or as many as it may
+ * Adds a host name to a shop, with the DNS record to create.
+ * @throws AppError INVALID for an unusable name; CONFLICT if the shop has it, or at the limit
  */
 export function addHost(deps: ShopDeps, by: Change, text: string): Promise<ShopHost> {
-  const host = assertStorefront(deps, text)
+  const host = parseStorefrontHost(deps, text)
   const shopId = by.shop.id
   const proof = `${proofPrefix}${Buffer.from(deps.randomBytes(proofBytes)).toString('base64url')}`
   return audited(deps, by, { action: 'shop.host_added', subject: shopId }, async (tx, tell) => {
@@ -51,7 +51,7 @@ export function addHost(deps: ShopDeps, by: Change, text: string): Promise<ShopH
 }
 
 /** @throws AppError INVALID */
-function assertStorefront({ config }: Pick<ShopDeps, 'config'>, text: string): string {
+function parseStorefrontHost({ config }: Pick<ShopDeps, 'config'>, text: string): string {
   const host = normalHost(text)
   if (host === undefined)
     throw new AppError('INVALID', 'host (body): must be a name with a dot, as shop.example.com, without port, path and trailing dot')
@@ -61,7 +61,7 @@ function assertStorefront({ config }: Pick<ShopDeps, 'config'>, text: string): s
   return host
 }
 
-/** The shop's own, in whichever spelling it is asked for. @throws AppError NOT_FOUND */
+/** Finds the shop's host name in any spelling. @throws AppError NOT_FOUND */
 async function findHost({ hostStore }: HostDeps, shopId: string, text: string, tx?: Writer): Promise<ShopHost> {
   const host = storefrontHostOf(text)
   const row = host === undefined ? undefined : await hostStore.find(shopId, host, tx)
@@ -80,7 +80,7 @@ export function removeHost(deps: ShopDeps, by: Change, text: string): Promise<vo
   })
 }
 
-const whyUnseen: Readonly<Record<Extract<TxtAnswer, { failure: string }>['failure'], (name: string) => string>> = {
+const dnsFailureTexts: Readonly<Record<Extract<TxtAnswer, { failure: string }>['failure'], (name: string) => string>> = {
   absent: (name) => `The DNS has no TXT record at ${name} (NXDOMAIN, or a name without one): write it, and try again when it can be seen`,
   failed: (name) =>
     `The name server answered with a failure (SERVFAIL or another) instead of the TXT record at ${name}: see that the zone is well, and try again`,
@@ -88,27 +88,27 @@ const whyUnseen: Readonly<Record<Extract<TxtAnswer, { failure: string }>['failur
 }
 
 /**
- * Looks for the proof in the DNS; from then on the storefront is found by its host name. Another shop that has it verified loses it,
- * unless its own proof stands there as well.
- * @throws AppError NOT_FOUND; CONFLICT that says what the DNS says instead
+ * Checks the proof in the DNS and marks the host name as verified. Another shop that has it verified loses it, unless
+ * its proof is there too.
+ * @throws AppError NOT_FOUND; CONFLICT with what the DNS answered
  */
 export async function verifyHost(deps: ShopDeps, by: Change, text: string): Promise<ShopHost> {
   const shopId = by.shop.id
   const { host, proof } = await findHost(deps, shopId, text)
   const answer = await deps.lookUpTxt(proofName(host))
-  if ('failure' in answer) throw new AppError('CONFLICT', whyUnseen[answer.failure](proofName(host)))
+  if ('failure' in answer) throw new AppError('CONFLICT', dnsFailureTexts[answer.failure](proofName(host)))
   const { strings } = answer
-  if (!says(strings, proof))
+  if (!matchesProof(strings, proof))
     throw new AppError('CONFLICT', `None of the TXT records of ${proofName(host)} says ${proof}: write it as it is, and try again`)
   return audited(deps, by, { action: 'shop.host_verified', subject: shopId }, async (tx, tell) => {
     const before = await findHost(deps, shopId, host, tx)
-    // Removed and added again meanwhile: that is another proof.
+    // It was removed and added again, with another proof.
     if (before.proof !== proof) throw new AppError('CONFLICT', 'The host name was listed anew meanwhile: its proof is another one')
     const holder = await deps.hostStore.findVerified(host, tx)
     if (holder && holder.shopId !== shopId) {
-      if (says(strings, holder.proof))
+      if (matchesProof(strings, holder.proof))
         throw new AppError('CONFLICT', 'Another shop has this host name, and its proof is in the DNS as well: take that record away first')
-      unlessStale(await loseHost(tx, deps, holder, by.actor))
+      unlessStale(await endVerification(tx, deps, holder, by.actor))
     }
     const now = deps.clock.now()
     const isNew = before.verifiedAt === null
@@ -119,8 +119,8 @@ export async function verifyHost(deps: ShopDeps, by: Change, text: string): Prom
   })
 }
 
-/** Ends a verification, inside a write. */
-async function loseHost(tx: Writer, deps: ShopDeps, row: ShopHost, actor: Actor): Promise<ShopHost | undefined> {
+/** Ends a verification inside a write. */
+async function endVerification(tx: Writer, deps: ShopDeps, row: ShopHost, actor: Actor): Promise<ShopHost | undefined> {
   const lost = await deps.hostStore.update(tx, row, { verifiedAt: null, checkedAt: null, missingSince: null, version: row.version + 1 })
   const { shopId, host } = row
   const difference = { before: { host, verified: true }, after: { host, verified: false } }
@@ -129,14 +129,14 @@ async function loseHost(tx: Writer, deps: ShopDeps, row: ShopHost, actor: Actor)
 }
 
 /**
- * Looks again, once a day, at every host name that is verified. One whose proof the DNS has not shown for seven days is lost; a name
- * server that does not answer, or fails, says nothing of it.
+ * Checks all verified host names once a day. One without a DNS proof for seven days is lost; failures of the name
+ * server do not count.
  */
 export async function recheckHosts(deps: ShopDeps): Promise<void> {
   const before = deps.clock.now() - dayMs
-  await inBatches(checkedAtOnce, async () => {
-    const due = await deps.hostStore.toCheck(before, checkedAtOnce)
-    await inParallel(due, checkedInParallel, (row) => recheck(deps, row))
+  await inBatches(checkBatchSize, async () => {
+    const due = await deps.hostStore.toCheck(before, checkBatchSize)
+    await inParallel(due, parallelChecks, (row) => recheck(deps, row))
     return due.length
   })
 }
@@ -145,28 +145,28 @@ async function recheck(deps: ShopDeps, row: ShopHost): Promise<void> {
   const answer = await deps.lookUpTxt(proofName(row.host))
   const now = deps.clock.now()
   const isUnknown = 'failure' in answer && (answer.failure === 'failed' || answer.failure === 'late')
-  const isThere = 'strings' in answer && says(answer.strings, row.proof)
+  const isThere = 'strings' in answer && matchesProof(answer.strings, row.proof)
   const missingSince = isThere ? null : (row.missingSince ?? (isUnknown ? null : now))
   const isLost = !isThere && !isUnknown && missingSince !== null && now - missingSince >= hostMissingMaxMs
-  // Whoever changed the row meanwhile knows better.
+  // Ignored if the row changed meanwhile.
   await deps.db.write(async (tx) => {
-    if (isLost) await loseHost(tx, deps, row, system)
-    else await deps.hostStore.update(tx, row, { checkedAt: isUnknown ? now - dayMs + askAgainMs : now, missingSince })
+    if (isLost) await endVerification(tx, deps, row, system)
+    else await deps.hostStore.update(tx, row, { checkedAt: isUnknown ? now - dayMs + recheckAfterFailureMs : now, missingSince })
   })
   if (isLost) deps.log.warn('host.lost', { shopId: row.shopId, host: row.host })
 }
 
 /**
- * The shop that anybody finds by its handle, or by a host name of its storefront that is verified: handles contain no dot.
- * @throws AppError NOT_FOUND, also for one that is suspended
+ * Finds a shop by handle or verified host name; handles contain no dot.
+ * @throws AppError NOT_FOUND, also for a suspended one
  */
-export async function publicShopAt(deps: Pick<ShopDeps, 'shopStore' | 'hostStore'>, shopUrl: string): Promise<Shop> {
-  if (!shopUrl.includes('.')) return publicShopNamed(deps, shopUrl)
+export async function findPublicShop(deps: Pick<ShopDeps, 'shopStore' | 'hostStore'>, shopUrl: string): Promise<Shop> {
+  if (!shopUrl.includes('.')) return findPublicShopByName(deps, shopUrl)
   const host = storefrontHostOf(shopUrl)
   const shop = host === undefined ? undefined : await deps.hostStore.shopOf(host)
   if (!shop || !isOpen(shop)) throw noSuchShop()
   return shop
 }
 
-/** One spelling of an address of a shop: what is told under it is kept once. */
-export const shopKeyOf = (shopUrl: string): string => (shopUrl.includes('.') ? (storefrontHostOf(shopUrl) ?? shopUrl) : shopUrl)
+/** Normalises a shop address for caching. */
+export const shopCacheKey = (shopUrl: string): string => (shopUrl.includes('.') ? (storefrontHostOf(shopUrl) ?? shopUrl) : shopUrl)

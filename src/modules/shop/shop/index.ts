@@ -1,31 +1,31 @@
-export type { KnownKey, Shop } from './domain.ts'
+export type { KeyAndShop, Shop } from './domain.ts'
 export { makeLive } from './go-live.ts'
-export { addHost, listHosts, publicShopAt, recheckHosts, removeHost, shopKeyOf, verifyHost } from './hosts.ts'
+export { addHost, findPublicShop, listHosts, recheckHosts, removeHost, shopCacheKey, verifyHost } from './hosts.ts'
 export type { ShopDeps } from './providers.ts'
 export {
   assertNewShop,
+  auditRepeatedKeyReading,
   changeShop,
   contextOf,
   currentKeys,
-  custodyWallet,
-  forgetEndedKeys,
-  keyAndShop,
-  keyAndShopNow,
+  deleteExpiredKeys,
+  ensureCustodyWallet,
+  findKeyAndShop,
+  findKeyAndShopSync,
+  findPublicShopByName,
+  findPublicShopContextByName,
+  findShopByName,
+  findShopContext,
+  findShopContextByName,
   type NewShop,
-  noteToldAgain,
   openShop,
-  placeOf,
-  publicIdentityOf,
-  publicShopContextNamed,
-  publicShopNamed,
   readPrivateKey,
+  readPublicIdentity,
   readShop,
   rotatePrivateKey,
   setShippingMethods,
   setTaxRates,
-  shopContext,
-  shopContextNamed,
-  shopNamed,
+  shopAndRoleOf,
   shopOf,
 } from './service.ts'
-export { listShops, moveShop, verifyShops } from './status.ts'
+export { changeShopStatus, listShops, verifyShops } from './status.ts'

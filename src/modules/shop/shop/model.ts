@@ -201,7 +201,7 @@ export const shopView = (shop: Shop) => ({
   ...isoTimes(pick(shop, 'createdAt', 'updatedAt')),
 })
 
-/** Each with its own version: who changes the one is not in the way of who changes the other. */
+/** Separate versions, so that changing one does not conflict with changing the other. */
 export const taxRatesView = (shop: Readonly<Shop>) => ({ data: shop.taxRates, version: shop.taxRatesVersion })
 export const shippingMethodsView = (shop: Readonly<Shop>) => ({ data: shop.shippingMethods, version: shop.shippingMethodsVersion })
 

@@ -2,14 +2,14 @@ import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified } from '../../../http/schema.ts'
 import { assertOriginOf } from '../../../http/shop.ts'
-import { type CatalogDeps, forgetDocumentsOf } from '../../catalog/products/index.ts'
+import { type CatalogDeps, invalidateShopDocuments } from '../../catalog/products/index.ts'
 import {
+  auditRepeatedKeyReading,
   changeShop,
-  custodyWallet,
-  noteToldAgain,
-  publicIdentityOf,
-  publicShopNamed,
+  ensureCustodyWallet,
+  findPublicShopByName,
   readPrivateKey,
+  readPublicIdentity,
   readShop,
   rotatePrivateKey,
   type ShopDeps,
@@ -49,7 +49,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps & Pick<CatalogDeps, 'docume
     .patch(
       '/shops/v2',
       async ({ shop, body, actor, expected }) =>
-        shopView(await changeShop(deps, { shop, actor, expected, also: (tx) => forgetDocumentsOf(tx, deps, shop.id) }, body)),
+        shopView(await changeShop(deps, { shop, actor, expected, also: (tx) => invalidateShopDocuments(tx, deps, shop.id) }, body)),
       {
         access: 'merchant',
         versioned: true,
@@ -130,7 +130,7 @@ A cart that holds nothing with \`requiresShipping\` needs neither an address nor
       ({ shop, body, actor, set, once }) => {
         Object.assign(set.headers, noStore)
         return once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0), {
-          shown: () => noteToldAgain(deps, { shop, actor }),
+          shown: () => auditRepeatedKeyReading(deps, { shop, actor }),
         })
       },
       {
@@ -145,7 +145,7 @@ A cart that holds nothing with \`requiresShipping\` needs neither an address nor
         },
       },
     )
-    .post('/shops/v2/custody/wallet', async ({ shop, actor }) => walletView(await custodyWallet(deps, { shop, actor })), {
+    .post('/shops/v2/custody/wallet', async ({ shop, actor }) => walletView(await ensureCustodyWallet(deps, { shop, actor })), {
       access: 'owner',
       response: { 200: WalletRecord, ...errorResponses(401, 403, 404) },
       detail: {
@@ -160,8 +160,8 @@ export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
     async ({ params, request }) => {
       await assertOriginOf(deps, params.shopName, request)
       return deps.answers.respond(request, async () => {
-        const shop = await publicShopNamed(deps, params.shopName)
-        return JSON.stringify(publicShopView(shop, await publicIdentityOf(deps, shop)))
+        const shop = await findPublicShopByName(deps, params.shopName)
+        return JSON.stringify(publicShopView(shop, await readPublicIdentity(deps, shop)))
       }) as never
     },
     {

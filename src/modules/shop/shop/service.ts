@@ -11,20 +11,20 @@ import { inBatches } from '../../../lib/batches.ts'
 import { isCurrency } from '../../../lib/money.ts'
 import { defined, type Optional, pick } from '../../../lib/objects.ts'
 import { sha256 } from '../../../lib/seal.ts'
-import { addFirstOwner, placeOfMember } from '../../identity/member/index.ts'
+import { addFirstOwner, membershipOf } from '../../identity/member/index.ts'
 import { audit, audited, nthLastActionAt } from '../../operations/audit/index.ts'
 import { recordVerifiedShops } from '../../operations/kpi/index.ts'
-import { assertCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
-import { assertCurrencies, invalidRow, type MethodInput, methodsOf } from '../shipping/domain.ts'
+import { assertCountry, loadProvinceTable, noProvinces, provinceCodes } from '../countries/domain.ts'
+import { assertCurrencies, invalidRow, type MethodInput, parseMethods } from '../shipping/domain.ts'
 import {
   type ApiKey,
   assertPages,
-  endedKeysKeptMs,
+  expiredKeysRetentionMs,
   hourMs,
   isOpen,
   isReservedName,
   isTimeZone,
-  type KnownKey,
+  type KeyAndShop,
   keyRotationsPerHour,
   keySeal,
   normalOrigin,
@@ -37,22 +37,22 @@ import {
 } from './domain.ts'
 import type { ShopDeps } from './providers.ts'
 
-/** A shop as far as every request needs it. */
+/** Returns the fields of a shop that every request needs. */
 export const contextOf = (shop: ShopContext): ShopContext => pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins')
 
-const keysForgottenAtOnce = 500
+const deletionBatchSize = 500
 export const noSuchShop = () => new AppError('NOT_FOUND', 'No such shop')
 
 /** @throws AppError NOT_FOUND */
-export async function shopNamed({ shopStore }: Pick<ShopDeps, 'shopStore'>, name: string): Promise<Shop> {
+export async function findShopByName({ shopStore }: Pick<ShopDeps, 'shopStore'>, name: string): Promise<Shop> {
   const shop = await shopStore.findByName(name)
   if (!shop) throw noSuchShop()
   return shop
 }
 
-/** The same as anybody finds it. @throws AppError NOT_FOUND, also for one that is suspended */
-export async function publicShopNamed(deps: Pick<ShopDeps, 'shopStore'>, name: string): Promise<Shop> {
-  const shop = await shopNamed(deps, name)
+/** Finds a shop by handle. @throws AppError NOT_FOUND, also for a suspended one */
+export async function findPublicShopByName(deps: Pick<ShopDeps, 'shopStore'>, name: string): Promise<Shop> {
+  const shop = await findShopByName(deps, name)
   if (!isOpen(shop)) throw noSuchShop()
   return shop
 }
@@ -64,20 +64,20 @@ export async function readShop({ shopStore }: Pick<ShopDeps, 'shopStore'>, id: s
   return shop
 }
 
-/** For so long a shop is as it was when its request was let in, milliseconds. */
-const metMs = 1_000
+/** Time for which the shop read with a request's key is current enough, in milliseconds. */
+const shopMaxAgeMs = 1_000
 /** Shops that were read with the key of a request. */
-const met = new WeakMap<Pick<ShopContext, 'id'>, { readonly shop: Readonly<Shop>; readonly at: number }>()
+const shopsOfRequests = new WeakMap<Pick<ShopContext, 'id'>, { readonly shop: Readonly<Shop>; readonly at: number }>()
 
-/** The shop of a request, as it was met with its key a moment ago or else as it is now: for what may be of either. @throws AppError NOT_FOUND */
+/** Returns the shop of a request, possibly as it was when the key was read. @throws AppError NOT_FOUND */
 export async function shopOf(deps: Pick<ShopDeps, 'shopStore' | 'clock'>, context: Pick<ShopContext, 'id'>): Promise<Readonly<Shop>> {
-  const known = met.get(context)
-  const age = known ? deps.clock.now() - known.at : metMs
-  return known && age >= 0 && age < metMs ? known.shop : readShop(deps, context.id)
+  const known = shopsOfRequests.get(context)
+  const age = known ? deps.clock.now() - known.at : shopMaxAgeMs
+  return known && age >= 0 && age < shopMaxAgeMs ? known.shop : readShop(deps, context.id)
 }
 
-/** What a shop tells of itself besides; English is what it speaks where it has said nothing. */
-export async function publicIdentityOf(
+/** Returns the values that a storefront needs. The default language is English. */
+export async function readPublicIdentity(
   { shopStore }: Pick<ShopDeps, 'shopStore'>,
   { id, mode }: Pick<Shop, 'id' | 'mode'>,
 ): Promise<PublicIdentity> {
@@ -89,38 +89,40 @@ export async function publicIdentityOf(
   return { publishableKey: key?.publicValue ?? null, walletAddress: wallet?.address ?? null, language: language ?? 'en' }
 }
 
-/** The shop with this id, whoever asks. */
-export async function shopContext({ shopStore }: Pick<ShopDeps, 'shopStore'>, id: string): Promise<ShopContext | undefined> {
+export async function findShopContext({ shopStore }: Pick<ShopDeps, 'shopStore'>, id: string): Promise<ShopContext | undefined> {
   const shop = await shopStore.find(id)
   return shop && contextOf(shop)
 }
 
-/** The shop with this handle, whoever asks; also one that is suspended. */
-export async function shopContextNamed({ shopStore }: Pick<ShopDeps, 'shopStore'>, name: string): Promise<ShopContext | undefined> {
+/** Finds a shop by handle, suspended or not. */
+export async function findShopContextByName({ shopStore }: Pick<ShopDeps, 'shopStore'>, name: string): Promise<ShopContext | undefined> {
   const shop = await shopStore.findByName(name)
   return shop && contextOf(shop)
 }
 
-/** The same as anybody finds it: not one that is suspended. */
-export async function publicShopContextNamed({ shopStore }: Pick<ShopDeps, 'shopStore'>, name: string): Promise<ShopContext | undefined> {
+/** Finds a shop by handle; undefined if suspended. */
+export async function findPublicShopContextByName(
+  { shopStore }: Pick<ShopDeps, 'shopStore'>,
+  name: string,
+): Promise<ShopContext | undefined> {
   const shop = await shopStore.findByName(name)
   return shop && isOpen(shop) ? contextOf(shop) : undefined
 }
 
-/** The shop with this id in which somebody works, or without one the first that they came to, and their role there. */
-export async function placeOf(
+/** Returns the shop and the person's role in it; without `shopId` the first that they joined. */
+export async function shopAndRoleOf(
   deps: Pick<ShopDeps, 'shopStore' | 'memberStore'>,
   who: { userId: string; shopId: string | undefined },
 ): Promise<{ shop: ShopContext; role: StaffRole } | undefined> {
-  const place = await placeOfMember(deps, who)
+  const place = await membershipOf(deps, who)
   const shop = place && (place.shop ?? (await deps.shopStore.find(place.shopId)))
   return shop && { shop: contextOf(shop), role: place.role }
 }
 
-/** What is needed to open a shop. */
+/** The fields of a new shop. */
 export type NewShop = Pick<Shop, 'name' | 'country' | 'currency'> & { title?: string }
 
-/** @throws AppError INVALID for an unknown currency or country, and for a name that is reserved */
+/** @throws AppError INVALID for an unknown currency or country, and for a reserved name */
 export function assertNewShop({ name, currency, country }: NewShop): void {
   if (isReservedName(name)) throw new AppError('INVALID', 'shopName (body): a reserved name, choose another')
   assertCurrency(currency, 'currency')
@@ -128,8 +130,8 @@ export function assertNewShop({ name, currency, country }: NewShop): void {
 }
 
 /**
- * Opens a shop in mode TEST with its two keys, inside a write. What it is opened with was checked by `assertNewShop`. That of a merchant
- * whose business was approved before is KYB_VERIFIED at once.
+ * Opens a shop in mode TEST with its keys, inside a write. `assertNewShop` has checked the input. If the merchant's
+ * business is approved, it is KYB_VERIFIED at once.
  */
 export async function openShop(
   tx: Writer,
@@ -172,7 +174,7 @@ export async function openShop(
   return shop
 }
 
-/** A new key of a shop, and the row of it. */
+/** Creates a key and its row. */
 export function makeKey(
   { newId, clock, randomBytes, keyring }: Deps,
   shopId: string,
@@ -199,7 +201,7 @@ export function makeKey(
   return { key, row }
 }
 
-/** The keys of a shop that are in force, as whoever owns it may read them. */
+/** Returns the current keys of a shop in plain text, for its owner. */
 export async function currentKeys(
   { shopStore, keyring }: ShopDeps,
   { id, mode }: Pick<Shop, 'id' | 'mode'>,
@@ -211,23 +213,23 @@ export async function currentKeys(
   }
 }
 
-/** The key and its shop, while the key is valid and of the shop's mode. */
-export async function keyAndShop(deps: Pick<ShopDeps, 'shopStore' | 'clock'>, presented: string): Promise<KnownKey | undefined> {
+/** Returns the key and its shop if the key is valid and of the shop's mode. */
+export async function findKeyAndShop(deps: Pick<ShopDeps, 'shopStore' | 'clock'>, presented: string): Promise<KeyAndShop | undefined> {
   if (!isApiKey(presented)) return undefined
   const at = deps.clock.now()
-  const key = whileValid(await deps.shopStore.findKey(sha256(presented)), deps.clock.now())
-  if (key?.whole) met.set(key.shop, { shop: key.whole, at })
+  const key = ifValid(await deps.shopStore.findKey(sha256(presented)), deps.clock.now())
+  if (key?.whole) shopsOfRequests.set(key.shop, { shop: key.whole, at })
   return key
 }
 
-/** The same where it can be said at once; undefined also where it cannot. */
-export function keyAndShopNow({ shopStore, clock }: Pick<ShopDeps, 'shopStore' | 'clock'>, presented: string): KnownKey | undefined {
+/** The synchronous version; undefined also if the engine cannot answer synchronously. */
+export function findKeyAndShopSync({ shopStore, clock }: Pick<ShopDeps, 'shopStore' | 'clock'>, presented: string): KeyAndShop | undefined {
   if (!shopStore.findsKeysAtOnce() || !isApiKey(presented)) return undefined
   const found = shopStore.findKey(sha256(presented))
-  return found instanceof Promise ? undefined : whileValid(found, clock.now())
+  return found instanceof Promise ? undefined : ifValid(found, clock.now())
 }
 
-function whileValid(key: KnownKey | undefined, now: number): KnownKey | undefined {
+function ifValid(key: KeyAndShop | undefined, now: number): KeyAndShop | undefined {
   const isValid = key && (key.expiresAt === null || key.expiresAt > now) && key.mode === key.shop.mode
   return isValid ? key : undefined
 }
@@ -240,16 +242,17 @@ export type ShopChange = Optional<
     storefrontOrigins: string[]
   }
 >
-/** `also`: what else is to be done in the write. */
+/** `also` runs inside the write. */
 type ShopWrite = Change & { readonly also?: (tx: Writer) => void }
 
-/** @throws AppError INVALID, NOT_FOUND, PRECONDITION_FAILED; CONFLICT for another currency once there are prices in the old one */
+/** @throws AppError INVALID, NOT_FOUND, PRECONDITION_FAILED; CONFLICT for another currency once there are prices */
 export async function changeShop(deps: ShopDeps, by: ShopWrite, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
   const origins = storefrontOrigins?.map((origin) => normalOrigin(origin))
-  const foreign = origins?.indexOf(undefined) ?? -1
-  if (foreign >= 0) throw new AppError('INVALID', `storefrontOrigins.${foreign} (body): a scheme and a host, such as https://shop.example`)
+  const invalidAt = origins?.indexOf(undefined) ?? -1
+  if (invalidAt >= 0)
+    throw new AppError('INVALID', `storefrontOrigins.${invalidAt} (body): a scheme and a host, such as https://shop.example`)
   if (change.pages) assertPages(change.pages)
   if (change.timeZone !== undefined && !isTimeZone(change.timeZone))
     throw new AppError('INVALID', 'timeZone (body): a time zone by its IANA name, such as Asia/Dubai')
@@ -264,7 +267,7 @@ export async function changeShop(deps: ShopDeps, by: ShopWrite, { storefrontOrig
     return {
       ...defined(rest),
       ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
-      // Within these, too, what is left out stays.
+      // Nested fields that are left out stay, too.
       contact: { ...before.contact, ...contact },
       address: { ...before.address, ...address },
       pages: { ...before.pages, ...pages },
@@ -274,11 +277,11 @@ export async function changeShop(deps: ShopDeps, by: ShopWrite, { storefrontOrig
 
 /**
  * Replaces all tax rates.
- * @throws AppError INVALID for an unknown country or region, or a place that stands twice; NOT_FOUND; PRECONDITION_FAILED
+ * @throws AppError INVALID for an unknown country or region, or a repeated one; NOT_FOUND; PRECONDITION_FAILED
  */
 export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[]): Promise<Shop> {
   for (const [at, { country }] of taxRates.entries()) assertCountry(country, `data.${at}.country`)
-  const table = taxRates.some(({ region }) => region) ? await provinces() : noProvinces
+  const table = taxRates.some(({ region }) => region) ? await loadProvinceTable() : noProvinces
   const places = new Set<string>()
   for (const [at, { country, region, class: taxClass = '' }] of taxRates.entries()) {
     const codes = region ? provinceCodes(table, country, region) : ['']
@@ -295,23 +298,23 @@ export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[
 
 /**
  * Replaces all shipping methods.
- * @throws AppError INVALID as `methodsOf` of the shipping domain does, and for another currency than the shop's; NOT_FOUND; PRECONDITION_FAILED
+ * @throws AppError INVALID as `parseMethods`, and for another currency than the shop's; NOT_FOUND; PRECONDITION_FAILED
  */
 export async function setShippingMethods(deps: ShopDeps, by: Change, input: readonly MethodInput[]): Promise<Shop> {
   const namesProvinces = input.some(({ zones = [] }) => zones.some((zone) => zone.provinces))
-  const shippingMethods = methodsOf(input, namesProvinces ? await provinces() : noProvinces)
+  const shippingMethods = parseMethods(input, namesProvinces ? await loadProvinceTable() : noProvinces)
   return update(deps, by, { action: 'shop.shipping_methods_set', version: 'shippingMethodsVersion' }, ({ currency }) => {
     assertCurrencies(shippingMethods, currency)
     return { shippingMethods }
   })
 }
 
-/** What a change makes of a shop, as it stands inside the write. */
-type PartOf = (before: Shop, tx: Writer) => Partial<Shop> | Promise<Partial<Shop>>
-type Part = { action: string; version: 'version' | 'taxRatesVersion' | 'shippingMethodsVersion' }
+/** Returns the changes for a shop read inside the write. */
+type ShopChanges = (before: Shop, tx: Writer) => Partial<Shop> | Promise<Partial<Shop>>
+type ShopSection = { action: string; version: 'version' | 'taxRatesVersion' | 'shippingMethodsVersion' }
 
 /** @throws AppError NOT_FOUND, PRECONDITION_FAILED */
-function update(deps: ShopDeps, by: Change, { action, version }: Part, change: PartOf): Promise<Shop> {
+function update(deps: ShopDeps, by: Change, { action, version }: ShopSection, change: ShopChanges): Promise<Shop> {
   const { id } = by.shop
   return audited(deps, by, { action, subject: id }, async (tx, tell) => {
     const before = await deps.shopStore.find(id, tx)
@@ -331,10 +334,10 @@ function assertCurrency(code: string, field: string): void {
 const keyRead = 'shop.private_key_read'
 const keyRotated = 'shop.private_key_rotated'
 
-type Seldom = { action: string; subject: string; most: number; what: string }
+type HourlyLimit = { action: string; subject: string; most: number; what: string }
 
-/** @throws AppError RATE_LIMITED when this was done to the shop as often as it may be within an hour */
-async function assertSeldom(tx: Writer, { clock }: ShopDeps, { action, subject, most, what }: Seldom) {
+/** @throws AppError RATE_LIMITED if the action reached its hourly limit for the shop */
+async function assertHourlyLimit(tx: Writer, { clock }: ShopDeps, { action, subject, most, what }: HourlyLimit) {
   const now = clock.now()
   const first = await nthLastActionAt(tx, { action, subject, since: now - hourMs, nth: most })
   if (first === undefined) return
@@ -343,34 +346,35 @@ async function assertSeldom(tx: Writer, { clock }: ShopDeps, { action, subject, 
   })
 }
 
-/** Puts a reading of the secret key on record before the key is told, and reads it in the same write. */
-function reading<T>(deps: ShopDeps, by: Change<ShopContext>, read: (tx: Writer) => Promise<T>): Promise<T> {
+/** Audits a reading of the secret key, and reads it in the same write, before it is returned. */
+function auditKeyReading<T>(deps: ShopDeps, by: Change<ShopContext>, read: (tx: Writer) => Promise<T>): Promise<T> {
   const entry = { action: keyRead, subject: by.shop.id }
   return audited(deps, by, entry, async (tx) => {
-    await assertSeldom(tx, deps, { ...entry, most: privateKeyReadsPerHour, what: 'asked for' })
+    await assertHourlyLimit(tx, deps, { ...entry, most: privateKeyReadsPerHour, what: 'asked for' })
     return read(tx)
   })
 }
 
 /**
- * The shop's secret key. An audit row is on disk before the answer.
+ * Returns the shop's secret key, after the audit row is stored.
  * @throws AppError RATE_LIMITED after ten readings within an hour
  */
 export async function readPrivateKey(deps: ShopDeps, by: Change<ShopContext>): Promise<string> {
   const { shop } = by
-  const key = await reading(deps, by, (tx) => deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx))
+  const key = await auditKeyReading(deps, by, (tx) => deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx))
   if (!key?.sealed) throw new AppError('NOT_FOUND', 'The shop has no private key')
   return deps.keyring.unseal(key.sealed, keySeal(shop.id, key.id))
 }
 
 /**
- * A rotation that is asked for again under its idempotency key tells the key once more: a reading like any other, on record before it is told.
- * @throws AppError RATE_LIMITED as `readPrivateKey` does
+ * Audits a repeated rotation response, which shows the key again, as a reading.
+ * @throws AppError RATE_LIMITED as `readPrivateKey`
  */
-export const noteToldAgain = (deps: ShopDeps, by: Change<ShopContext>): Promise<void> => reading(deps, by, async () => undefined)
+export const auditRepeatedKeyReading = (deps: ShopDeps, by: Change<ShopContext>): Promise<void> =>
+  auditKeyReading(deps, by, async () => undefined)
 
 /**
- * Gives the shop a new secret key; the one before stays valid for `graceSeconds`, and any older one ends at once.
+ * Replaces the secret key. The previous one stays valid for `graceSeconds`; older ones expire at once.
  * @throws AppError RATE_LIMITED after ten rotations within an hour
  */
 export function rotatePrivateKey(
@@ -383,7 +387,7 @@ export function rotatePrivateKey(
   const entry = { action: keyRotated, subject: id }
   const { key, row } = makeKey(deps, id, 'SECRET', mode)
   return audited(deps, by, entry, async (tx, tell) => {
-    await assertSeldom(tx, deps, { ...entry, most: keyRotationsPerHour, what: 'rotated' })
+    await assertHourlyLimit(tx, deps, { ...entry, most: keyRotationsPerHour, what: 'rotated' })
     const now = clock.now()
     const previousKeyExpiresAt = now + graceSeconds * 1000
     const current = await store.currentKey(id, 'SECRET', mode, tx)
@@ -395,17 +399,17 @@ export function rotatePrivateKey(
   })
 }
 
-/** Forgets keys that ended long ago; the audit trail goes on naming them by their ids. */
-export async function forgetEndedKeys({ db, clock, shopStore }: ShopDeps): Promise<void> {
-  const before = clock.now() - endedKeysKeptMs
-  await inBatches(keysForgottenAtOnce, () => db.write((tx) => shopStore.removeEndedKeys(tx, before, keysForgottenAtOnce)))
+/** Deletes keys that expired long ago. The audit trail still has their ids. */
+export async function deleteExpiredKeys({ db, clock, shopStore }: ShopDeps): Promise<void> {
+  const before = clock.now() - expiredKeysRetentionMs
+  await inBatches(deletionBatchSize, () => db.write((tx) => shopStore.removeEndedKeys(tx, before, deletionBatchSize)))
 }
 
-/** The shop's custodial wallet, made on first call. Its key is sealed at rest and never leaves. */
-export async function custodyWallet(deps: ShopDeps, { shop, actor }: Change): Promise<Wallet> {
+/** Returns the shop's custodial wallet, created at the first call. Its key is sealed and never returned. */
+export async function ensureCustodyWallet(deps: ShopDeps, { shop, actor }: Change): Promise<Wallet> {
   const existing = await deps.shopStore.findWallet(shop.id)
   if (existing) return existing
-  // Loaded when it is needed: the program starts without it.
+  // Loaded at the first use, so that the start stays fast.
   const { generatePrivateKey, privateKeyToAddress } = await import('viem/accounts')
   const key = generatePrivateKey()
   const wallet: Wallet = {
@@ -420,7 +424,7 @@ export async function custodyWallet(deps: ShopDeps, { shop, actor }: Change): Pr
     if (inserted) await audit(tx, deps, { actor, action: 'shop.wallet_created', subject: shop.id, shopId: shop.id, after })
     return inserted
   })
-  const kept = made ?? (await deps.shopStore.findWallet(shop.id))
-  if (!kept) throw new Error('a wallet was neither made nor found')
-  return kept
+  const stored = made ?? (await deps.shopStore.findWallet(shop.id))
+  if (!stored) throw new Error('a wallet was neither made nor found')
+  return stored
 }

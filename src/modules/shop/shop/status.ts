@@ -5,22 +5,22 @@ import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
 import type { Difference } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
 import { recordVerifiedShops } from '../../operations/kpi/index.ts'
-import { type Shop, type ShopFilter, type ShopStatus, shopDifference, statusAskedFor } from './domain.ts'
+import { resolveStatus, type Shop, type ShopFilter, type ShopStatus, shopDifference } from './domain.ts'
 import type { ShopDeps } from './providers.ts'
 import { noSuchShop } from './service.ts'
 
 /**
  * Lists all shops of the instance, newest first.
- * @param asked `q` is part of a handle or title, or the id of a shop or of a merchant
+ * @param filter `q` is part of a handle or title, or the id of a shop or merchant
  */
-export async function listShops({ shopStore }: Pick<ShopDeps, 'shopStore'>, asked: ShopFilter, slice: Slice): Promise<Page<Shop>> {
-  const { rows, total } = await shopStore.list(asked, slice)
+export async function listShops({ shopStore }: Pick<ShopDeps, 'shopStore'>, filter: ShopFilter, slice: Slice): Promise<Page<Shop>> {
+  const { rows, total } = await shopStore.list(filter, slice)
   return pageOf(rows, total, slice)
 }
 
 /**
- * Makes the shops of a merchant KYB_VERIFIED whose business was approved, inside the write of that. One that is suspended becomes so when
- * it is restored.
+ * Makes a merchant's shops KYB_VERIFIED inside the write of the approval. A suspended one becomes so when it is
+ * restored.
  */
 export async function verifyShops(tx: Writer, deps: ShopDeps, { merchantId, actor }: { merchantId: string; actor: Actor }): Promise<void> {
   const now = deps.clock.now()
@@ -33,19 +33,19 @@ export async function verifyShops(tx: Writer, deps: ShopDeps, { merchantId, acto
 }
 
 /**
- * Suspends a shop or restores it, inside a write; asked for what is so already, it changes nothing.
- * @returns the shop as it is then, and what of it changed
+ * Suspends or restores a shop inside a write. Does nothing if the status is the same.
+ * @returns the shop, and the audited difference
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for any other change of its status
  */
-export async function moveShop(
+export async function changeShopStatus(
   tx: Writer,
   { shopStore: store, clock }: ShopDeps,
-  { id, asked, expected }: { id: string; asked: ShopStatus; expected: Expected | undefined },
+  { id, asked: filter, expected }: { id: string; asked: ShopStatus; expected: Expected | undefined },
 ): Promise<{ shop: Shop; difference: Difference }> {
   const before = await store.find(id, tx)
   if (!before) throw noSuchShop()
   assertExpected(expected, before.version)
-  const to = statusAskedFor(before, asked, { isApproved: await store.isApproved(tx, before.merchantId) })
+  const to = resolveStatus(before, filter, { isApproved: await store.isApproved(tx, before.merchantId) })
   if (to === before.status) return { shop: before, difference: shopDifference(before, before) }
   const now = clock.now()
   const fields = { updatedAt: now, version: before.version + 1 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { blogView, changedBlog, createdBlog, isPublic, managedBlogView } from '../../../../src/modules/catalog/blog/domain.ts'
+import { applyBlogChange, blogView, buildBlog, isPublic, managedBlogView } from '../../../../src/modules/catalog/blog/domain.ts'
 
 const now = 1_000
-const made = (input: Partial<Parameters<typeof createdBlog>[0]> = {}) =>
-  createdBlog({ title: 'Tea & Cakes', bodyHtml: '<p>Hot</p>', ...input }, { id: 'blog_1', shopId: 'shop_1', now })
+const made = (input: Partial<Parameters<typeof buildBlog>[0]> = {}) =>
+  buildBlog({ title: 'Tea & Cakes', bodyHtml: '<p>Hot</p>', ...input }, { id: 'blog_1', shopId: 'shop_1', now })
 
 test('a blog is a draft under the handle of its title, with nothing that it was not given', () => {
   expect(made()).toEqual({
@@ -31,21 +31,21 @@ test('a change to a blog changes what it names, and the words by which it is fou
   const before = made({ excerpt: 'Short', tags: ['b', 'B', ' a '] })
   expect(before.tags).toEqual(['b', 'a'])
   expect(before.words).toBe(' tea cakes short b a hot ')
-  expect(changedBlog(before, { title: undefined, excerpt: null }, now + 1)).toEqual({
+  expect(applyBlogChange(before, { title: undefined, excerpt: null }, now + 1)).toEqual({
     ...before,
     excerpt: null,
     updatedAt: now + 1,
     version: 2,
     words: ' tea cakes b a hot ',
   })
-  expect(changedBlog(before, { tags: [] }, now).tags).toEqual([])
+  expect(applyBlogChange(before, { tags: [] }, now).tags).toEqual([])
 })
 
 test('a blog that is published has a date: its own, or that of the change', () => {
-  const published = changedBlog(made(), { status: 'PUBLISHED' }, 5)
+  const published = applyBlogChange(made(), { status: 'PUBLISHED' }, 5)
   expect(published.publishedAt).toBe(5)
-  expect(changedBlog(published, { title: 'Pots' }, 6).publishedAt).toBe(5)
-  expect(changedBlog(published, { publishedAt: null }, 6).publishedAt).toBe(6)
+  expect(applyBlogChange(published, { title: 'Pots' }, 6).publishedAt).toBe(5)
+  expect(applyBlogChange(published, { publishedAt: null }, 6).publishedAt).toBe(6)
   expect(made({ status: 'PUBLISHED', publishedAt: 7 }).publishedAt).toBe(7)
 })
 

@@ -4,7 +4,7 @@ import { count, eq } from 'drizzle-orm'
 import { products, stockHistory, variants } from '../../../../db/schema/catalog.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { createImportSlots } from '../../../../src/core/import-slots.ts'
-import { importProducts, importStopped } from '../../../../src/modules/catalog/import-export/import.ts'
+import { importProducts, importStoppedError } from '../../../../src/modules/catalog/import-export/import.ts'
 import { contextOf } from '../../../../src/modules/shop/shop/service.ts'
 import { type Answer, type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { shopIn, usd } from '../../../support/catalog.ts'
@@ -179,9 +179,11 @@ test('a file with more rows or products than an import over HTTP takes is 413, n
 
 test('what is said of an import that was stopped is that its products stay, and of a dry run that nothing was stored', () => {
   const report = { created: 3, updated: 2, skipped: 1 }
-  expect(importStopped({ dryRun: false, ...report })).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 })
-  expect(importStopped({ dryRun: false, ...report }).message).toContain('3 products were created, 2 changed and 1 skipped, and that stays')
-  expect(importStopped({ dryRun: true, ...report }).message).toContain(
+  expect(importStoppedError({ dryRun: false, ...report })).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 })
+  expect(importStoppedError({ dryRun: false, ...report }).message).toContain(
+    '3 products were created, 2 changed and 1 skipped, and that stays',
+  )
+  expect(importStoppedError({ dryRun: true, ...report }).message).toContain(
     '3 products would be created, 2 changed and 1 skipped until there; nothing was stored',
   )
 })

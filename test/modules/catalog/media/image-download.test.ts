@@ -1,7 +1,7 @@
 /** Pictures of other servers, taken into the shop's own. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { system } from '../../../../src/core/command-context.ts'
-import { pictureDifferences } from '../../../../src/modules/catalog/media/index.ts'
+import { describePictureDifferences } from '../../../../src/modules/catalog/media/index.ts'
 import { fetchImages } from '../../../../src/modules/catalog/products/index.ts'
 import { testApp } from '../../../support/app.ts'
 import { shopIn } from '../../../support/catalog.ts'
@@ -72,7 +72,7 @@ test('pictures of other servers are fetched, each address once; what cannot be h
     server.asked.filter((path) => path === '/shirt.jpg').length,
     server.asked.filter((path) => path === '/flaky.png').length,
   ]).toEqual([1, 3])
-  expect(await pictureDifferences(app.deps)).toEqual([])
+  expect(await describePictureDifferences(app.deps)).toEqual([])
   // Done again, only what failed is asked for.
   server.asked.length = 0
   expect(await fetchImages(app.deps, by)).toMatchObject({ products: 2, fetched: 0, known: 0, failed: 4 })

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSyn
 import { join } from 'node:path'
 import { media, mediaUsage, pictureFiles, pictures } from '../../../../db/schema/media.ts'
 import { sweepDocuments } from '../../../../jobs/sweep-documents.ts'
-import { pictureDifferences, pictureFaults } from '../../../../src/modules/catalog/media/index.ts'
+import { describePictureDifferences, findPictureFaults } from '../../../../src/modules/catalog/media/index.ts'
 import { startS3 } from '../../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { shopIn } from '../../../support/catalog.ts'
@@ -35,8 +35,8 @@ const filesOf = async (app: TestApp) => {
 }
 const usageOf = async ({ deps }: TestApp) => deps.db.read.select().from(mediaUsage)
 const isSound = async (app: TestApp) => {
-  const faults = await Array.fromAsync(pictureFaults(app.deps))
-  expect([await pictureDifferences(app.deps), faults]).toEqual([[], []])
+  const faults = await Array.fromAsync(findPictureFaults(app.deps))
+  expect([await describePictureDifferences(app.deps), faults]).toEqual([[], []])
 }
 
 const placesToKeep = {
@@ -237,7 +237,7 @@ test('a shop that sends more than eight at once is asked to wait', async () => {
   await using app = await testApp(settings)
   const { secretKey } = await shopIn(app)
   // None is done before the last has come.
-  const endTurn = await app.deps.pictureTurns.take(['somebody'])
+  const endTurn = await app.deps.decodeQueue.take(['somebody'])
   let refusals = 0
   const handed = Array.from({ length: 12 }, async (_, nth) => {
     const answer = await handIn(app, secretKey, make.drawn(20 + nth, 20))
@@ -298,9 +298,9 @@ test('a picture that is lost or altered is told of, and its shop answers that it
   const bytes = readFileSync(path)
   bytes[50] = (bytes[50] ?? 0) ^ 1
   writeFileSync(path, bytes)
-  expect((await Array.fromAsync(pictureFaults(app.deps))).map(({ fault }) => fault)).toEqual(['ALTERED'])
+  expect((await Array.fromAsync(findPictureFaults(app.deps))).map(({ fault }) => fault)).toEqual(['ALTERED'])
   rmSync(path)
-  expect((await Array.fromAsync(pictureFaults(app.deps))).map(({ fault }) => fault)).toEqual(['MISSING'])
+  expect((await Array.fromAsync(findPictureFaults(app.deps))).map(({ fault }) => fault)).toEqual(['MISSING'])
   const told = () => app.logged.filter(({ event }) => event === 'pictures.missing').length
   // Every look at a shop's page asks for it.
   for (let look = 0; look < 3; look++) expect((await read(app, url)).status).toBe(503)

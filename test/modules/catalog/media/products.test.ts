@@ -1,6 +1,6 @@
 /** Products that show pictures of their shop: referred to, of their true size, and there for as long as they are shown. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { pictureDifferences } from '../../../../src/modules/catalog/media/index.ts'
+import { describePictureDifferences } from '../../../../src/modules/catalog/media/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { shopIn, usd } from '../../../support/catalog.ts'
 import { testDatabase } from '../../../support/database.ts'
@@ -68,7 +68,7 @@ test('a product shows a picture of its shop with its true size, wherever the ins
     body: { variantId: own.body.variants[0].id, quantity: 1 },
   })
   expect([line.status, line.text.includes(url)]).toEqual([line.status, true])
-  expect(await pictureDifferences(app.deps)).toEqual([])
+  expect(await describePictureDifferences(app.deps)).toEqual([])
 })
 
 test('every public read of a product tells where its pictures are, with quantities and without', async () => {
@@ -124,7 +124,7 @@ test('a picture that a product shows cannot go, until it shows it no more; one o
   expect([held.status, held.body.message]).toEqual([409, `A product shows this picture, ${id}: take it out of there first`])
   const kept = await shop.patch(`/product-v2/${id}`, { title: 'Cap' })
   expect([kept.status, kept.body.images]).toEqual([200, images])
-  expect(await pictureDifferences(app.deps)).toEqual([])
+  expect(await describePictureDifferences(app.deps)).toEqual([])
   const less = await shop.patch(`/product-v2/${id}`, { images: [{ id: images[2].id, url: two.url }] })
   expect([less.status, less.body.images.length, less.body.images[0].id]).toEqual([200, 1, images[2].id])
   expect((await shop.delete(`/media/${one.id}`)).status).toBe(204)
@@ -135,7 +135,7 @@ test('a picture that a product shows cannot go, until it shows it no more; one o
   expect((await shop.delete(`/media/${two.id}`)).status).toBe(204)
   const gone = await shop.patch(`/product-v2/${id}`, { images: [{ url: two.url }] })
   expect(gone.status).toBe(400)
-  expect(await pictureDifferences(app.deps)).toEqual([])
+  expect(await describePictureDifferences(app.deps)).toEqual([])
 })
 
 test('of a product that begins to show a picture and the removal of that picture at once, one is refused', async () => {
@@ -152,6 +152,6 @@ test('of a product that begins to show a picture and the removal of that picture
       [200, 409],
       [400, 204],
     ]).toContainEqual([shown.status, removed.status])
-    expect(await pictureDifferences(app.deps)).toEqual([])
+    expect(await describePictureDifferences(app.deps)).toEqual([])
   }
 })

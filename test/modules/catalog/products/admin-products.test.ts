@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { searchFills } from '../../../../db/schema/search-index.ts'
-import { fillProductSearch } from '../../../../src/modules/catalog/products/index.ts'
+import { backfillProductSearch } from '../../../../src/modules/catalog/products/index.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { shopIn, usd } from '../../../support/catalog.ts'
 import { ok } from '../../../support/selling.ts'
@@ -83,7 +83,7 @@ test('products that are older than the search are filled in, and each is found o
   })
   await shop.add({ title: 'Other mug' })
   expect(ok(await shop.get('/product-v2?q=mug')).body.total).toBe(1)
-  expect(await fillProductSearch(app.deps)).toEqual({ filled: 2, isDone: true })
+  expect(await backfillProductSearch(app.deps)).toEqual({ filled: 2, isDone: true })
   expect(ok(await shop.get('/product-v2?q=mug')).body.data.map(({ title }: Json) => title)).toEqual(['Other mug', 'Mug'])
   expect(await app.deps.db.read.select().from(searchFills)).toEqual([])
 })

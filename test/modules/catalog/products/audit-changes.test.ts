@@ -1,6 +1,11 @@
 import { expect, test } from 'bun:test'
 import { productDifference } from '../../../../src/modules/catalog/products/audit-changes.ts'
-import { changedProduct, createdProduct, type ProductInput, type Whole } from '../../../../src/modules/catalog/products/domain.ts'
+import {
+  applyProductChange,
+  buildProduct,
+  type ProductInput,
+  type ProductWithVariants,
+} from '../../../../src/modules/catalog/products/domain.ts'
 
 const usd = (amount: number) => ({ amount, currency: 'USD' })
 const given = (prefix: string, now = 0) => {
@@ -11,8 +16,8 @@ const sizes = (...values: string[]) => ({
   options: [{ name: 'Size', values }],
   variants: values.map((value) => ({ optionValues: [value], price: usd(1_000), sku: value, onHand: 5 })),
 })
-const made = createdProduct({ title: 'Mug', descriptionHtml: '<p>Long</p>', ...sizes('S', 'M') }, 'shop_1', given('a'))
-const changed = (input: ProductInput, before: Whole = made) => changedProduct(before, input, given('b', 1))
+const made = buildProduct({ title: 'Mug', descriptionHtml: '<p>Long</p>', ...sizes('S', 'M') }, 'shop_1', given('a'))
+const changed = (input: ProductInput, before: ProductWithVariants = made) => applyProductChange(before, input, given('b', 1))
 
 test('what a product was made with is on record by its fields and the number of its variants, a long text by its name alone', () => {
   const { before, after } = productDifference(undefined, made)
@@ -30,7 +35,7 @@ test('what changed of a product is on record as it was and as it is, and nothing
 
 test('what changed of a variant is on record under its id, with how many of them changed', () => {
   const [small, medium] = made.variants
-  const after: Whole = {
+  const after: ProductWithVariants = {
     ...made,
     variants: made.variants.map((one) => (one.id === medium?.id ? { ...one, price: 900, reserved: 3 } : one)),
   }
@@ -46,8 +51,8 @@ test('what changed of a variant is on record under its id, with how many of them
 
 test('what changed of very many variants is on record for the first ten, and bounded', () => {
   const fifteen = sizes(...Array.from({ length: 15 }, (_, nth) => `size ${nth}`))
-  const many = createdProduct({ title: 'Mug', ...fifteen }, 'shop_1', given('c'))
-  const dearer: Whole = { ...many, variants: many.variants.map((one) => ({ ...one, price: 2_000 })) }
+  const many = buildProduct({ title: 'Mug', ...fifteen }, 'shop_1', given('c'))
+  const dearer: ProductWithVariants = { ...many, variants: many.variants.map((one) => ({ ...one, price: 2_000 })) }
   const { before, after } = productDifference(many, dearer)
   expect(after?.['variantsChanged']).toBe(15)
   expect(Object.keys((after?.['variants'] as object) ?? {})).toEqual(Object.keys((before?.['variants'] as object) ?? {}))

@@ -1,18 +1,18 @@
 /** What is kept in memory of public documents is bounded, and always right. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createDocuments } from '../../../../src/modules/catalog/products/document-cache.ts'
+import { createDocumentCache } from '../../../../src/modules/catalog/products/document-cache.ts'
 import type { StoredDocument } from '../../../../src/modules/catalog/products/store.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-type Deps = Parameters<typeof createDocuments>[0]
+type Deps = Parameters<typeof createDocumentCache>[0]
 
 /** Documents on a store in memory, which counts how often it is read. */
 function documentsOn({ foreign = 0, late = false }: { foreign?: number | undefined; late?: boolean } = {}) {
   const stored = new Map<string, StoredDocument>()
   const state = { foreign: foreign as number | undefined, reads: 0 }
-  const documents = createDocuments({
+  const documents = createDocumentCache({
     db: { foreignVersion: () => state.foreign } as Deps['db'],
     config: {} as Deps['config'],
     life: { stopping: false },
@@ -38,7 +38,7 @@ describe('a public document', () => {
     put('a', 'first')
     expect([textNow('a'), textNow('a'), state.reads]).toEqual(['first', 'first', 1])
     put('a', 'second', 2)
-    documents.forget('a')
+    documents.invalidate('a')
     expect([textNow('a'), documents.keptNow('a')?.etag, state.reads]).toEqual(['second', '"a-2"', 2])
   })
 
@@ -110,7 +110,7 @@ describe('the room for documents', () => {
     expect(ids.filter((id) => documents.keptNow(id)?.document !== undefined).length).toBeLessThanOrEqual(130)
     for (const id of ids) {
       put(id, text(id, 2), 2)
-      documents.forget(id)
+      documents.invalidate(id)
     }
     for (const id of ids) expect(textNow(id) === text(id, 2)).toBe(true)
     const kept = ids.filter((id) => documents.keptNow(id)?.document !== undefined)

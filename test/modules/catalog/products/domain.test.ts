@@ -2,34 +2,40 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError } from '../../../../src/core/errors.ts'
 import {
-  assertNoCounts,
+  applyProductChange,
+  applyStockChange,
+  assertNoStockCounts,
   availableCount,
-  changedProduct,
-  createdProduct,
-  type Given,
+  buildProduct,
   isAvailable,
   isListed,
   isSellable,
   labelOf,
   newestKeyAt,
   type ProductInput,
-  restockedVariant,
+  type ProductWithVariants,
+  type ProductWriteContext,
+  removeVariantFrom,
   searchWords,
-  shortageOf,
+  shortageMessage,
   sortKeys,
   type Variant,
-  type Whole,
-  withoutVariant,
 } from '../../../../src/modules/catalog/products/domain.ts'
-import { renderedOf } from '../../../../src/modules/catalog/products/summary.ts'
+import { renderProduct } from '../../../../src/modules/catalog/products/summary.ts'
 import { managementView, publicView } from '../../../../src/modules/catalog/products/view.ts'
 
 const now = Date.UTC(2026, 0, 6)
 const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}_${at}`)
-const given = (productId = 'prod_1'): Given => ({ productId, variantIds: ids('var', 251), imageIds: ids('img', 251), currency: 'USD', now })
+const given = (productId = 'prod_1'): ProductWriteContext => ({
+  productId,
+  variantIds: ids('var', 251),
+  imageIds: ids('img', 251),
+  currency: 'USD',
+  now,
+})
 const usd = (amount: number) => ({ amount, currency: 'USD' })
-const made = (input: Omit<ProductInput, 'title'> & { title?: string }, productId?: string): Whole =>
-  createdProduct({ title: 'Tea', ...input }, 'shop_1', given(productId))
+const made = (input: Omit<ProductInput, 'title'> & { title?: string }, productId?: string): ProductWithVariants =>
+  buildProduct({ title: 'Tea', ...input }, 'shop_1', given(productId))
 const base = made({
   options: [{ name: 'Size', values: ['S', 'M'] }],
   variants: [
@@ -113,7 +119,7 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
 test.each(broken)('a change that breaks the rule of %s (%s) is INVALID, names it and repeats nothing', (field, rule, input) => {
   let failure: unknown
   try {
-    changedProduct(base, input, given())
+    applyProductChange(base, input, given())
   } catch (error) {
     failure = error
   }
@@ -125,20 +131,20 @@ test.each(broken)('a change that breaks the rule of %s (%s) is INVALID, names it
 
 test('an empty change changes the time of change and no more', () => {
   const later = { ...given(), now: now + 1 }
-  expect(changedProduct(base, {}, later)).toEqual({ ...base, product: { ...base.product, updatedAt: now + 1, version: 2 } })
+  expect(applyProductChange(base, {}, later)).toEqual({ ...base, product: { ...base.product, updatedAt: now + 1, version: 2 } })
 })
 
 test('publication: now on becoming ACTIVE, kept afterwards, and whatever is asked for', () => {
   const draft = made({ variants: [{ price: usd(0) }] })
   expect(draft.product.publishedAt).toBeNull()
-  const active = changedProduct(draft, { status: 'ACTIVE' }, { ...given(), now: 5 })
+  const active = applyProductChange(draft, { status: 'ACTIVE' }, { ...given(), now: 5 })
   expect([active.product.publishedAt, isListed(active.product)]).toEqual([5, true])
-  const archived = changedProduct(active, { status: 'ARCHIVED' }, { ...given(), now: 6 })
+  const archived = applyProductChange(active, { status: 'ARCHIVED' }, { ...given(), now: 6 })
   expect([archived.product.publishedAt, isListed(archived.product)]).toEqual([5, false])
-  expect(changedProduct(archived, { status: 'ACTIVE' }, { ...given(), now: 7 }).product.publishedAt).toBe(5)
-  const hidden = changedProduct(active, { publishedAt: null }, given())
+  expect(applyProductChange(archived, { status: 'ACTIVE' }, { ...given(), now: 7 }).product.publishedAt).toBe(5)
+  const hidden = applyProductChange(active, { publishedAt: null }, given())
   expect([hidden.product.publishedAt, isListed(hidden.product)]).toEqual([null, false])
-  expect(changedProduct(hidden, { title: 'x' }, given()).product.publishedAt).toBeNull()
+  expect(applyProductChange(hidden, { title: 'x' }, given()).product.publishedAt).toBeNull()
 })
 
 const title = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).filter((text) => !/\p{Cc}/u.test(text))
@@ -274,21 +280,21 @@ test('a product of nothing but a title is a draft with one variant that is free 
 
 test('a variant of a changed product keeps what is left out, and a new currency drops the sums that were in another', () => {
   const one = made({ variants: [{ price: usd(5), compareAtPrice: usd(9), cost: usd(2), sku: 'A', onHand: 3 }] })
-  const again = changedProduct(one, { variants: [{ id: 'var_0' }] }, given())
+  const again = applyProductChange(one, { variants: [{ id: 'var_0' }] }, given())
   expect(again.variants).toEqual(one.variants)
   expect(one.variants[0]).toMatchObject({ price: 5, compareAtPrice: 9, cost: 2, sku: 'A', onHand: 3, trackInventory: true })
   const inEuros = { ...given(), currency: 'EUR' }
-  const euros = changedProduct(one, { variants: [{ id: 'var_0', price: { amount: 4, currency: 'EUR' } }] }, inEuros)
+  const euros = applyProductChange(one, { variants: [{ id: 'var_0', price: { amount: 4, currency: 'EUR' } }] }, inEuros)
   expect(euros.product.currency).toBe('EUR')
   expect(euros.variants).toEqual([{ ...one.variants[0], price: 4, compareAtPrice: null, cost: null } as (typeof one.variants)[0]])
-  const cleared = changedProduct(one, { variants: [{ id: 'var_0', compareAtPrice: null, cost: null, sku: null }] }, given())
+  const cleared = applyProductChange(one, { variants: [{ id: 'var_0', compareAtPrice: null, cost: null, sku: null }] }, given())
   expect(cleared.variants[0]).toMatchObject({ price: 5, compareAtPrice: null, cost: null, sku: null })
 })
 
 test('variants of a change are merged by their ids: those that are not named stay, new ones come last; where all are named, in that order', () => {
   const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
   const merge = (...named: NonNullable<ProductInput['variants']>) =>
-    changedProduct(base, { options, variants: named }, { ...given(), variantIds: ids('new', 3) }).variants.map(
+    applyProductChange(base, { options, variants: named }, { ...given(), variantIds: ids('new', 3) }).variants.map(
       ({ id, price, position }) => `${position} ${id} ${price}`,
     )
   const large = { price: usd(9), optionValues: ['L'] }
@@ -298,25 +304,27 @@ test('variants of a change are merged by their ids: those that are not named sta
 })
 
 test('a count is for new variants alone: of a known one it is INVALID and says where counts are changed', () => {
-  expect(() => assertNoCounts({ variants: [{ onHand: 3 }, { id: 'var_0', title: 'x' }] })).not.toThrow()
-  expect(() => assertNoCounts({})).not.toThrow()
-  expect(() => assertNoCounts({ variants: [{ id: 'var_1' }, { id: 'var_0', onHand: 3 }] })).toThrow(
+  expect(() => assertNoStockCounts({ variants: [{ onHand: 3 }, { id: 'var_0', title: 'x' }] })).not.toThrow()
+  expect(() => assertNoStockCounts({})).not.toThrow()
+  expect(() => assertNoStockCounts({ variants: [{ id: 'var_1' }, { id: 'var_0', onHand: 3 }] })).toThrow(
     'variants.1.onHand (body): only for a new variant; change the stock of this one by POST /product-v2/{id}/variants/{variantId}/stock',
   )
 })
 
 test('a variant goes while there is another, and nobody was promised any of it; the others close up', () => {
   const [small, medium] = base.variants as [Variant, Variant]
-  const { product, variants } = withoutVariant(base, small, 9)
+  const { product, variants } = removeVariantFrom(base, small, 9)
   expect([variants, product]).toEqual([[{ ...medium, position: 1 }], { ...base.product, updatedAt: 9, version: base.product.version + 1 }])
-  expect(() => withoutVariant({ product, variants }, medium, 9)).toThrow('A product has at least one variant: archive the product instead')
-  expect(() => withoutVariant(base, { ...small, reserved: 1 }, 9)).toThrow(
+  expect(() => removeVariantFrom({ product, variants }, medium, 9)).toThrow(
+    'A product has at least one variant: archive the product instead',
+  )
+  expect(() => removeVariantFrom(base, { ...small, reserved: 1 }, 9)).toThrow(
     'The variant cannot go: 1 are promised to orders that are not complete',
   )
 })
 
 test('a change by hand leaves as much as was promised, and no less than nothing, unless the variant may be ordered ahead', () => {
-  const after = (more: object, delta: number) => () => restockedVariant({ ...stock(5, 3), ...more }, delta).onHand
+  const after = (more: object, delta: number) => () => applyStockChange({ ...stock(5, 3), ...more }, delta).onHand
   expect([after({}, -2)(), after({}, 4)(), after({ allowBackorder: true }, -9)(), after({ trackInventory: false }, -5)()]).toEqual([
     3, 9, -4, 0,
   ])
@@ -335,7 +343,7 @@ test('a variant loses its picture with the image, and finds one by its URL', () 
     { id: 'img_0', url: 'https://i.example/a', alt: 'A', position: 1, width: 2, height: 3 },
     { id: 'img_1', url: 'https://i.example/b', alt: null, position: 2, width: null, height: null },
   ])
-  const imageOf = (input: ProductInput) => changedProduct(one, input, given()).variants[0]?.imageId
+  const imageOf = (input: ProductInput) => applyProductChange(one, input, given()).variants[0]?.imageId
   expect(imageOf({})).toBe('img_1')
   expect(imageOf({ images: [{ id: 'img_0', url: 'https://i.example/a' }] })).toBeNull()
   expect(imageOf({ variants: [{ id: 'var_0', imageUrl: null }] })).toBeNull()
@@ -354,11 +362,12 @@ test('of what is counted as many can be bought as nobody has reserved, and of an
 })
 
 test('an import cannot count away what orders have reserved; a variant stops taking backorders and begins to be counted with any stock', () => {
-  const promised = (fields: object): Whole => {
+  const promised = (fields: object): ProductWithVariants => {
     const one = made({ variants: [{ price: usd(1), onHand: 3 }] })
     return { ...one, variants: one.variants.map((variant) => ({ ...variant, reserved: 2, ...fields })) }
   }
-  const recounted = (whole: Whole, fields: object) => () => changedProduct(whole, { variants: [{ id: 'var_0', ...fields }] }, given())
+  const recounted = (whole: ProductWithVariants, fields: object) => () =>
+    applyProductChange(whole, { variants: [{ id: 'var_0', ...fields }] }, given())
   const conflict = expect.objectContaining({
     code: 'CONFLICT',
     message: 'variants.0 (body): 2 are promised to orders that are not complete',
@@ -382,8 +391,8 @@ test('a shortage is told by the names of product and variant, and not by how man
   const tea = { title: 'Tea' }
   expect(labelOf({ product: tea, variant: { title: 'Default Title' } })).toBe('Tea')
   expect(labelOf({ product: tea, variant: { title: 'Green' } })).toBe('Tea (Green)')
-  expect(shortageOf({ product: tea, variant: { title: 'Green', ...stock(1, 1) } })).toBe('Tea (Green) is sold out')
-  expect(shortageOf({ product: tea, variant: { title: 'Green', ...stock(2, 1) } })).toBe('Only 1 of Tea (Green) is left')
+  expect(shortageMessage({ product: tea, variant: { title: 'Green', ...stock(1, 1) } })).toBe('Tea (Green) is sold out')
+  expect(shortageMessage({ product: tea, variant: { title: 'Green', ...stock(2, 1) } })).toBe('Only 1 of Tea (Green) is left')
 })
 
 test('shoppers may buy what is active, from its publication date on', () => {
@@ -409,7 +418,7 @@ test('the public document is the public view, found by the words of everything t
     ],
     seo: { title: 'Best', description: 'Tea' },
   })
-  const { document, ...rest } = renderedOf(whole).document
+  const { document, ...rest } = renderProduct(whole).document
   expect(rest).toMatchObject({ productId: 'prod_1', shopId: 'shop_1', visibleFrom: 5, ...sortKeys(whole) })
   expect(JSON.parse(document)).toMatchObject({
     id: 'prod_1',
@@ -435,8 +444,8 @@ test('a product takes three options and 250 variants', () => {
 test('a variant that was named keeps its name until its option values change', () => {
   const green = { id: 'var_0', price: usd(1), optionValues: ['S'] }
   const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
-  const named = changedProduct(base, { options, variants: [{ ...green, title: 'Small' }] }, given())
-  const titleAfter = (input: ProductInput) => changedProduct(named, input, given()).variants[0]?.title
+  const named = applyProductChange(base, { options, variants: [{ ...green, title: 'Small' }] }, given())
+  const titleAfter = (input: ProductInput) => applyProductChange(named, input, given()).variants[0]?.title
   expect(titleAfter({ variants: [green] })).toBe('Small')
   expect(titleAfter({ variants: [{ ...green, optionValues: ['L'] }] })).toBe('L')
 })

@@ -2,10 +2,17 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { engine } from '../../../../db/columns.ts'
 import { system } from '../../../../src/core/command-context.ts'
-import { type ProductInput, type Sort, sortWords } from '../../../../src/modules/catalog/products/domain.ts'
-import { bucketOf, isAtMost, locate, totalOf, windowOf, withChanges } from '../../../../src/modules/catalog/products/listing.ts'
-import { createFolds } from '../../../../src/modules/catalog/products/listing-counts.ts'
-import { createListings, publicProducts, type ReadDeps } from '../../../../src/modules/catalog/products/public-reads.ts'
+import { type ProductInput, type Sort, sortNames } from '../../../../src/modules/catalog/products/domain.ts'
+import {
+  applyChanges,
+  bucketOf,
+  locatePosition,
+  pageWindow,
+  sortsAtOrBefore,
+  totalOf,
+} from '../../../../src/modules/catalog/products/listing.ts'
+import { createListingCounts } from '../../../../src/modules/catalog/products/listing-counts.ts'
+import { createListingCache, listPublicProducts, type ReadDeps } from '../../../../src/modules/catalog/products/public-reads.ts'
 import { archiveProduct, changeProduct, createProduct, readProduct } from '../../../../src/modules/catalog/products/service.ts'
 import { testApp } from '../../../support/app.ts'
 import { shopIn, slice, usd } from '../../../support/catalog.ts'
@@ -19,11 +26,11 @@ const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.
 test('strings compare as the bytes of UTF-8 do', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 5 }), fc.string({ unit: 'binary', maxLength: 5 }), (a, b) => {
-      expect(isAtMost(a, b)).toBe(byBytes(a, b) <= 0)
+      expect(sortsAtOrBefore(a, b)).toBe(byBytes(a, b) <= 0)
     }),
   )
-  expect(isAtMost('\uffef', '\u{1f600}')).toBe(true)
-  expect(isAtMost('\u{1f600}', '\uffef')).toBe(false)
+  expect(sortsAtOrBefore('\uffef', '\u{1f600}')).toBe(true)
+  expect(sortsAtOrBefore('\u{1f600}', '\uffef')).toBe(false)
 })
 
 test('a position lies in the bucket that holds it, whatever came and went', () => {
@@ -34,14 +41,14 @@ test('a position lies in the bucket that holds it, whatever came and went', () =
       const anchors = [...new Set(picks.map((pick) => sorted[pick % sorted.length] ?? ''))]
         .sort(byBytes)
         .map((key) => ({ key, documents: 0 }))
-      const buckets = withChanges(
+      const buckets = applyChanges(
         anchors,
         sorted.map((key) => ({ key, documents: 1 })),
       )
       expect(totalOf(buckets)).toBe(sorted.length)
       for (const [position, key] of sorted.entries()) {
-        const found = locate(buckets, position)
-        const from = sorted.findIndex((one) => isAtMost(found.key, one))
+        const found = locatePosition(buckets, position)
+        const from = sorted.findIndex((one) => sortsAtOrBefore(found.key, one))
         expect(sorted[from + found.skip]).toBe(key)
         expect(buckets[bucketOf(buckets, key)]?.key).toBe(found.key)
       }
@@ -58,7 +65,7 @@ test('a window is the page of a list, from either end', () => {
       fc.boolean(),
       (total, limit, page, descending) => {
         const ascending = Array.from({ length: total }, (_, at) => at)
-        const { start, count } = windowOf(total, slice(page, limit), descending)
+        const { start, count } = pageWindow(total, slice(page, limit), descending)
         const read = ascending.slice(start, start + count)
         const wanted = (descending ? ascending.toReversed() : ascending).slice((page - 1) * limit, page * limit)
         expect(descending ? read.reverse() : read).toEqual(wanted)
@@ -103,8 +110,8 @@ const operation = fc.oneof(
 test('every page of every order, and the total, are those of a naive list: through writes, folds, partings and publication dates', async () => {
   await using app = await testApp()
   const { deps, clock } = app
-  const folds = createFolds(deps, 2)
-  const listings = createListings(deps)
+  const folds = createListingCounts(deps, 2)
+  const listings = createListingCache(deps)
   let mostAnchors = 0
   await fc.assert(
     fc.asyncProperty(
@@ -167,10 +174,10 @@ test('every page of every order, and the total, are those of a naive list: throu
 async function expectNaive(deps: ReadDeps, shopId: string, known: readonly Known[], limit: number): Promise<void> {
   const now = deps.clock.now()
   const visible = known.filter(({ status, publishedAt }) => status === 'ACTIVE' && publishedAt !== null && publishedAt <= now)
-  for (const sort of sortWords) {
+  for (const sort of sortNames) {
     const wanted = [...visible].sort(orders[sort]).map(({ id }) => id)
     for (let page = 1; (page - 1) * limit <= wanted.length; page++) {
-      const { summaries, total } = await publicProducts(
+      const { summaries, total } = await listPublicProducts(
         deps,
         { shopId, showQuantity: false, sort, q: undefined, tag: undefined, collectionId: undefined },
         slice(page, limit),
@@ -184,7 +191,7 @@ async function expectNaive(deps: ReadDeps, shopId: string, known: readonly Known
 test('buckets part as a shop grows and vanish as it empties', async () => {
   await using app = await testApp()
   const { deps } = app
-  const folds = createFolds(deps, 4)
+  const folds = createListingCounts(deps, 4)
   const { shop, add } = await shopIn(app)
   const made: string[] = []
   for (let nth = 0; nth < 40; nth++) made.push((await add({ title: `Product ${nth % 10}` })).id)
@@ -209,7 +216,7 @@ test('a product to come costs the other lists nothing: neither its place nor the
   ] as const)
     await shop.add({ title, variants: [{ price: usd(price) }] })
   await shop.add({ title: 'Banana', variants: [{ price: usd(2) }], publishedAt: app.clock.now() + hourMs })
-  const seen = async () => Promise.all(sortWords.map(async (sort) => (await shop.titles(`?sort=${sort}`)).join()))
+  const seen = async () => Promise.all(sortNames.map(async (sort) => (await shop.titles(`?sort=${sort}`)).join()))
   expect(await seen()).toEqual(['Cherry,Apple', 'Apple,Cherry', 'Cherry,Apple', 'Apple,Cherry'])
   expect((await app.call('GET', shop.list)).body.total).toBe(2)
   app.clock.advance(hourMs)

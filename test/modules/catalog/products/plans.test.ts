@@ -4,8 +4,8 @@ import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import pg from 'pg'
 import { engine } from '../../../../db/columns.ts'
 import { collectionProducts, productDocuments, products, productTags } from '../../../../db/schema/catalog.ts'
-import { type Sort, sortWords } from '../../../../src/modules/catalog/products/domain.ts'
-import { type PublicQuery, publicProducts } from '../../../../src/modules/catalog/products/public-reads.ts'
+import { type Sort, sortNames } from '../../../../src/modules/catalog/products/domain.ts'
+import { listPublicProducts, type PublicQuery } from '../../../../src/modules/catalog/products/public-reads.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { shopIn, slice, usd } from '../../../support/catalog.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -88,7 +88,7 @@ test('no combination of sort and filters reads a whole table or sorts more than 
   const look = async (query: Partial<PublicQuery>, sort: Sort | undefined, page: number) => {
     rows.mockClear()
     const asked = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, ...query }
-    const found = await publicProducts(deps, asked, slice(page, 20))
+    const found = await listPublicProducts(deps, asked, slice(page, 20))
     for (const [statement] of rows.mock.calls as [SQL][]) {
       const plan = engine === 'sqlite' ? sql`explain query plan ${statement}` : sql`explain ${statement}`
       for (const row of await read<Record<string, unknown>>(plan)) {
@@ -99,7 +99,7 @@ test('no combination of sort and filters reads a whole table or sorts more than 
     return found
   }
   for (const filter of filters)
-    for (const sort of sortWords)
+    for (const sort of sortNames)
       for (const more of [{}, { collectionId: collection.id }] as const) {
         const { total, totalCapped } = await look({ ...filter, ...more }, sort, 1)
         const isFiltered = Object.keys({ ...filter, ...more }).length > 0
@@ -120,7 +120,7 @@ test('a filter whose conditions each match thousands finds the few that meet all
   await fill(app, shop.shop.id, collection.id, id)
   const pageOf = async (query: Partial<PublicQuery>, sort: Sort | undefined, page = 1) => {
     const asked = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, ...query }
-    const { total, totalCapped } = await publicProducts(app.deps, asked, slice(page, 100))
+    const { total, totalCapped } = await listPublicProducts(app.deps, asked, slice(page, 100))
     return { total, totalCapped }
   }
   // Tagged are multiples of 3; of vendor V1 are none of them.

@@ -6,7 +6,7 @@ import { searchFills } from '../../../../db/schema/search-index.ts'
 import { productSearch } from '../../../../db/search.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { wordsOf } from '../../../../src/lib/search-terms.ts'
-import { fillProductSearch } from '../../../../src/modules/catalog/products/index.ts'
+import { backfillProductSearch } from '../../../../src/modules/catalog/products/index.ts'
 import { archiveProduct, changeProduct } from '../../../../src/modules/catalog/products/service.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { shopIn, usd } from '../../../support/catalog.ts'
@@ -317,7 +317,7 @@ test('what an older program made findable is found by how words begin, before th
     return [body.total, ...body.data.map(({ title }: { title: string }) => title).toSorted()]
   }
   expect(await both()).toEqual([3, 'Linden', 'Linen shirt', 'Lintel'])
-  expect(await fillProductSearch(app.deps)).toEqual({ filled: 3, isDone: true })
+  expect(await backfillProductSearch(app.deps)).toEqual({ filled: 3, isDone: true })
   expect(await both()).toEqual([3, 'Linden', 'Linen shirt', 'Lintel'])
   expect(await shop.titles(q('lin shirt'))).toEqual([])
   expect(await shop.titles(q('linen sh'))).toEqual(['Linen shirt'])
@@ -391,7 +391,7 @@ test('of a large shop, whole words are found meanwhile, and the answer says that
   }
   expect(await asked('linen')).toEqual([1, true, 'Linen'])
   expect(await asked('lin')).toEqual([0, true])
-  while (!(await fillProductSearch(app.deps)).isDone);
+  while (!(await backfillProductSearch(app.deps)).isDone);
   expect((await asked('lintel')).slice(0, 2)).toEqual([1, undefined])
   expect(await asked('lin')).toEqual([2, undefined, 'Lintel', 'Linen'])
 })

@@ -5,7 +5,7 @@ import { productDocuments, productSummaries } from '../../../../db/schema/catalo
 import { searchFills } from '../../../../db/schema/search-index.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { publicAnswerBytesMax } from '../../../../src/lib/shorten-texts.ts'
-import { createCollection, fillProductSummaries, setCollectionProducts } from '../../../../src/modules/catalog/products/index.ts'
+import { backfillProductSummaries, createCollection, setCollectionProducts } from '../../../../src/modules/catalog/products/index.ts'
 import { testApp } from '../../../support/app.ts'
 import { shopIn, usd } from '../../../support/catalog.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -175,7 +175,7 @@ test('an older product above the bound is answered within it, and may be changed
       .set({ document: JSON.stringify(view) })
       .where(eq(productDocuments.productId, id))
   })
-  app.deps.documents.forget(id)
+  app.deps.documents.invalidate(id)
   const { status, text, body } = await app.call('GET', `/product-v2/public/${id}`)
   expect([status, Buffer.byteLength(text) <= publicAnswerBytesMax, body.title, body.variants.length]).toEqual([200, true, 'Shirt', 1])
   expect(body.images.length).toBeLessThan(250)
@@ -196,7 +196,7 @@ test('products stored by an older version are listed before the job makes their 
     await tx.insert(searchFills).values({ subject: 'SUMMARIES', below: '~', done: 0 })
   })
   expect(await seen()).toEqual(before)
-  expect(await fillProductSummaries(app.deps)).toEqual({ filled: 2, isDone: true })
+  expect(await backfillProductSummaries(app.deps)).toEqual({ filled: 2, isDone: true })
   expect(await app.deps.db.read.select().from(productSummaries)).toHaveLength(2)
   expect(await seen()).toEqual(before)
 })

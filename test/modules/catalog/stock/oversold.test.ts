@@ -1,7 +1,7 @@
 /** A variant that has less than orders have reserved of it, and takes no backorders (any more). */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { filterFindings } from '../../../../src/modules/catalog/products/check-store.ts'
+import { findCatalogInconsistencies } from '../../../../src/modules/catalog/products/check-store.ts'
 import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { usd } from '../../../support/catalog.ts'
@@ -16,7 +16,7 @@ const setBackorder = (shop: Selling, allowBackorder: boolean) =>
 
 async function problems(app: TestApp): Promise<string[]> {
   const found: string[] = []
-  for (const findings of [bookFindings(app.deps.db), filterFindings(app.deps.db)])
+  for (const findings of [bookFindings(app.deps.db), findCatalogInconsistencies(app.deps.db)])
     for await (const { problems } of findings) found.push(...problems)
   return found
 }

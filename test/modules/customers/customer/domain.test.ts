@@ -4,7 +4,7 @@ import {
   addressView,
   type Customer,
   customerView,
-  type KnownAddress,
+  type OwnedAddress,
 } from '../../../../src/modules/customers/customer/domain.ts'
 
 const needed = { name: 'Ann', line1: 'Here 1', city: 'Bonn', countryCode: 'DE' }
@@ -19,7 +19,7 @@ test('of an address what is left out or blank is null, and what is no field of i
 })
 
 test('an address is answered without who entered it, and without what is no longer a field of it', () => {
-  const known: KnownAddress = {
+  const known: OwnedAddress = {
     id: 'addr_1',
     shopId: 'shop_1',
     customerId: 'cus_1',

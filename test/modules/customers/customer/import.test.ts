@@ -1,6 +1,6 @@
 /** Customers out of a file. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { customerFindings } from '../../../../src/modules/customers/customer/index.ts'
+import { findCustomerInconsistencies } from '../../../../src/modules/customers/customer/index.ts'
 import { testApp } from '../../../support/app.ts'
 import { mailServer } from '../../../support/mail-server.ts'
 import { mailRows } from '../../../support/mails.ts'
@@ -46,7 +46,7 @@ describe('an import of customers', () => {
     ])
     const [cem, bob, ann] = await all(shop)
     expect((await shop.get("/customer?q=O'Hara")).body.data).toEqual([ann])
-    expect(await Array.fromAsync(customerFindings(app.deps.db))).not.toContainEqual(
+    expect(await Array.fromAsync(findCustomerInconsistencies(app.deps.db))).not.toContainEqual(
       expect.objectContaining({ problems: [expect.anything()] }),
     )
     expect(ann).toMatchObject({
@@ -74,7 +74,7 @@ describe('an import of customers', () => {
     // And they are found by what they are called, as those are whom the shop makes one by one.
     const found = async (query: string) => (await shop.get(`/customer?q=${query}`)).body.data.map(({ id }: { id: string }) => id)
     expect([await found('hara'), await found('bob@example.com'), await found('cem')]).toEqual([[ann.id], [bob.id], [cem.id]])
-    const findings = await Array.fromAsync(customerFindings({ read: app.deps.db.read }))
+    const findings = await Array.fromAsync(findCustomerInconsistencies({ read: app.deps.db.read }))
     expect(findings.flatMap(({ problems }) => problems)).toEqual([])
   })
 

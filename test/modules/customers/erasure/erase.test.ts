@@ -12,7 +12,7 @@ import { carts, orders } from '../../../../db/schema/selling.ts'
 import { finishErasures } from '../../../../jobs/finish-erasures.ts'
 import { createFolderStore } from '../../../../src/clients/backups/folder.ts'
 import { AppError } from '../../../../src/core/errors.ts'
-import { lineOf, replayErasures } from '../../../../src/modules/customers/erasure/index.ts'
+import { encodeErasure, replayErasures } from '../../../../src/modules/customers/erasure/index.ts'
 import { queueMail } from '../../../../src/modules/messaging/mail/index.ts'
 import type { BackupPlace } from '../../../../src/modules/operations/backup/index.ts'
 import { answerSeal, encodeAnswer } from '../../../../src/modules/operations/idempotency/domain.ts'
@@ -412,7 +412,7 @@ describe('an older database', () => {
     const other = await shop.bought({ email: 'stays@example.com' })
     const customerId = app.deps.newId('customer')
     const one = { customerId, shopId: shop.shop.id, at: app.clock.now(), orderIds: [order.id] }
-    await app.deps.erasedList.append([lineOf(one)])
+    await app.deps.erasedList.append([encodeErasure(one)])
     expect(await replayErasures(app.deps)).toBe(1)
     expect(await tracesOf(app)).toEqual([])
     expect((await shop.order(order.id)).email).toBe(`${customerId}@erased.invalid`)

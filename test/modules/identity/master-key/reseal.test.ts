@@ -7,11 +7,11 @@ import { apiKeys, auditLog, encryptionKeys, idempotencyKeys, processorAccounts }
 import { parseConfig } from '../../../../src/config.ts'
 import { createKeyring } from '../../../../src/keys.ts'
 import { sealedBy } from '../../../../src/lib/seal.ts'
-import { countSealed, faultySeals, resealSecrets } from '../../../../src/modules/identity/master-key/service.ts'
+import { countSealed, findFaultySeals, resealSecrets } from '../../../../src/modules/identity/master-key/service.ts'
 import { sealedColumns } from '../../../../src/modules/identity/master-key/store.ts'
 import { answerSeal } from '../../../../src/modules/operations/idempotency/domain.ts'
 import { accountSeal } from '../../../../src/modules/payments/processor-account/domain.ts'
-import { contextOf, custodyWallet, readPrivateKey } from '../../../../src/modules/shop/shop/service.ts'
+import { contextOf, ensureCustodyWallet, readPrivateKey } from '../../../../src/modules/shop/shop/service.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -41,7 +41,7 @@ function accountOf({ deps }: TestApp, shopId: string): typeof processorAccounts.
 /** A secret in every table that holds any, and more idempotent answers than one page of the work. */
 async function fill(app: TestApp) {
   const { shop, secretKey } = await app.merchant()
-  await custodyWallet(app.deps, { shop: contextOf(shop), actor: { id: 'test' } })
+  await ensureCustodyWallet(app.deps, { shop: contextOf(shop), actor: { id: 'test' } })
   const rows = Array.from({ length: answers }, (_, at) => {
     const [scope, key] = [`principal${at % 3} POST /carts`, `key-${at}`]
     return {
@@ -91,7 +91,7 @@ test('every secret opens under the new key alone afterwards, and the old one is 
   expect(resealed).toBe(total)
   expect(retired).toEqual([old?.version ?? ''])
   expect(Math.max(...seen)).toBe(total)
-  expect(await faultySeals({ db: app.deps.db, keyring: deps.onlyNew })).toEqual({ closed: [], outdated: [] })
+  expect(await findFaultySeals({ db: app.deps.db, keyring: deps.onlyNew })).toEqual({ closed: [], outdated: [] })
   expect(await readPrivateKey({ ...deps, keyring: deps.onlyNew }, { shop: contextOf(shop), actor: { id: 'test' } })).toBe(secretKey)
   const [row] = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, 'key-7'))
   expect(deps.onlyNew.unseal(row?.sealedAnswer ?? '', answerSeal(row?.scope ?? '', 'key-7'))).toBe('answer 7')
@@ -117,7 +117,7 @@ test('what a server seals under the old key meanwhile is sealed anew too before 
   const { retired } = await resealSecrets({ ...withNewKey(app), sleep })
   expect(retired).toHaveLength(1)
   expect(late).toEqual([])
-  expect(await faultySeals({ db: app.deps.db, keyring: withNewKey(app).onlyNew })).toEqual({ closed: [], outdated: [] })
+  expect(await findFaultySeals({ db: app.deps.db, keyring: withNewKey(app).onlyNew })).toEqual({ closed: [], outdated: [] })
 })
 
 test('the old key stays in use while a server goes on sealing under it', async () => {
@@ -145,9 +145,9 @@ test('cut short at any write, it goes on where it was', async () => {
         return false
       },
     )
-    expect((await faultySeals({ db: app.deps.db, keyring: deps.keyring })).closed).toEqual([])
+    expect((await findFaultySeals({ db: app.deps.db, keyring: deps.keyring })).closed).toEqual([])
   }
-  expect(await faultySeals({ db: app.deps.db, keyring: deps.onlyNew })).toEqual({ closed: [], outdated: [] })
+  expect(await findFaultySeals({ db: app.deps.db, keyring: deps.onlyNew })).toEqual({ closed: [], outdated: [] })
   expect((await keysOf(app)).filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
 })
 
@@ -171,7 +171,7 @@ test('a secret that does not open is told, and keeps the old keys in use', async
         sql`update wallets set sealed_key = (select sealed from api_keys where shop_id = ${shop.id} and sealed is not null)`,
       )),
   )
-  expect(await faultySeals({ db: app.deps.db, keyring: app.deps.keyring })).toEqual({
+  expect(await findFaultySeals({ db: app.deps.db, keyring: app.deps.keyring })).toEqual({
     closed: [{ table: 'wallets', rows: 1 }],
     outdated: [],
   })
@@ -185,7 +185,10 @@ test('a secret under a retired key is told, and the next rotation seals it anew'
   const deps = withNewKey(app)
   await resealSecrets(deps)
   await app.merchant({ shopName: 'late-one' })
-  expect(await faultySeals({ db: app.deps.db, keyring: deps.keyring })).toEqual({ closed: [], outdated: [{ table: 'api_keys', rows: 1 }] })
+  expect(await findFaultySeals({ db: app.deps.db, keyring: deps.keyring })).toEqual({
+    closed: [],
+    outdated: [{ table: 'api_keys', rows: 1 }],
+  })
   expect((await resealSecrets(deps)).resealed).toBe(1)
   const rows = await app.deps.db.read.select({ sealed: apiKeys.sealed }).from(apiKeys)
   expect(new Set(rows.flatMap(({ sealed }) => (sealed ? [sealedBy(sealed)] : [])))).toEqual(

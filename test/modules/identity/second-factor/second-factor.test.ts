@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { attempts, auditLog } from '../../../../db/schema/people.ts'
 import { secondFactors } from '../../../../db/schema/second-factor.ts'
-import { faultySeals } from '../../../../src/modules/identity/master-key/index.ts'
+import { findFaultySeals } from '../../../../src/modules/identity/master-key/index.ts'
 import { removeSecondFactor, resetUserPassword } from '../../../../src/modules/identity/merchant/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { customerIn } from '../../../support/customers.ts'
@@ -57,10 +57,10 @@ describe('beginning a second factor', () => {
     const [merchant, other] = [await app.merchant(), await app.merchant()]
     await confirmedTotp(app, merchant)
     await confirmedTotp(app, other)
-    expect(await faultySeals(app.deps)).toEqual({ closed: [], outdated: [] })
+    expect(await findFaultySeals(app.deps)).toEqual({ closed: [], outdated: [] })
     const sealedSecret = (await rowOf(app, other))?.sealedSecret ?? ''
     await app.deps.db.write((tx) => tx.update(secondFactors).set({ sealedSecret }).where(eq(secondFactors.userId, merchant.id)))
-    expect(await faultySeals(app.deps)).toEqual({ closed: [{ table: 'second_factors', rows: 1 }], outdated: [] })
+    expect(await findFaultySeals(app.deps)).toEqual({ closed: [{ table: 'second_factors', rows: 1 }], outdated: [] })
     expect((await logIn(app, merchant, '123456')).status).toBe(500)
   })
 

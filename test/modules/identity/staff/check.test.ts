@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import { postgresMigrations, sqliteMigrations } from '../../../../db/migrations/index.ts'
 import { staff } from '../../../../db/schema/staff.ts'
-import { adoptShops, memberFindings } from '../../../../src/modules/identity/member/index.ts'
+import { assignMissingOwners, findStaffInconsistencies } from '../../../../src/modules/identity/member/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { commandBeside } from '../../../support/command-process.ts'
 import { invited, staffOf } from '../../../support/staff.ts'
@@ -13,7 +13,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const foundIn = async (app: TestApp) =>
-  (await Array.fromAsync(memberFindings(app.deps.db))).flatMap(({ subject, problems }) =>
+  (await Array.fromAsync(findStaffInconsistencies(app.deps.db))).flatMap(({ subject, problems }) =>
     problems.map((problem) => `${subject}: ${problem}`),
   )
 
@@ -39,7 +39,7 @@ test('a shop that an older process opened after the migration gets its owner whe
   const [one, other] = [await app.merchant(), await app.merchant()]
   await app.deps.db.write((tx) => tx.delete(staff).where(eq(staff.shopId, one.shop.id)))
   app.clock.advance(1_000)
-  expect([await adoptShops(app.deps), await adoptShops(app.deps)]).toEqual([1, 0])
+  expect([await assignMissingOwners(app.deps), await assignMissingOwners(app.deps)]).toEqual([1, 0])
   expect(await foundIn(app)).toEqual([])
   for (const { token, id, shop } of [one, other]) {
     const { data } = (await app.call('GET', '/shops/v2/staff', { token })).body
@@ -53,7 +53,7 @@ test('two servers that start at once adopt the same shops, each of them once', a
   const owner = await app.merchant()
   for (let round = 0; round < 5; round++) {
     await app.deps.db.write((tx) => tx.delete(staff))
-    await Promise.all([app.deps, beside.deps, app.deps, beside.deps].map((deps) => adoptShops(deps)))
+    await Promise.all([app.deps, beside.deps, app.deps, beside.deps].map((deps) => assignMissingOwners(deps)))
     expect(await foundIn(app)).toEqual([])
     expect((await app.deps.db.read.select().from(staff)).map(({ userId }) => userId)).toEqual([owner.id])
   }

@@ -6,7 +6,7 @@ import { auditLog, users } from '../../../../db/schema/people.ts'
 import { staff } from '../../../../db/schema/staff.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { startSession } from '../../../../src/modules/identity/auth/service.ts'
-import { keepInvitation } from '../../../../src/modules/identity/member/index.ts'
+import { storeInvitation } from '../../../../src/modules/identity/member/index.ts'
 import { issueToken } from '../../../../src/modules/identity/one-time-token/index.ts'
 import { acceptInvitation, changeStaff, inviteStaff, removeStaff } from '../../../../src/modules/identity/staff/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
@@ -229,7 +229,7 @@ describe('an account that there is already', () => {
     await using app = await testApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Souk <shop@example.com>' })
     const [{ shop }, { email }] = [await app.merchant(), await app.merchant()]
     const token = await app.deps.db.write(async (tx) => {
-      const { member } = await keepInvitation(tx, app.deps, { shopId: shop.id, email, role: 'MANAGER', byMail: false })
+      const { member } = await storeInvitation(tx, app.deps, { shopId: shop.id, email, role: 'MANAGER', byMail: false })
       return issueToken(tx, app.deps, { purpose: 'INVITATION', subjectId: member.id, shopId: shop.id, email })
     })
     expect((await join(app, { token, password: staffPassword })).status).toBe(200)

@@ -5,7 +5,7 @@ import { Glob } from 'bun'
 import fc from 'fast-check'
 import { jobs, runJob } from '../../../../jobs/index.ts'
 import { orderEventTypes } from '../../../../src/modules/messaging/live-events/domain.ts'
-import { endLostImports } from '../../../../src/modules/messaging/live-events/index.ts'
+import { publishLostImports } from '../../../../src/modules/messaging/live-events/index.ts'
 import { OperatorEvents, ShopEvents } from '../../../../src/modules/messaging/live-events/model.ts'
 import { paymentStatuses } from '../../../../src/modules/payments/payment/domain.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
@@ -303,7 +303,7 @@ test('an import whose process was killed is told to have stopped, once, and one 
   await note('finished', 'done', { result: 'DONE' })
   app.clock.advance(3 * 60_000)
   await note('progress', 'going', { rows: 1, failed: 0 })
-  for (let times = 0; times < 2; times++) await endLostImports(app.deps)
+  for (let times = 0; times < 2; times++) await publishLostImports(app.deps)
   const told = (await app.deps.liveStore.importsSince(0)).filter(({ name }) => name === 'import.finished').map(({ data }) => data)
   expect(told).toEqual([
     { importId: 'done', kind: 'products', result: 'DONE' },

@@ -2,9 +2,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from 'node:net'
 import { engine } from '../../../../db/columns.ts'
-import { createPlaces } from '../../../../src/modules/messaging/live-events/event-cursor.ts'
+import { createEventCursors } from '../../../../src/modules/messaging/live-events/event-cursor.ts'
 import { createHub } from '../../../../src/modules/messaging/live-events/hub.ts'
-import { forgetLive } from '../../../../src/modules/messaging/live-events/index.ts'
+import { deleteOldEvents } from '../../../../src/modules/messaging/live-events/index.ts'
 import { unreadBytesMax } from '../../../../src/modules/messaging/live-events/listener.ts'
 import { createLiveStore } from '../../../../src/modules/messaging/live-events/store.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
@@ -173,7 +173,7 @@ describe('a stream goes on where it was', () => {
     app.clock.advance(50 * minute)
     note(2)
     await app.deps.liveNotes.idle()
-    await forgetLive(app.deps)
+    await deleteOldEvents(app.deps)
     const again = await streamIn(app, path, { key: shop.secretKey, lastEventId })
     await caughtUp(app)
     expect(again.told.map(({ data }) => data['nth'])).toEqual([2])
@@ -182,7 +182,7 @@ describe('a stream goes on where it was', () => {
     note(3)
     note(4)
     await app.deps.liveNotes.idle()
-    await forgetLive(app.deps)
+    await deleteOldEvents(app.deps)
     const left = await app.deps.liveStore.since(await app.deps.liveStore.now(), { limit: 10, notBefore: 0 })
     expect(left?.pieces).toEqual([])
   })
@@ -381,8 +381,15 @@ describe('streams are bounded, and cheap', () => {
         },
       ]),
     ) as unknown as typeof real
-    const places = createPlaces({ keyring: deps.keyring, now: deps.clock.now })
-    const hub = createHub({ ...deps, liveStore, places, every: () => () => undefined, sleep: Bun.sleep, ...(most ? { most } : {}) })
+    const places = createEventCursors({ keyring: deps.keyring, now: deps.clock.now })
+    const hub = createHub({
+      ...deps,
+      liveStore,
+      cursors: places,
+      every: () => () => undefined,
+      sleep: Bun.sleep,
+      ...(most ? { most } : {}),
+    })
     const follow = (shopId: string | undefined, accountId: string) =>
       following(
         new Response(

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import { mails } from '../../../../db/schema/mail.ts'
-import { type CountedBy, mailStore } from '../../../../src/modules/messaging/mail/store.ts'
+import { mailStore, type QuotaSubject } from '../../../../src/modules/messaging/mail/store.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { mailServer } from '../../../support/mail-server.ts'
 import { mailRows, queue } from '../../../support/mails.ts'
@@ -48,7 +48,7 @@ test('statements of quotas seek in their index and read no more than the quota',
   await fill(app, shop.id, other.id)
   expect(await mailRows(app)).toHaveLength(count + 1)
   const { read } = app.deps.db
-  const cases: [CountedBy, string, number][] = [
+  const cases: [QuotaSubject, string, number][] = [
     ['shop', shop.id, 2_000],
     ['shop', shop.id, 20_000],
     ['recipient', 'one', 20],

@@ -2,8 +2,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { shops } from '../../../../db/schema/shop.ts'
-import { createMails } from '../../../../src/modules/messaging/mail/delivery.ts'
-import { forgetMails } from '../../../../src/modules/messaging/mail/index.ts'
+import { createMailSender } from '../../../../src/modules/messaging/mail/delivery.ts'
+import { deleteOldMails } from '../../../../src/modules/messaging/mail/index.ts'
 import { isReservedName, senderNameOf } from '../../../../src/modules/messaging/mail/sender-name.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { mailServer } from '../../../support/mail-server.ts'
@@ -60,14 +60,14 @@ describe('mail of a shop', () => {
     await using app = await testApp({ ...server.settings, MAIL_PER_SHOP_HOUR: '5' })
     const { shop } = await app.merchant()
     for (let nth = 0; nth < 20; nth++) await about(app, shop.id, `key-${nth}`)
-    const processes = [app.deps.mails, createMails(app.deps), createMails(app.deps)]
+    const processes = [app.deps.mails, createMailSender(app.deps), createMailSender(app.deps)]
     await Promise.all(processes.map((one) => one.run()))
     await Promise.all(processes.map((one) => one.idle()))
-    await createMails(app.deps).run()
+    await createMailSender(app.deps).run()
     await sendMails(app)
     expect(server.received).toHaveLength(5)
     app.clock.advance(24 * hourMs)
-    await forgetMails(app.deps)
+    await deleteOldMails(app.deps)
     expect((await mailRows(app)).filter(({ status }) => status === 'SENT').map(({ recipient }) => recipient)).toEqual(Array(5).fill(null))
   })
 
@@ -244,7 +244,7 @@ test('a mail that was counted when its process was killed is sent once by the ne
   const { shop } = await app.merchant()
   await about(app, shop.id, 'first')
   const { promise: never } = Promise.withResolvers<never>()
-  const dying = createMails({ ...app.deps, mailServer: { send: () => never, verify: async () => {}, close() {} } })
+  const dying = createMailSender({ ...app.deps, mailServer: { send: () => never, verify: async () => {}, close() {} } })
   await dying.run()
   const [before] = await mailRows(app)
   expect([before?.status, before?.countedAt]).toEqual(['PENDING', app.clock.now()])

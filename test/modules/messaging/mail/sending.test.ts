@@ -4,9 +4,9 @@ import { sendMails as job } from '../../../../jobs/send-mails.ts'
 import { openMailServer } from '../../../../src/clients/smtp.ts'
 import { MailNotTaken, type OutgoingMail } from '../../../../src/core/mail-server.ts'
 import { failuresMax } from '../../../../src/lib/breaker.ts'
-import { createMails } from '../../../../src/modules/messaging/mail/delivery.ts'
-import { mailLanguages, mailTemplates, pausesMs, placesMax, templateNames } from '../../../../src/modules/messaging/mail/domain.ts'
-import { forgetMails, queueMail, tellOfMail } from '../../../../src/modules/messaging/mail/index.ts'
+import { createMailSender } from '../../../../src/modules/messaging/mail/delivery.ts'
+import { mailLanguages, mailTemplates, retryPausesMs, slotsMax, templateNames } from '../../../../src/modules/messaging/mail/domain.ts'
+import { deleteOldMails, logMailStatus, queueMail } from '../../../../src/modules/messaging/mail/index.ts'
 import { sampleData } from '../../../../src/modules/messaging/mail/samples.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { answering, mailServer, rawMailServer } from '../../../support/mail-server.ts'
@@ -78,7 +78,7 @@ describe('without a mail server', () => {
   test('nothing is queued, the start says so, and it is counted', async () => {
     await using app = await testApp()
     await queue(app, 'test', {})
-    await tellOfMail(app.deps)
+    await logMailStatus(app.deps)
     expect(await rows(app)).toEqual([])
     expect(app.logged.map(({ event }) => event)).toContain('mail.off')
     const { text } = await app.call('GET', '/metrics', { headers: { host: 'localhost' } })
@@ -91,10 +91,10 @@ describe('without a mail server', () => {
     await using app = await testApp(server.settings)
     await queue(app, 'test', {})
     const without = { ...app.deps, config: { ...app.deps.config, smtpUrl: undefined }, mailServer: undefined }
-    await forgetMails(without)
+    await deleteOldMails(without)
     expect((await rows(app))[0]).toMatchObject({ status: 'PENDING' })
     app.clock.advance(day)
-    await forgetMails(without)
+    await deleteOldMails(without)
     expect((await rows(app))[0]).toMatchObject({ status: 'DROPPED', sealed: null })
   })
 })
@@ -149,7 +149,7 @@ describe('what a server says', () => {
     for (let nth = 0; nth < 3; nth++) {
       await send(app)
       await send(app)
-      app.clock.advance((pausesMs[nth] ?? 0) * 1.2)
+      app.clock.advance((retryPausesMs[nth] ?? 0) * 1.2)
     }
     expect(seen.length).toBe(3)
     expect(server.received.length).toBe(1)
@@ -184,7 +184,7 @@ describe('a server that does not work', () => {
     expect(app.logged.filter(({ event }) => event === 'mail.server_away').length).toBeGreaterThanOrEqual(2)
     await using back = await mailServer()
     const deps = { ...app.deps, mailServer: openMailServer(back.url) }
-    const mails = createMails(deps)
+    const mails = createMailSender(deps)
     app.clock.advance(10 * minute)
     await mails.run()
     await mails.idle()
@@ -241,7 +241,7 @@ describe('a server that does not work', () => {
     if (!real) throw new Error('no mail server')
     // It has little time, and more of it each time that its mail has not even left; the others have as long as ever.
     let poisonMs = 150
-    const mails = createMails({
+    const mails = createMailSender({
       ...app.deps,
       mailServer: { ...real, send: (mail, withinMs) => real.send(mail, mail.to === 'poison@example.com' ? poisonMs : withinMs) },
     })
@@ -347,13 +347,13 @@ describe('lanes', () => {
     const [busy, quiet] = [await app.merchant(), await app.merchant()]
     await many(app, busy.shop.id, 1_000)
     await app.deps.mails.run()
-    while (release.length < placesMax / 2) await new Promise((resolve) => setImmediate(resolve))
+    while (release.length < slotsMax / 2) await new Promise((resolve) => setImmediate(resolve))
     // Everything of the busy shop hangs now.
     await queue(app, 'refund-made', sampleData('USD')['refund-made'], { key: 'quiet', shopId: quiet.shop.id, to: 'quiet@example.com' })
     await queue(app, 'email-verify', { token: 'A'.repeat(43) }, { key: 'awaited', shopId: busy.shop.id, to: 'awaited@example.com' })
     await app.deps.mails.run()
-    while (release.length < placesMax / 2 + 2) await new Promise((resolve) => setImmediate(resolve))
-    for (const one of release.slice(placesMax / 2)) one()
+    while (release.length < slotsMax / 2 + 2) await new Promise((resolve) => setImmediate(resolve))
+    for (const one of release.slice(slotsMax / 2)) one()
     await server.arrived(2)
     expect(server.received.map(({ to: [to] }) => to).sort()).toEqual(['awaited@example.com', 'quiet@example.com'])
     open = true
@@ -369,7 +369,7 @@ describe('lanes', () => {
     const { shop } = await app.merchant()
     await many(app, shop.id, 200)
     const another = openMailServer(server.url)
-    const other = createMails({ ...app.deps, mailServer: another })
+    const other = createMailSender({ ...app.deps, mailServer: another })
     await Promise.all([app.deps.mails.run(), other.run()])
     await Promise.all([app.deps.mails.idle(), other.idle()])
     another.close()
@@ -381,7 +381,7 @@ describe('lanes', () => {
     await using server = await mailServer()
     const app = await testApp(server.settings)
     await queue(app, 'test', {})
-    const hanging = createMails({
+    const hanging = createMailSender({
       ...app.deps,
       mailServer: { send: () => new Promise(() => undefined), verify: async () => {}, close() {} },
     })
@@ -403,10 +403,10 @@ test('what is over is forgotten after a month', async () => {
   await queue(app, 'test', {})
   await send(app)
   app.clock.advance(29 * day)
-  await forgetMails(app.deps)
+  await deleteOldMails(app.deps)
   expect((await rows(app)).length).toBe(1)
   app.clock.advance(2 * day)
-  await forgetMails(app.deps)
+  await deleteOldMails(app.deps)
   expect((await rows(app)).length).toBe(0)
 })
 

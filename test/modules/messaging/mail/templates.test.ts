@@ -5,19 +5,19 @@ import { isMailAddress, senderOf } from '../../../../src/lib/mail-address.ts'
 import { readableOn } from '../../../../src/lib/markup.ts'
 import { currencies, decimalsOf } from '../../../../src/lib/money.ts'
 import { plainText } from '../../../../src/lib/plain-text.ts'
-import { pageOf } from '../../../../src/modules/messaging/mail/compose.ts'
+import { mailPageUrl } from '../../../../src/modules/messaging/mail/compose.ts'
 import {
   afterAttempt,
   mailLanguages,
   mailTemplates,
-  shareOf,
+  selectForSlots,
+  slotsPerLane,
   templateNames,
-  withRoom,
 } from '../../../../src/modules/messaging/mail/domain.ts'
-import { type Look, plainLook } from '../../../../src/modules/messaging/mail/layout.ts'
+import { defaultLook, type Look } from '../../../../src/modules/messaging/mail/layout.ts'
 import { sampleData } from '../../../../src/modules/messaging/mail/samples.ts'
-import { type Links, rendered } from '../../../../src/modules/messaging/mail/templates.ts'
-import { wordsOf } from '../../../../src/modules/messaging/mail/texts.ts'
+import { type Links, renderMail } from '../../../../src/modules/messaging/mail/templates.ts'
+import { phrasebookOf } from '../../../../src/modules/messaging/mail/texts.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -33,8 +33,8 @@ const lookWith = (title: string, language: (typeof mailLanguages)[number] = 'en'
   // As lookOf has it.
   title: plainText(title, 100) || 'x',
   logoUrl: null,
-  ...plainLook,
-  words: wordsOf(language, 'US'),
+  ...defaultLook,
+  words: phrasebookOf(language, 'US'),
 })
 /** Anything that somebody may have written into a field, and what they would write. */
 const hostile = fc.oneof(
@@ -54,10 +54,10 @@ const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? []
 test('a shop whose name ends with a full stop gets no second one', () => {
   for (const language of mailLanguages)
     for (const template of templateNames) {
-      const { html, text } = rendered(template, sampleData('USD')[template], lookWith('Acme Co.', language), links)
+      const { html, text } = renderMail(template, sampleData('USD')[template], lookWith('Acme Co.', language), links)
       for (const said of [html, text]) expect([language, template, /Acme Co\.\./.test(said)]).toEqual([language, template, false])
     }
-  const { text } = rendered('order-confirmed', sampleData('USD')['order-confirmed'], lookWith('Acme'), links)
+  const { text } = renderMail('order-confirmed', sampleData('USD')['order-confirmed'], lookWith('Acme'), links)
   expect(text).toContain('Sent on behalf of Acme.')
 })
 
@@ -74,8 +74,8 @@ test('whatever titles, names and numbers hold, no mail has another tag by it, a 
             value === 'Linen shirt' || value === 'Blue / M' || value === 'Post' || value === 'TRACK-123' || value === 'Ann' ? by : value
           return JSON.parse(JSON.stringify(sampleData('USD')[template], planted))
         }
-        const { subject, html, text: plain } = rendered(template, fill(text), lookWith(title, language), links)
-        const usual = rendered(template, fill('x'), lookWith('x', language), links)
+        const { subject, html, text: plain } = renderMail(template, fill(text), lookWith(title, language), links)
+        const usual = renderMail(template, fill('x'), lookWith('x', language), links)
         // Without what is left out where nothing can be seen of it.
         if (text.trim() !== '' && /[\p{L}\p{N}]/u.test(text)) expect(tagsOf(html)).toEqual(tagsOf(usual.html))
         expect(html).not.toMatch(/<script|<img|\u202e|\r/)
@@ -90,7 +90,7 @@ test('whatever titles, names and numbers hold, no mail has another tag by it, a 
 })
 
 test('money is told to the last minor unit, in every currency', () => {
-  const { money } = wordsOf('en', 'US')
+  const { money } = phrasebookOf('en', 'US')
   fc.assert(
     fc.property(fc.constantFrom(...currencies), fc.bigInt(0n, 100_000_000_000_000n), (currency, amount) => {
       const told = money({ amount: Number(amount), currency }).replace(/[^\d.]/g, '')
@@ -104,7 +104,7 @@ test('money is told to the last minor unit, in every currency', () => {
 
 test('every language says everything, and each in its own words', () => {
   const said = mailLanguages.map((language) =>
-    templateNames.map((template) => rendered(template, sampleData('USD')[template], lookWith('x', language), links)),
+    templateNames.map((template) => renderMail(template, sampleData('USD')[template], lookWith('x', language), links)),
   )
   for (const [at] of templateNames.entries()) expect(new Set(said.map((mails) => mails[at]?.subject)).size).toBe(mailLanguages.length)
 })
@@ -137,11 +137,13 @@ describe('addresses', () => {
 
   test('lead to the pages that a shop names, else to ours', () => {
     const deps = { config: { publicUrl: 'https://souk.example/', host: '127.0.0.1', port: 3000 }, life: {} } as never
-    expect(pageOf(deps, undefined, 'reset', 'T')).toBe('https://souk.example/pages/reset/T')
+    expect(mailPageUrl(deps, undefined, 'reset', 'T')).toBe('https://souk.example/pages/reset/T')
     const pages = { reset: 'https://shop.example/reset?lang=en#form' }
-    expect(pageOf(deps, { pages }, 'reset', 'T')).toBe('https://shop.example/reset?lang=en&token=T#form')
-    expect(pageOf(deps, { pages }, 'verify', 'T')).toBe('https://souk.example/pages/verify/T')
-    expect(pageOf({ config: { host: '::1', port: 80 }, life: {} } as never, undefined, 'reset', 'T')).toBe('http://[::1]:80/pages/reset/T')
+    expect(mailPageUrl(deps, { pages }, 'reset', 'T')).toBe('https://shop.example/reset?lang=en&token=T#form')
+    expect(mailPageUrl(deps, { pages }, 'verify', 'T')).toBe('https://souk.example/pages/verify/T')
+    expect(mailPageUrl({ config: { host: '::1', port: 80 }, life: {} } as never, undefined, 'reset', 'T')).toBe(
+      'http://[::1]:80/pages/reset/T',
+    )
   })
 })
 
@@ -149,7 +151,7 @@ describe('turns', () => {
   test('no lane takes the last place while another has none, and none is left alone with nothing', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5), { maxLength: 40 }), (asking) => {
-        const chosen = withRoom(
+        const chosen = selectForSlots(
           asking.map((lane) => ({ lane: String(lane) })),
           [],
         )
@@ -157,12 +159,12 @@ describe('turns', () => {
         if (asking.length > 0) expect(chosen.length).toBeGreaterThan(0)
         for (const lane of new Set(asking)) {
           const taken = chosen.filter((one) => one.lane === String(lane)).length
-          expect(taken).toBeLessThanOrEqual(shareOf(8))
+          expect(taken).toBeLessThanOrEqual(slotsPerLane(8))
         }
       }),
     )
     expect(
-      withRoom(
+      selectForSlots(
         Array.from({ length: 20 }, () => ({ lane: 'a' })),
         [],
       ).length,

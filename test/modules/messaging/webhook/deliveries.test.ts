@@ -4,8 +4,8 @@ import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/sche
 import { deliverWebhooks } from '../../../../jobs/deliver-webhooks.ts'
 import { createSafeFetch } from '../../../../src/clients/safe-fetch.ts'
 import type { SafeFetch } from '../../../../src/core/outgoing.ts'
-import { createWebhooks } from '../../../../src/modules/messaging/webhook/dispatch.ts'
-import { jitter, leaseMs, pausesMs, placesMax } from '../../../../src/modules/messaging/webhook/domain.ts'
+import { createWebhookSender } from '../../../../src/modules/messaging/webhook/dispatch.ts'
+import { jitter, leaseMs, retryPausesMs, slotsMax } from '../../../../src/modules/messaging/webhook/domain.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../../support/webhooks.ts'
@@ -13,7 +13,7 @@ import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } fr
 setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60 * 1000
-const longestPauseMs = (1 + jitter) * Math.max(...pausesMs)
+const longestPauseMs = (1 + jitter) * Math.max(...retryPausesMs)
 const toLoopback = createSafeFetch({ allowedNetworks: ['127.0.0.0/8'] })
 
 /** Calls of which the test decides when they end, and how. */
@@ -148,7 +148,7 @@ describe('a delivery that fails', () => {
     const [failed] = await deliveriesOf(app, shop, endpoint)
     expect(failed).toMatchObject({ status: 'PENDING', attempts: 1, lastStatus: 500, lastError: 'answered 500' })
     const pause = Date.parse(failed?.nextAttemptAt ?? '') - app.clock.now()
-    expect(Math.abs(pause - pausesMs[0])).toBeLessThanOrEqual(jitter * pausesMs[0])
+    expect(Math.abs(pause - retryPausesMs[0])).toBeLessThanOrEqual(jitter * retryPausesMs[0])
 
     app.clock.advance(pause - 1)
     await deliver(app)
@@ -156,7 +156,7 @@ describe('a delivery that fails', () => {
     app.clock.advance(1)
     await deliver(app)
     expect(server.received).toHaveLength(2)
-    app.clock.advance((1 + jitter) * pausesMs[1])
+    app.clock.advance((1 + jitter) * retryPausesMs[1])
     await deliver(app)
     expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({
       status: 'DELIVERED',
@@ -191,8 +191,8 @@ describe('a delivery that fails', () => {
     expect(at).toHaveLength(9)
     const pauses = at.slice(1).map((moment, nth) => moment - (at[nth] ?? 0))
     for (const [nth, pause] of pauses.entries()) {
-      expect(pause).toBeGreaterThanOrEqual((1 - jitter) * (pausesMs[nth] ?? 0) - 1)
-      expect(pause).toBeLessThanOrEqual((1 + jitter) * (pausesMs[nth] ?? 0) + 1)
+      expect(pause).toBeGreaterThanOrEqual((1 - jitter) * (retryPausesMs[nth] ?? 0) - 1)
+      expect(pause).toBeLessThanOrEqual((1 + jitter) * (retryPausesMs[nth] ?? 0) + 1)
     }
     expect(Math.abs((at.at(-1) ?? 0) - (at[0] ?? 0) - dayMs)).toBeLessThan(0.2 * dayMs)
     expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({
@@ -318,7 +318,7 @@ describe('endpoints that hang', () => {
     app.clock.advance(1_000)
     await tell(app, other, 'other')
     await deliverWebhooks(app.deps)
-    expect(urls().filter((url) => url !== 'http://other.example/')).toHaveLength(placesMax.shop)
+    expect(urls().filter((url) => url !== 'http://other.example/')).toHaveLength(slotsMax.shop)
     expect(urls().filter((url) => url === 'http://other.example/')).toHaveLength(1)
   })
 
@@ -338,19 +338,19 @@ describe('endpoints that hang', () => {
   test('endpoints that hang are never more at once than there is room for in all', async () => {
     const { safeFetch, calls } = heldFetch()
     await using app = await testApp({}, { safeFetch })
-    for (let nth = 0; nth <= placesMax.all; nth++) {
+    for (let nth = 0; nth <= slotsMax.all; nth++) {
       const shop = await app.merchant()
       for (const name of ['a', 'b']) await endpointOf(app, shop, `http://${name}.example/`)
       await tell(app, shop, `message-${nth}`)
     }
     await Promise.all([deliverWebhooks(app.deps), deliverWebhooks(app.deps)])
-    expect(calls).toHaveLength(placesMax.all)
+    expect(calls).toHaveLength(slotsMax.all)
   })
 })
 
 describe('a delivery under way', () => {
   /** Another process on the same database. */
-  const another = (app: TestApp, safeFetch: SafeFetch) => createWebhooks({ ...app.deps, safeFetch })
+  const another = (app: TestApp, safeFetch: SafeFetch) => createWebhookSender({ ...app.deps, safeFetch })
 
   test('a delivery under way is left alone by other processes, and sent again by one of them when its own has vanished', async () => {
     const vanished = heldFetch()

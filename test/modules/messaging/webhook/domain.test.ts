@@ -2,30 +2,30 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
   type Attempt,
+  type AttemptSlot,
   afterAttempt,
-  crowded,
   disabledAfter,
   failuresTolerated,
+  fullShopsAndEndpoints,
   gaveWay,
-  givingWay,
   type Health,
   healthAfter,
   healthy,
-  keptMs,
   type Outcome,
   onlyHealthy,
-  type Place,
   patienceMs,
-  pausesMs,
-  placesMax,
-  shareOf,
+  retentionMs,
+  retryPausesMs,
+  selectForSlots,
+  selectToAbort,
+  slotsMax,
+  slotsPerShop,
   webhookSecretSeal,
-  withRoom,
 } from '../../../../src/modules/messaging/webhook/domain.ts'
 
 const now = 1_000_000
 test('what was told is kept for thirty days', () => {
-  expect(keptMs).toBe(2_592_000_000)
+  expect(retentionMs).toBe(2_592_000_000)
 })
 
 test('the secret of an endpoint stays bound to its shop and its endpoint', () => {
@@ -81,7 +81,7 @@ describe('after an attempt, a delivery', () => {
   })
 
   test('pauses for a tenth less to a tenth more, by chance', () => {
-    for (const [nth, pause] of pausesMs.entries())
+    for (const [nth, pause] of retryPausesMs.entries())
       expect([0, 0.25, 1].map((chance) => afterAttempt(answered(500), nth + 1, now, chance).nextAt - now)).toEqual([
         (pause * 9) / 10,
         (pause * 19) / 20,
@@ -149,7 +149,7 @@ describe('room for deliveries', () => {
   const places = fc
     .array(place, { maxLength: 200 })
     .map((all) => all.map(({ endpointId, ...one }) => ({ ...one, endpointId: `${one.shopId}/${endpointId}` })))
-  const mostOf = (all: readonly Place[], key: keyof Place) =>
+  const mostOf = (all: readonly AttemptSlot[], key: keyof AttemptSlot) =>
     Math.max(
       0,
       ...Map.groupBy(all, (one) => one[key])
@@ -160,19 +160,19 @@ describe('room for deliveries', () => {
   test('room for deliveries is never taken beyond what a shop, an endpoint and all together may have, and never left when something fits', () => {
     fc.assert(
       fc.property(places, places, (due, started) => {
-        const underWay = withRoom(started, [])
-        const chosen = withRoom(due, underWay)
+        const underWay = selectForSlots(started, [])
+        const chosen = selectForSlots(due, underWay)
         const all = [...underWay, ...chosen]
-        expect(mostOf(all, 'shopId')).toBeLessThanOrEqual(placesMax.shop)
-        expect(mostOf(all, 'endpointId')).toBeLessThanOrEqual(placesMax.endpoint)
-        expect(all.length).toBeLessThanOrEqual(placesMax.all)
+        expect(mostOf(all, 'shopId')).toBeLessThanOrEqual(slotsMax.shop)
+        expect(mostOf(all, 'endpointId')).toBeLessThanOrEqual(slotsMax.endpoint)
+        expect(all.length).toBeLessThanOrEqual(slotsMax.all)
         expect(due.filter((one) => chosen.includes(one))).toEqual(chosen)
-        const { shops, endpoints } = crowded(all)
+        const { shops, endpoints } = fullShopsAndEndpoints(all)
         for (const one of due)
           if (!chosen.includes(one))
             expect(
               (one.failures > 0 && onlyHealthy(all.length)) ||
-                all.length === placesMax.all ||
+                all.length === slotsMax.all ||
                 shops.includes(one.shopId) ||
                 endpoints.includes(one.endpointId),
             ).toBe(true)
@@ -183,24 +183,24 @@ describe('room for deliveries', () => {
   test('room for deliveries is given to a shop that has none as long as any is free', () => {
     fc.assert(
       fc.property(places, (started) => {
-        const underWay = withRoom(started, [])
-        fc.pre(underWay.length < placesMax.all)
+        const underWay = selectForSlots(started, [])
+        fc.pre(underWay.length < slotsMax.all)
         const newcomer = { shopId: 'new', endpointId: 'new/1', failures: 0 }
-        expect(withRoom([newcomer], underWay)).toEqual([newcomer])
+        expect(selectForSlots([newcomer], underWay)).toEqual([newcomer])
       }),
     )
   })
 
   test('room for deliveries is left for endpoints that did not fail last time: others take three quarters of it at most', () => {
     const failed = Array.from({ length: 100 }, (_, at) => ({ shopId: `${at}`, endpointId: `${at}/1`, failures: 1 }))
-    expect(withRoom(failed, [])).toHaveLength(48)
+    expect(selectForSlots(failed, [])).toHaveLength(48)
   })
 
   test('room for deliveries is less for a shop the less of it is free: four, three, two, one', () => {
-    expect(placesMax).toEqual({ all: 64, shop: 4, endpoint: 2 })
-    expect([64, 32, 31, 24, 23, 16, 15, 1, 0].map(shareOf)).toEqual([4, 4, 3, 3, 2, 2, 1, 1, 1])
+    expect(slotsMax).toEqual({ all: 64, shop: 4, endpoint: 2 })
+    expect([64, 32, 31, 24, 23, 16, 15, 1, 0].map(slotsPerShop)).toEqual([4, 4, 3, 3, 2, 2, 1, 1, 1])
     const greedy = Array.from({ length: 300 }, (_, at) => ({ shopId: `${at % 20}`, endpointId: `${at % 20}/${at % 60}`, failures: 0 }))
-    expect(placesMax.all - withRoom(greedy, []).length).toBeGreaterThanOrEqual(placesMax.all / 4)
+    expect(slotsMax.all - selectForSlots(greedy, []).length).toBeGreaterThanOrEqual(slotsMax.all / 4)
   })
 
   test('room for deliveries is gone at an endpoint with two under way and at a shop with four', () => {
@@ -213,7 +213,7 @@ describe('room for deliveries', () => {
       { shopId: 'c', endpointId: 'c3' },
       { shopId: 'c', endpointId: 'c4' },
     ]
-    expect(crowded(underWay)).toEqual({ shops: ['c'], endpoints: ['b1'] })
+    expect(fullShopsAndEndpoints(underWay)).toEqual({ shops: ['c'], endpoints: ['b1'] })
   })
 
   const attempt = (shopId: string, beganAt: number, failures = 0): Attempt => ({
@@ -234,6 +234,6 @@ describe('room for deliveries', () => {
     const before = { ...attempt('f', old - 9, 9), mayGiveWay: false }
     const all = [young, older, before, oldest, ...many, failed]
     const order = [failed, ...many, oldest, older]
-    for (let waiting = 0; waiting < 7; waiting++) expect(givingWay(all, waiting, now)).toEqual(order.slice(0, waiting))
+    for (let waiting = 0; waiting < 7; waiting++) expect(selectToAbort(all, waiting, now)).toEqual(order.slice(0, waiting))
   })
 })

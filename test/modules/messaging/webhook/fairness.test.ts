@@ -4,18 +4,18 @@ import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/sche
 import { deliverWebhooks } from '../../../../jobs/deliver-webhooks.ts'
 import { createSafeFetch } from '../../../../src/clients/safe-fetch.ts'
 import type { SafeFetch } from '../../../../src/core/outgoing.ts'
-import { createWebhooks } from '../../../../src/modules/messaging/webhook/dispatch.ts'
+import { createWebhookSender } from '../../../../src/modules/messaging/webhook/dispatch.ts'
 import {
   behindAfterMs,
   burstMax,
   disabledAfter,
   gaveWay,
   patienceMs,
-  placesMax,
-  waitingMax,
-  waitingMaxOf,
+  pendingMax,
+  pendingMaxOf,
+  slotsMax,
 } from '../../../../src/modules/messaging/webhook/domain.ts'
-import { forgetOldMessages } from '../../../../src/modules/messaging/webhook/service.ts'
+import { deleteOldMessages } from '../../../../src/modules/messaging/webhook/service.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, type Shop, tell } from '../../../support/webhooks.ts'
@@ -91,7 +91,7 @@ describe('endpoints that hang for ever', () => {
     await until(() => answering.received.length === 10)
     // Not one had to end for it.
     expect(hanging.waiting()).toBe(hung)
-    expect(hanging.waiting()).toBeLessThan(placesMax.all)
+    expect(hanging.waiting()).toBeLessThan(slotsMax.all)
     hanging[Symbol.dispose]()
     await app.deps.webhooks.stop()
   })
@@ -100,15 +100,15 @@ describe('endpoints that hang for ever', () => {
     using hanging = hangingServer()
     await using answering = receiver()
     await using app = await testApp(loopbackAllowed, { safeFetch: patient })
-    await shopsThatHang(app, hanging.url, { shops: placesMax.all + 6, endpoints: 1, messages: 1 })
+    await shopsThatHang(app, hanging.url, { shops: slotsMax.all + 6, endpoints: 1, messages: 1 })
     await deliverWebhooks(app.deps)
-    await until(() => hanging.waiting() === placesMax.all)
+    await until(() => hanging.waiting() === slotsMax.all)
     const shops = [await app.merchant(), await app.merchant()]
     const endpoints = []
     for (const shop of shops) endpoints.push(await endpointOf(app, shop, answering.url))
     for (const shop of shops) await tell(app, shop, `mine-${shop.shop.id}`)
     await deliverWebhooks(app.deps)
-    expect([answering.received.length, hanging.taken()]).toEqual([0, placesMax.all])
+    expect([answering.received.length, hanging.taken()]).toEqual([0, slotsMax.all])
     app.clock.advance(patienceMs)
     await deliverWebhooks(app.deps)
     await until(() => answering.received.length === 2)
@@ -138,7 +138,7 @@ describe('endpoints that hang for ever', () => {
     for (let nth = 0; nth < 5; nth++) await tell(app, shop, `quick-${nth}`, { event: 'order.refunded' })
     await deliverWebhooks(app.deps)
     await until(() => answering.received.length === 5)
-    expect(hanging.waiting()).toBe(placesMax.endpoint)
+    expect(hanging.waiting()).toBe(slotsMax.endpoint)
     hanging[Symbol.dispose]()
     await app.deps.webhooks.stop()
   })
@@ -205,7 +205,7 @@ describe('an endpoint that fails again and again', () => {
     await endpointOf(app, shop, receiving.url)
     for (let nth = 0; nth < 20; nth++) await tell(app, shop, `key-${nth}`)
     await deliver(app)
-    const processes = [app.deps.webhooks, createWebhooks(app.deps), createWebhooks(app.deps)]
+    const processes = [app.deps.webhooks, createWebhookSender(app.deps), createWebhookSender(app.deps)]
     for (let round = 0; round < 4; round++) {
       const before = state.asked
       app.clock.advance(20 * 60_000)
@@ -225,7 +225,7 @@ describe('an endpoint that fails again and again', () => {
     const good = await endpointOf(app, shop, answering.url)
     for (let nth = 0; nth < 5; nth++) await tell(app, shop, `first-${nth}`)
     await deliver(app)
-    await fillBacklog(app, shop, failing, waitingMax - 10)
+    await fillBacklog(app, shop, failing, pendingMax - 10)
     for (let nth = 0; nth < 20; nth++) await tell(app, shop, `more-${nth}`)
     await deliver(app)
     const rows = await app.deps.db.read.select().from(webhookDeliveries)
@@ -233,7 +233,7 @@ describe('an endpoint that fails again and again', () => {
     const dropped = of(failing).filter(({ lastError }) => lastError === 'too many waiting')
     expect(dropped).toHaveLength(15)
     expect(dropped.every(({ status, attempts }) => status === 'FAILED' && attempts === 0)).toBe(true)
-    expect(of(failing).filter(({ status }) => status === 'PENDING')).toHaveLength(waitingMax)
+    expect(of(failing).filter(({ status }) => status === 'PENDING')).toHaveLength(pendingMax)
     expect(of(good).map(({ status }) => status)).toEqual(Array(25).fill('DELIVERED'))
     expect((await app.call('GET', `/webhook-endpoints/${failing.id}`, { key: shop.secretKey })).body).toMatchObject({
       skipped: 15,
@@ -241,7 +241,7 @@ describe('an endpoint that fails again and again', () => {
     })
     // What waits too long is given up, too.
     app.clock.advance(3 * dayMs + 1)
-    await forgetOldMessages(app.deps)
+    await deleteOldMessages(app.deps)
     const left = await app.deps.db.read.select().from(webhookDeliveries)
     expect(left.filter(({ status }) => status === 'PENDING')).toEqual([])
   })
@@ -295,7 +295,7 @@ describe('an endpoint that is slow but answers', () => {
     const endpoint = await endpointOf(app, shop, slow.url)
     const other = await endpointOf(app, shop, quick.url)
     expect(await endpointSeen(app, shop, endpoint)).toMatchObject({ skipped: 0, skippedAt: null })
-    await fillBacklog(app, shop, endpoint, waitingMax - 10)
+    await fillBacklog(app, shop, endpoint, pendingMax - 10)
     app.clock.advance(behindAfterMs)
     for (let nth = 0; nth < 25; nth++) await tell(app, shop, `more-${nth}`)
     await deliverWebhooks(app.deps)
@@ -310,7 +310,7 @@ describe('an endpoint that is slow but answers', () => {
     ])
     const rows = await app.deps.db.read.select().from(webhookDeliveries)
     const ofSlow = rows.filter(({ endpointId }) => endpointId === endpoint.id)
-    expect(ofSlow.filter(({ status }) => status === 'PENDING')).toHaveLength(waitingMax)
+    expect(ofSlow.filter(({ status }) => status === 'PENDING')).toHaveLength(pendingMax)
     const [skipped] = await deliveriesOf(app, shop, endpoint)
     expect(skipped).toMatchObject({ status: 'FAILED', attempts: 0, lastError: 'too many waiting' })
     await until(() => quick.received.length === 26)
@@ -332,7 +332,7 @@ describe('an endpoint that is slow but answers', () => {
     await using app = await testApp(loopbackAllowed, { safeFetch: patient })
     const shop = await app.merchant()
     const endpoint = await endpointOf(app, shop, answering.url)
-    await fillBacklog(app, shop, endpoint, waitingMax + 100)
+    await fillBacklog(app, shop, endpoint, pendingMax + 100)
     for (let nth = 0; nth < 30; nth++) await tell(app, shop, `more-${nth}`)
     await deliverWebhooks(app.deps)
     expect((await endpointSeen(app, shop, endpoint)).skipped).toBe(0)
@@ -341,10 +341,10 @@ describe('an endpoint that is slow but answers', () => {
     await stopped
     const at = app.clock.now()
     expect([
-      waitingMaxOf({ failures: 0 }, { dueAt: at - behindAfterMs + 1 }, at),
-      waitingMaxOf({ failures: 0 }, { dueAt: at - behindAfterMs }, at),
-      waitingMaxOf({ failures: 3 }, { dueAt: at }, at),
-    ]).toEqual([burstMax, waitingMax, waitingMax])
+      pendingMaxOf({ failures: 0 }, { dueAt: at - behindAfterMs + 1 }, at),
+      pendingMaxOf({ failures: 0 }, { dueAt: at - behindAfterMs }, at),
+      pendingMaxOf({ failures: 3 }, { dueAt: at }, at),
+    ]).toEqual([burstMax, pendingMax, pendingMax])
   })
 })
 
@@ -357,7 +357,7 @@ test('an endpoint that says 410 is disabled at once: what waited for it is given
   const good = await endpointOf(app, shop, other.url)
   for (let nth = 0; nth < 15; nth++) await tell(app, shop, `key-${nth}`)
   await deliver(app)
-  expect(gone.received.length).toBeLessThanOrEqual(placesMax.endpoint)
+  expect(gone.received.length).toBeLessThanOrEqual(slotsMax.endpoint)
   expect(other.received).toHaveLength(15)
   const states = (await deliveriesOf(app, shop, endpoint)).map(({ status, lastError }) => `${status} ${lastError}`)
   expect(states).toHaveLength(15)

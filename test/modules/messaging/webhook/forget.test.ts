@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'
-import { forgetOldMessages } from '../../../../src/modules/messaging/webhook/service.ts'
+import { deleteOldMessages } from '../../../../src/modules/messaging/webhook/service.ts'
 import { testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../../support/webhooks.ts'
@@ -30,15 +30,15 @@ test('what was told a month ago is forgotten, and what is younger, held or still
   })
 
   clock.advance(monthMs - 2_000)
-  await forgetOldMessages(app.deps)
+  await deleteOldMessages(app.deps)
   expect(await kept()).toEqual({ messages: ['old', 'young'], deliveries: 3, endpoints: 2 })
   clock.advance(1_500)
-  await forgetOldMessages(app.deps)
+  await deleteOldMessages(app.deps)
   expect(await kept()).toEqual({ messages: ['young'], deliveries: 1, endpoints: 1 })
   expect(await deliveriesOf(app, shop, endpoint)).toHaveLength(1)
   await tell(app, shop, 'unsent')
   clock.advance(2 * monthMs)
-  await forgetOldMessages(app.deps)
+  await deleteOldMessages(app.deps)
   expect(await kept()).toEqual({ messages: ['unsent'], deliveries: 0, endpoints: 1 })
 })
 
@@ -51,16 +51,16 @@ test('a delivery that could not be made in three days is given up, is seen for a
   await deliver(app)
   const states = async () => (await deliveriesOf(app, shop, endpoint)).map(({ status, lastError }) => [status, lastError])
   app.clock.advance(monthMs / 10)
-  await forgetOldMessages(app.deps)
+  await deleteOldMessages(app.deps)
   expect(await states()).toEqual([['PENDING', 'answered 500']])
   app.clock.advance(1)
-  await forgetOldMessages(app.deps)
+  await deleteOldMessages(app.deps)
   expect(await states()).toEqual([['FAILED', 'waited too long']])
   expect(await app.deps.db.read.select().from(outbox)).toHaveLength(1)
   await deliver(app)
   expect(server.received).toHaveLength(1)
   app.clock.advance(monthMs)
-  await forgetOldMessages(app.deps)
+  await deleteOldMessages(app.deps)
   expect(await app.deps.db.read.select().from(outbox)).toEqual([])
 })
 
@@ -85,7 +85,7 @@ test('a month of many deliveries is forgotten in several small writes', async ()
   })
   clock.advance(monthMs + 1_000)
   const { writes } = db.stats
-  await forgetOldMessages(app.deps)
+  await deleteOldMessages(app.deps)
   // One that finds nothing to give up, three for the deliveries, three for the messages, one that finds no endpoint.
   expect(db.stats.writes - writes).toBe(8)
   expect(await db.read.select().from(outbox)).toEqual([])

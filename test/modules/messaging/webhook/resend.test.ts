@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'
-import { leaseMs, pausesMs } from '../../../../src/modules/messaging/webhook/domain.ts'
+import { leaseMs, retryPausesMs } from '../../../../src/modules/messaging/webhook/domain.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 import {
@@ -53,7 +53,7 @@ test('one that waits is sent without the wait, also where its endpoint rests; on
   const shop = await app.merchant()
   const endpoint = await endpointOf(app, shop, server.url)
   await tell(app, shop, 'order.confirmed:1')
-  for (const pause of [0, pausesMs[0] * 2, pausesMs[1] * 2]) {
+  for (const pause of [0, retryPausesMs[0] * 2, retryPausesMs[1] * 2]) {
     app.clock.advance(pause)
     await deliver(app)
   }

@@ -179,10 +179,10 @@ test.skipIf(engine !== 'postgres')(
     ok(await does['stock by hand of the white one']())
     const read = Promise.withResolvers<void>()
     const over = Promise.withResolvers<void>()
-    const store = app.deps.catalogStore as { wholeOf: (typeof app.deps.catalogStore)['wholeOf'] }
-    const { wholeOf } = store
-    store.wholeOf = async (tx, productId) => {
-      const whole = await wholeOf(tx, productId)
+    const store = app.deps.catalogStore as { findProductById: (typeof app.deps.catalogStore)['findProductById'] }
+    const { findProductById } = store
+    store.findProductById = async (tx, productId) => {
+      const whole = await findProductById(tx, productId)
       read.resolve()
       await over.promise
       return whole

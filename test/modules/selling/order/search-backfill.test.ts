@@ -5,8 +5,8 @@ import { sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import { orderDays, searchFills } from '../../../../db/schema/search-index.ts'
 import { fillSearch } from '../../../../jobs/fill-search.ts'
-import { filterFindings } from '../../../../src/modules/catalog/products/index.ts'
-import { customerFindings } from '../../../../src/modules/customers/customer/index.ts'
+import { findCatalogInconsistencies } from '../../../../src/modules/catalog/products/index.ts'
+import { findCustomerInconsistencies } from '../../../../src/modules/customers/customer/index.ts'
 import { listOrders, orderFindings } from '../../../../src/modules/selling/order/index.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { commandBeside } from '../../../support/command-process.ts'
@@ -148,7 +148,7 @@ test.skipIf(engine !== 'postgres')(
     })
     const problems = async () => {
       let n = 0
-      for (const findings of [orderFindings, filterFindings, customerFindings])
+      for (const findings of [orderFindings, findCatalogInconsistencies, findCustomerInconsistencies])
         for await (const one of findings(app.deps.db)) n += one.problems.length
       return n
     }

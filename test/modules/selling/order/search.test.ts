@@ -5,8 +5,8 @@ import { sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import { orderDays, searchFills } from '../../../../db/schema/search-index.ts'
 import { orders } from '../../../../db/schema/selling.ts'
-import { filterFindings } from '../../../../src/modules/catalog/products/index.ts'
-import { customerFindings } from '../../../../src/modules/customers/customer/index.ts'
+import { findCatalogInconsistencies } from '../../../../src/modules/catalog/products/index.ts'
+import { findCustomerInconsistencies } from '../../../../src/modules/customers/customer/index.ts'
 import { fillOrderSearch, orderFindings } from '../../../../src/modules/selling/order/index.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { address, customerOf, ok, type Selling, sellingIn, sentOf } from '../../../support/selling.ts'
@@ -254,7 +254,7 @@ test('what a shop searches is named by the check once it is not there', async ()
   const { id } = await shop.bought()
   const wrong = async () => {
     const found = []
-    for (const findings of [orderFindings, filterFindings, customerFindings])
+    for (const findings of [orderFindings, findCatalogInconsistencies, findCustomerInconsistencies])
       for await (const { subject, problems } of findings(app.deps.db)) if (problems.length > 0) found.push([subject, problems])
     return found
   }

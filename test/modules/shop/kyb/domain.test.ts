@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError } from '../../../../src/core/errors.ts'
-import { cohortRegions, kybCohorts, kybStatuses, kybTransitions, ownersOf } from '../../../../src/modules/shop/kyb/domain.ts'
+import { cohortRegions, kybCohorts, kybStatuses, kybTransitions, parseOwners } from '../../../../src/modules/shop/kyb/domain.ts'
 
 test('a record changes as the contract says, and in no other way: a rejected one stays rejected', () => {
   const allowed = kybStatuses.flatMap((from) => kybTransitions[from].map((to) => `${from} → ${to}`))
@@ -21,7 +21,7 @@ test('there are twelve cohorts, of which the first eight have a region', () => {
 })
 
 describe('shares of owners', () => {
-  const of = (...shares: number[]) => ownersOf(shares.map((share) => ({ name: 'A', share }))).map(({ share }) => share)
+  const of = (...shares: number[]) => parseOwners(shares.map((share) => ({ name: 'A', share }))).map(({ share }) => share)
 
   test('shares of owners add up exactly, where floating point would not: three thirds and a rest are the whole, and a hair more is refused', () => {
     expect(of(33.3333, 33.3333, 33.3334)).toEqual([333_333, 333_333, 333_334])

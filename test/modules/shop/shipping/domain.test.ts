@@ -2,20 +2,20 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ShippingMethod } from '../../../../db/schema/shop.ts'
-import { provinces } from '../../../../src/modules/shop/countries/domain.ts'
+import { loadProvinceTable } from '../../../../src/modules/shop/countries/domain.ts'
 import {
   assertCurrencies,
   chargeOf,
+  coverageOf,
   type MethodInput,
-  methodsOf,
   offersOf,
   parcelOf,
-  reachedOf,
+  parseMethods,
   reaches,
 } from '../../../../src/modules/shop/shipping/domain.ts'
 
 const usd = (amount: number) => ({ amount, currency: 'USD' })
-const table = await provinces()
+const table = await loadProvinceTable()
 const zoned = (more: Partial<MethodInput> = {}): MethodInput => ({
   code: 'post',
   title: 'Post',
@@ -25,7 +25,7 @@ const zoned = (more: Partial<MethodInput> = {}): MethodInput => ({
 })
 const refusal = (...input: MethodInput[]) => {
   try {
-    assertCurrencies(methodsOf(input, table), 'USD')
+    assertCurrencies(parseMethods(input, table), 'USD')
   } catch (error) {
     return (error as Error).message
   }
@@ -64,7 +64,7 @@ describe('bands', () => {
             rates: open ? [...rates, { amount: usd(prices[8] ?? 0) }] : rates,
             ...(freeOver === undefined ? {} : { freeOver: usd(freeOver) }),
           })
-          const [method] = methodsOf([input], table) as [ShippingMethod]
+          const [method] = parseMethods([input], table) as [ShippingMethod]
           const size = BigInt(by === 'upToGrams' ? grams : amount)
           const below = bounds.filter((bound) => BigInt(bound) < size).length
           const isFree = freeOver !== undefined && BigInt(amount) >= BigInt(freeOver)
@@ -125,7 +125,7 @@ describe('zones', () => {
   })
 
   test('zones reach their countries and provinces, and an empty one every country that no other method names', () => {
-    const methods = methodsOf(
+    const methods = parseMethods(
       [
         zoned({ code: 'home', zones: [{ countries: ['US'], provinces: ['CA', 'New York'] }, { countries: ['CA'] }] }),
         zoned({ code: 'rest', zones: [{ countries: ['DE'] }, {}] }),
@@ -141,10 +141,10 @@ describe('zones', () => {
     // Named by a method, though for other provinces.
     expect([to('US', 'TX'), to('US')]).toEqual([[], []])
     expect([to('CA'), to('DE'), to('FR'), to('JP')]).toEqual([['home'], ['rest'], ['flat'], ['rest', 'far']])
-    expect(reachedOf(methods, 'US')).toEqual({ whole: false, provinces: ['CA', 'New York'] })
-    expect(reachedOf(methods, 'JP')).toEqual({ whole: true, provinces: [] })
-    expect(reachedOf(methods.slice(0, 1), 'JP')).toBeUndefined()
-    expect(reachedOf([], 'JP')).toEqual({ whole: true, provinces: [] })
+    expect(coverageOf(methods, 'US')).toEqual({ whole: false, provinces: ['CA', 'New York'] })
+    expect(coverageOf(methods, 'JP')).toEqual({ whole: true, provinces: [] })
+    expect(coverageOf(methods.slice(0, 1), 'JP')).toBeUndefined()
+    expect(coverageOf([], 'JP')).toEqual({ whole: true, provinces: [] })
   })
 
   test('a method is offered in its currency, to where it goes, or before there is an address', () => {

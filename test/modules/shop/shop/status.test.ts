@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { AppError } from '../../../../src/core/errors.ts'
-import { isOpen, type ShopStatus, shopStatuses, shopTransitions, statusAskedFor } from '../../../../src/modules/shop/shop/domain.ts'
+import { isOpen, resolveStatus, type ShopStatus, shopStatuses, shopTransitions } from '../../../../src/modules/shop/shop/domain.ts'
 
 const outcome = (status: ShopStatus, asked: ShopStatus, isApproved: boolean): ShopStatus | 409 => {
   try {
-    return statusAskedFor({ status }, asked, { isApproved })
+    return resolveStatus({ status }, asked, { isApproved })
   } catch (error) {
     expect(error).toBeInstanceOf(AppError)
     expect((error as AppError).code).toBe('CONFLICT')

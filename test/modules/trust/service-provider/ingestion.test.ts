@@ -4,7 +4,7 @@ import { ingestions } from '../../../../db/schema/trust.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { dayMs } from '../../../../src/lib/day.ts'
 import { startSession } from '../../../../src/modules/identity/auth/service.ts'
-import { countSealed, faultySeals } from '../../../../src/modules/identity/master-key/index.ts'
+import { countSealed, findFaultySeals } from '../../../../src/modules/identity/master-key/index.ts'
 import { emptyOldMessages } from '../../../../src/modules/trust/service-provider/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { ok } from '../../../support/selling.ts'
@@ -229,6 +229,6 @@ test('a rotation of the master keys seals the secrets anew, and both are heard a
   const before = await countSealed(app.deps.db)
   await sendingIn(app, token)
   expect((await countSealed(app.deps.db)) - before).toBe(1)
-  expect(await faultySeals(app.deps)).toEqual({ closed: [], outdated: [] })
+  expect(await findFaultySeals(app.deps)).toEqual({ closed: [], outdated: [] })
   for (const [nth, secret] of [first, second].entries()) ok(await send(app, id, { secret, id: `msg_${nth}` }), 202)
 })

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../../../db/engine.ts'
 import type { Deps } from '../../../../core/deps.ts'
-import { countJoined, type GuestOrders } from '../../../customers/customer/index.ts'
+import { addJoinedOrders, type GuestOrders } from '../../../customers/customer/index.ts'
 import { audit } from '../../../operations/audit/index.ts'
 import type { Order } from '../domain.ts'
 import { guestOrdersStore as store } from './guest-orders-store.ts'
@@ -19,7 +19,7 @@ type GuestOrderDeps = Pick<Deps, 'clock' | 'newId' | 'db'> & { readonly orderCha
  * that another write holds, and counts them as that write left them.
  */
 export const guestOrdersOf = (deps: GuestOrderDeps): GuestOrders => ({
-  areThere: async (read, { shopId, email }) => (await store.idsOf(read, shopId, email, 1)).length > 0,
+  exist: async (read, { shopId, email }) => (await store.idsOf(read, shopId, email, 1)).length > 0,
   async join(tx, { id: customerId, shopId, email }, actor) {
     const ids = await store.idsOf(tx, shopId, email, guestOrdersPerWrite)
     if (ids.length === 0) return false
@@ -30,7 +30,7 @@ export const guestOrdersOf = (deps: GuestOrderDeps): GuestOrders => ({
       const { currency, mode } = first
       const own = [first, ...rest]
       const amount = own.reduce((sum, order) => sum + netSpending(order), 0)
-      await countJoined(tx, { customerId, currency, mode, orders: own.length, amount })
+      await addJoinedOrders(tx, { customerId, currency, mode, orders: own.length, amount })
     }
     for (const { id } of joined) deps.orderChanged(tx, id)
     if (joined.length > 0)

@@ -2,7 +2,7 @@ import type { Writer } from '../../../../../db/engine.ts'
 import type { Actor } from '../../../../core/command-context.ts'
 import { restock } from '../../../catalog/products/index.ts'
 import { addSpending } from '../../../customers/customer/index.ts'
-import { tellStockOf } from '../../../messaging/live-events/index.ts'
+import { announceOrderStock } from '../../../messaging/live-events/index.ts'
 import { enqueueMessage } from '../../../messaging/webhook/index.ts'
 import { audit } from '../../../operations/audit/index.ts'
 import { isCounted } from '../../../operations/kpi/index.ts'
@@ -99,7 +99,7 @@ async function restockRefund(tx: Writer, deps: OrderDeps, { order, refund }: Ord
   const isCancelled = refund.purpose === 'CANCEL' && order.status === 'CONFIRMED'
   if (!isCancelled && !refund.lines.some((line) => line.restock)) return
   const lines = await store.lines(order.id, tx)
-  await tellStockOf(tx, deps, order)
+  await announceOrderStock(tx, deps, order)
   await restock(tx, deps, isCancelled ? unrefundedUnits(lines, await store.refundsOf(tx, order.id)) : unitsToRestock(refund, lines))
 }
 
@@ -192,7 +192,7 @@ export async function cancelWithoutRefund(
   { reason, actor }: { reason: string | undefined; actor: Actor },
 ): Promise<void> {
   const { id, shopId, total } = order
-  await tellStockOf(tx, deps, order)
+  await announceOrderStock(tx, deps, order)
   await restock(tx, deps, unrefundedUnits(await deps.orderStore.lines(id, tx), await deps.orderStore.refundsOf(tx, id)))
   await reverseCommission(tx, deps, { orderId: id, refunded: total, of: total })
   await cancelSale(tx, deps, { order, reason: reason ?? null, actor: actor.id })

@@ -2,7 +2,7 @@ import type { Writer } from '../../../../../db/engine.ts'
 import { dayOf } from '../../../../lib/day.ts'
 import { commitPromisedStock, commitStock, releaseStock, restock } from '../../../catalog/products/index.ts'
 import { addSpending } from '../../../customers/customer/index.ts'
-import { tellStockOf } from '../../../messaging/live-events/index.ts'
+import { announceOrderStock } from '../../../messaging/live-events/index.ts'
 import { enqueueMessage } from '../../../messaging/webhook/index.ts'
 import { rateFor } from '../../../payments/fx/index.ts'
 import { type Movement, recordMovements } from '../../../payments/ledger/index.ts'
@@ -157,7 +157,7 @@ export async function releaseHolds(tx: Writer, deps: OrderDeps, order: Order): P
   if (order.holds === 'RELEASED' || order.confirmedAt !== null) return order
   const lines = stockTrackedLines(await store.lines(id, tx))
   // Older versions committed stock before the sale was complete.
-  if (lines.length > 0) await tellStockOf(tx, deps, order)
+  if (lines.length > 0) await announceOrderStock(tx, deps, order)
   if (order.holds === 'COMMITTED') {
     await restock(tx, deps, lines)
     await removeCommission(tx, id)

@@ -60,7 +60,7 @@ async function application(app: TestApp, token: string): Promise<{ id: string; i
   }
 }
 
-test('a file that stands still in the middle has broken off after a minute, and goes on with a press', async ({ open, app, data }) => {
+test('a stalled upload fails after a minute and can be retried', async ({ open, app, data }) => {
   const { borrower } = data
   const { id, itemsThere } = await application(app, borrower.token)
   const before = kept(app).length
@@ -85,11 +85,7 @@ test('a file that stands still in the middle has broken off after a minute, and 
   expect(kept(app)).toHaveLength(before + 1)
 })
 
-test('a file that is on its way goes on while one chooses another lender, whose documents are asked for beside it', async ({
-  open,
-  app,
-  data,
-}) => {
+test('a running upload continues while another lender is selected', async ({ open, app, data }) => {
   const { borrower } = data
   const { id, itemsThere } = await application(app, borrower.token)
   const visitor = await open({ as: borrower, at: `s/${borrower.shop.name}/lending/${id}` })
@@ -107,11 +103,7 @@ test('a file that is on its way goes on while one chooses another lender, whose 
   expect(await itemsThere()).toMatchObject([{ status: 'UPLOADED' }])
 })
 
-test('a file whose connection breaks in the middle is said to have failed, leaves nothing, and goes on with a press', async ({
-  app,
-  url,
-  data,
-}) => {
+test('an interrupted upload is reported, stores nothing and can be retried', async ({ app, url, data }) => {
   const { borrower } = data
   const { id, itemsThere } = await application(app, borrower.token)
   const before = kept(app).length

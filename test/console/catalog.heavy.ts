@@ -107,7 +107,7 @@ test('a product with sizes is made by the keyboard alone', async ({ open, shop }
   ])
 })
 
-test('what is wrong is told by its field, and a refusal of souk is shown as it comes', async ({ open, shop, data }) => {
+test('wrong fields and API errors are shown beside their fields', async ({ open, shop, data }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${data.mug.id}`, width: 'phone', scheme: 'dark' })
   await visitor.heading('Mug')
   await visitor.fill('Price (USD)', '1.234')
@@ -127,7 +127,7 @@ test('what is wrong is told by its field, and a refusal of souk is shown as it c
   expect(ok(await shop.get(`/product-v2/${data.mug.id}`)).body.variants[0].price).toEqual(usd(1_300))
 })
 
-test('two people at once: the second sees what differs, and decides', async ({ open, shop, data }) => {
+test('the second of two editors sees the differences and decides', async ({ open, shop, data }) => {
   const path = `/product-v2/${data.shirt.id}`
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${data.shirt.id}` })
   await visitor.heading('Shirt')
@@ -229,7 +229,7 @@ test('a product is archived, and comes back by what undoes it', async ({ open, s
   expect(ok(await shop.get(`/product-v2/${lamp.id}`)).body.status).toBe('ACTIVE')
 })
 
-test('several are archived one after the other, and what failed is told and stays chosen', async ({ open, app, shop }) => {
+test('a bulk archive reports failures and keeps them selected', async ({ open, app, shop }) => {
   const made = []
   for (const title of ['Bulk one', 'Bulk two', 'Bulk three']) made.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
   const manager = await staffOf(app, shop, 'MANAGER')
@@ -264,7 +264,7 @@ const heldBack = `{
   }
 }`
 
-test('what is done to several goes on over the pages of the list, and is told wherever one is by then', async ({ open, shop }) => {
+test('a bulk change covers several pages and reports on any screen', async ({ open, shop }) => {
   const made = []
   for (const title of ['Many one', 'Many two', 'Many three']) made.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products?q=many` })
@@ -297,7 +297,7 @@ test('what is done to several goes on over the pages of the list, and is told wh
   await visitor.offline(false)
 })
 
-test('what is done to several is done, and undone, in the shop that it was begun in', async ({ open, app, shop }) => {
+test('a bulk change and its undo stay in their shop', async ({ open, app, shop }) => {
   const [one, two] = [await shop.add({ title: 'Moved one' }), await shop.add({ title: 'Moved two' })]
   const other = await shopIn(app)
   const both = await staffOf(app, shop, 'MANAGER')
@@ -358,7 +358,7 @@ test('stock is counted on a phone, moves while one looks, and has its history', 
 })
 
 const csv = (rows: readonly string[]) => ['Handle,Title,Variant Price,Variant Inventory Qty', ...rows].join('\n')
-test('a file is checked, then brought in, with what was refused by row', async ({ open, shop }) => {
+test('an import is checked, run, and reports refused rows', async ({ open, shop }) => {
   const file = join(temporaryDir(), 'products.csv')
   writeFileSync(file, csv(['kettle,Kettle,12.50,3', 'pan,Pan,much,1', '"=x","=cmd",1,1']))
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/import` })
@@ -376,7 +376,7 @@ test('a file is checked, then brought in, with what was refused by row', async (
   await visitor.there(/Kettle/, { role: 'link' })
 })
 
-test('an import without a network says so, and goes on when there is one', async ({ open, shop }) => {
+test('an import without a network reports it and can be repeated', async ({ open, shop }) => {
   const file = join(temporaryDir(), 'products.csv')
   writeFileSync(file, csv(['teapot,Teapot,12.50,3']))
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/import`, width: 'phone' })
@@ -396,7 +396,7 @@ test('an import without a network says so, and goes on when there is one', async
   expect(ok(await shop.get('/product-v2?q=teapot')).body.total).toBe(1)
 })
 
-test('pictures are handed in, shown by a product in an order of its own, and kept while it shows them', async ({ open, shop, data }) => {
+test('pictures are uploaded, sorted in a product and protected while it uses them', async ({ open, shop, data }) => {
   const folder = temporaryDir()
   const files = [1, 2].map((seed) => join(folder, `${seed}.png`))
   for (const [at, file] of files.entries()) writeFileSync(file, drawn(64, 48, at + 1))
@@ -485,7 +485,7 @@ test('a collection is put into order by the keyboard', async ({ open, shop, data
   expect((await shop.get(`/collection-v2/${id}`)).status).toBe(404)
 })
 
-test('whoever may only read sees everything, and nothing to change it', async ({ open, app, shop, data }) => {
+test('a read-only role sees the catalog without edit controls', async ({ open, app, shop, data }) => {
   const reader = await staffOf(app, shop, 'READ_ONLY')
   const visitor = await open({ as: reader, at: `s/${shop.shop.name}/products/${data.shirt.id}` })
   await visitor.heading('Shirt')
@@ -512,7 +512,7 @@ test('whoever may only read sees everything, and nothing to change it', async ({
   expect((await visitor.all('button')).filter((name) => name.startsWith('Delete the picture'))).toEqual([])
 })
 
-test('what people wrote bursts no page, runs nowhere, and asks nobody else', async ({ open, shop, data }) => {
+test('hostile texts neither break the layout nor run nor load anything', async ({ open, shop, data }) => {
   const name = shop.shop.name
   const [variant] = data.odd.variants
   for (const width of ['desk', 'phone'] as const) {

@@ -52,10 +52,7 @@ test('a customer is made and found by the keyboard alone, and an address that is
   await visitor.gone('Nobody is sent a mail')
 })
 
-test('somebody is erased on a phone once their address was typed, and not while an order of theirs is open', async ({
-  open,
-  data: { selling },
-}) => {
+test('a customer is erased after typing the address, but not with an open order', async ({ open, data: { selling } }) => {
   const order = await selling.bought({ quantity: 1 })
   const { id } = await post(selling, '/customer', { email: order.email, name: long(200) })
   const { id: free } = await post(selling, '/customer', { email: 'gone@example.com', name: 'Gone Soon', phone: '+976 1' })
@@ -247,7 +244,7 @@ test('an order of the shop leaves what somebody types about a card, and its code
   await visitor.there('The card is issued', { role: 'dialog' })
 })
 
-test('who may only read sees customers without what changes them, and no gift cards', async ({ open, app, data: { selling } }) => {
+test('a read-only role sees customers without edit controls and no gift cards', async ({ open, app, data: { selling } }) => {
   const reader = await staffOf(app, selling, 'READ_ONLY')
   const { id } = await post(selling, '/customer', { email: 'read@example.com', name: 'Read Me' })
   const visitor = await open({ as: reader, at: at(selling, 'customers') })

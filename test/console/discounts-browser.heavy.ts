@@ -171,7 +171,7 @@ test('an article is written with hostile HTML that is shown and never run, with 
   expect((await shop.get(`/blogs/${id}`)).status).toBe(404)
 })
 
-test('what was typed is asked about before it is left', async ({ open, shop }) => {
+test('leaving asks about unsaved input', async ({ open, shop }) => {
   const { body } = await shop.post('/blogs', {
     title: long(255),
     bodyHtml: `<p>${long(5_000)}</p>`,
@@ -191,7 +191,7 @@ test('what was typed is asked about before it is left', async ({ open, shop }) =
   await visitor.heading('Blog')
 })
 
-test('whose role is taken away in the middle is refused in words, and what they typed stays', async ({ open, app, shop }) => {
+test('a lost role shows an error and keeps the typed text', async ({ open, app, shop }) => {
   const manager = await staffOf(app, shop, 'MANAGER')
   const visitor = await open({ as: manager, at: `s/${shop.shop.name}/discounts/new` })
   await hearsNothing(visitor)
@@ -208,7 +208,7 @@ test('whose role is taken away in the middle is refused in words, and what they 
   expect(await visitor.value('Code')).toBe('MINE')
 })
 
-test('a window has an address: back closes it, forward opens it', async ({ open, shop }) => {
+test('a dialog has a URL: back closes it and forward opens it', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/affiliates` })
   await visitor.heading('Affiliates')
   await visitor.press('New partner', { role: 'link' })

@@ -50,7 +50,7 @@ test('a draft is drawn up by the keyboard alone, with a price of one’s own', a
   expect(await visitor.axe()).toEqual([])
 })
 
-test('two who change a draft see each other', async ({ open, data: { selling } }) => {
+test('two editors of a draft see the conflict', async ({ open, data: { selling } }) => {
   const { id } = ok(await selling.post('/v2/orders/drafts', { lines: [{ variantId: selling.variantId, quantity: 1 }], note: 'first' })).body
   const visitor = await open({ as: selling, at: at(selling, `/orders/drafts/${id}`), width: 'phone', scheme: 'dark' })
   await visitor.fill('Note', 'mine')
@@ -70,7 +70,7 @@ test('two who change a draft see each other', async ({ open, data: { selling } }
   expect((await selling.get(`/v2/orders/drafts/${id}`)).status).toBe(404)
 })
 
-test('what cannot be sent is said, and what souk refuses is shown as it comes', async ({ open, data: { selling } }) => {
+test('wrong values and API errors of a draft are shown', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: at(selling, '/orders/drafts/new') })
   await visitor.heading('New draft order')
   await visitor.press('Create draft')
@@ -125,7 +125,7 @@ testWithMails(
   },
 )
 
-test('whoever may only read sees drafts, and nothing to change them', async ({ open, app, data: { selling } }) => {
+test('a read-only role sees drafts without edit controls', async ({ open, app, data: { selling } }) => {
   const lines = [{ variantId: selling.variantId, quantity: 1 }]
   const { id } = ok(await selling.post('/v2/orders/drafts', { lines, email: 'seen@example.com', note: 'by telephone' }), 201).body
   for (const role of ['READ_ONLY', 'FULFILMENT'] as const) {
@@ -191,7 +191,7 @@ test('home is readable on a phone, right to left and in the dark', async ({ open
   expect(await visitor.axe()).toEqual([])
 })
 
-test('the days of home are the server’s, whatever the clock here says', async ({ open, app }) => {
+test('the home page uses the server’s dates', async ({ open, app }) => {
   const selling = await sellingIn(app, { onHand: 100 })
   await selling.bought({ quantity: 4 })
   const visitor = await open({ as: selling, at: `${at(selling)}?days=7`, clockOffMs: 20 * 86_400_000 })

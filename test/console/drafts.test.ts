@@ -116,7 +116,7 @@ test('the days of the home page stand in its address', () => {
   })
 })
 
-test('what waits is what there is of it, the urgent first', () => {
+test('attention items are the non-zero counts, most urgent first', () => {
   const none = { total: 0 }
   const counts = {
     ordersToSend: { total: 1_000, totalCapped: true },

@@ -48,7 +48,7 @@ for (const [part, listed] of parts)
     expect([...faults].map(([fault, places]) => `${fault}\n  at ${places.join(', ')}`).join('\n')).toBe('')
   })
 
-test('in Mongolian, whose words are the longest, a phone has room for all of them', async ({ open, app, merchant, operator, shopName }) => {
+test('every screen fits a phone in Mongolian', async ({ open, app, merchant, operator, shopName }) => {
   const cut: string[] = []
   for (const as of [merchant, operator]) {
     const { accessToken } = (await app.call('POST', '/merchant/login', { body: { email: as.email, password: as.password } })).body.data

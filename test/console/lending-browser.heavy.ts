@@ -22,7 +22,7 @@ const { test } = consoleTests({
   },
 })
 
-test('who has no verified business is shown the way', async ({ open, shop }) => {
+test('a merchant without KYB is led to the verification', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/lending` })
   visitor.expects('GET /kyb 404')
   visitor.expects('POST /lending-application 403')
@@ -103,7 +103,7 @@ test('documents are handed in, refused, taken back and fetched on a phone', asyn
   await visitor.text('0 of ')
 })
 
-test('one that is complete is submitted, decided while one looks, and another is withdrawn', async ({ open, app, data }) => {
+test('a complete application is submitted and decided; another is withdrawn', async ({ open, app, data }) => {
   const { borrower, operator, at } = data
   const { id } = await completed(app, borrower)
   const visitor = await open({ as: borrower, at: `${at}/${id}` })
@@ -129,7 +129,7 @@ test('one that is complete is submitted, decided while one looks, and another is
   })
 })
 
-test('two who change an application at once see what differs', async ({ open, app, data: { borrower, at } }) => {
+test('two editors of an application see the conflict', async ({ open, app, data: { borrower, at } }) => {
   const { id } = await completed(app, borrower)
   const visitor = await open({ as: borrower, at: `${at}/${id}` })
   await visitor.heading('Application')

@@ -75,7 +75,7 @@ const unreadable = `{
   }
 }`
 
-test('what could not be read once is read again by itself, also where nothing else happens', async ({ open, data: { selling } }) => {
+test('a failed read is repeated', async ({ open, data: { selling } }) => {
   const visitor = await openCuttable(open, selling)
   await visitor.page.evaluate(unreadable)
   const first = await selling.bought()
@@ -165,7 +165,7 @@ test('what is typed into a window stays behind the login, which can be used', as
   await visitor.press('Leave')
 })
 
-test('a change whose answer is lost may have been made, and is made once', async ({ open, data: { selling } }) => {
+test('a write with a lost response is reported as unknown and applied once', async ({ open, data: { selling } }) => {
   const { id } = await selling.bought()
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders/${id}` })
   await visitor.fill('Note', 'Gift wrapped', { role: 'textbox' })
@@ -198,7 +198,7 @@ test('a question about one page is not answered on another', async ({ open, data
   await visitor.until(`document.querySelector('dialog') === null`, 'no question')
 })
 
-test('a list is found again as one left it, and a page behind its end says so', async ({ open, data: { selling } }) => {
+test('going back restores a list, and a page past its end says so', async ({ open, data: { selling } }) => {
   const { number } = await selling.bought()
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders?paymentStatus=CAPTURED` })
   await visitor.press(`#${number}`, { role: 'link' })
@@ -212,12 +212,7 @@ test('a list is found again as one left it, and a page behind its end says so', 
   await visitor.there(`#${number}`, { role: 'link' })
 })
 
-test('a session that another site of the domain has put there is not taken for one’s own', async ({
-  open,
-  app,
-  url,
-  data: { selling },
-}) => {
+test('a session cookie of another site is not accepted', async ({ open, app, url, data: { selling } }) => {
   const attacker = await app.merchant()
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
   await visitor.heading('Orders')

@@ -160,7 +160,7 @@ test('a gift card whose answer was lost is issued once, also where one logs in a
   expect(ok(await app.call('GET', '/giftcard', { key: selling.secretKey })).body.total).toBe(1)
 })
 
-test('who has another role while they type is told that what they typed is not saved', async ({ open, app }) => {
+test('a changed role reports the unsaved input', async ({ open, app }) => {
   const selling = await sellingIn(app)
   const manager = await staffOf(app, selling, 'MANAGER')
   const visitor = await open({ as: manager, at: `s/${selling.shop.name}/products/new` })
@@ -170,7 +170,7 @@ test('who has another role while they type is told that what they typed is not s
   await visitor.text('What you typed here is not saved.')
 })
 
-test('who stays where another language would have begun the page anew keeps the one that is shown', async ({ open, app }) => {
+test('staying on the page keeps the language', async ({ open, app }) => {
   const selling = await sellingIn(app)
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/discounts/new` })
   await visitor.fill('Name', 'Autumn')

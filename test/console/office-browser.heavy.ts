@@ -377,7 +377,7 @@ test('sessions are ended, one and all others', async ({ open, app }) => {
   await visitor.until(`![...document.querySelectorAll('button')].some((one) => one.textContent.startsWith('End it'))`, 'none is left')
 })
 
-test('where lending is off, it says so', async ({ open, app }) => {
+test('a disabled lending feature is reported', async ({ open, app }) => {
   const [shop, operator] = [await app.merchant(), await app.superAdmin()]
   await approved(app, shop, operator)
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/lending` })

@@ -10,10 +10,7 @@ const { test } = consoleTests({
   fill: async ({ app }) => ({ operator: await app.superAdmin() }),
 })
 
-test('who comes from an address that is not listed is told so, screen by screen, and reaches what is open to every operator', async ({
-  open,
-  data: { operator },
-}) => {
+test('an unlisted network address is reported on each operator screen', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/jobs' })
   visitor.expects(/^GET \/admin\/(operations|dashboard|affiliate|events)\S* 403$/)
   await visitor.heading('Jobs')

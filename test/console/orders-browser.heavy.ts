@@ -72,7 +72,7 @@ test('lines are refunded by the keyboard on a phone, after one has seen what com
   await visitor.gone(`Refund order #${number}`)
 })
 
-test('a line that somebody else has refunded meanwhile counts no more', async ({ open, data: { selling } }) => {
+test('a line that another person refunded is no longer refundable', async ({ open, data: { selling } }) => {
   const { id, number } = await bought(selling)
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
   await visitor.there(`Refund order #${number}`, { role: 'dialog' })
@@ -85,7 +85,7 @@ test('a line that somebody else has refunded meanwhile counts no more', async ({
   expect(await visitor.has('That is more than is left')).toBe(false)
 })
 
-test('of two who refund the same, the second is told of the first before it is done again', async ({ open, data: { selling } }) => {
+test('the second of two concurrent refunds is asked again', async ({ open, data: { selling } }) => {
   const { id, number } = await bought(selling)
   const refunds = async () => (await selling.order(id)).refunds.length
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
@@ -172,7 +172,7 @@ test('an amount is typed in major units, and more than is left is refused before
   expect((await selling.order(id)).refunds).toMatchObject([{ amount: selling.money(5), lines: [] }])
 })
 
-test('whoever packs beside somebody else is refused, and told why', async ({ open, data: { selling } }) => {
+test('the second of two concurrent fulfilments is refused', async ({ open, data: { selling } }) => {
   const { id, number } = await bought(selling)
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=send`) })
   await visitor.there(`Send order #${number}`, { role: 'dialog' })
@@ -203,7 +203,7 @@ test('a tracking number that two correct at once is not overwritten unseen', asy
   expect((await selling.order(id)).fulfilments).toMatchObject([{ trackingNumber: 'MINE' }])
 })
 
-test('one who corrects a parcel types at once', async ({ open, data: { selling } }) => {
+test('the tracking dialog focuses its first field', async ({ open, data: { selling } }) => {
   const { id } = await bought(selling)
   ok(await selling.post(`/v2/orders/${id}/fulfilments`, { trackingNumber: 'WRONG' }))
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`) })
@@ -262,7 +262,7 @@ test('the window for what was paid by hand stays while one types, also where som
   await visitor.there(/That did not work/, {})
 })
 
-test('who may not is not offered it, and who may not any more is told', async ({ open, app, data: { selling } }) => {
+test('order actions follow the role, and a lost role is reported', async ({ open, app, data: { selling } }) => {
   const { id, number } = await bought(selling)
   const packer = await staffOf(app, selling, 'FULFILMENT')
   const visitor = await open({ as: packer, at: at(selling, `/orders/${id}`) })
@@ -347,11 +347,7 @@ test('a filter that is chosen while a search is about to go off stays', async ({
   await visitor.until("location.search.includes('q=zz') && location.search.includes('status=CONFIRMED')", 'both in the address')
 })
 
-test('whoever noted something is told by name to the owner, and nobody else is told who works there', async ({
-  open,
-  app,
-  data: { selling },
-}) => {
+test('only the owner sees the names of note authors', async ({ open, app, data: { selling } }) => {
   const { id } = await bought(selling)
   const manager = await staffOf(app, selling, 'MANAGER')
   ok(await selling.post(`/v2/orders/${id}/notes`, { text: 'of the key' }))

@@ -45,7 +45,7 @@ test('Enter goes to what is found by the words that stand there, and to nothing 
   await visitor.heading('Teapot of clay')
 })
 
-test('what nothing is called is said once that is known, and Enter stays', async ({ open, data }) => {
+test('the palette reports no results, and Enter does nothing', async ({ open, data }) => {
   const visitor = await open({ as: data.selling, at: data.at })
   await visitor.heading('Orders')
   await visitor.key('Control+k')
@@ -57,7 +57,7 @@ test('what nothing is called is said once that is known, and Enter stays', async
   expect(await visitor.path()).toBe(`/console/${data.at}`)
 })
 
-test('where souk does not answer it says so, and still goes to pages', async ({ open, data }) => {
+test('the palette reports an unreachable server and still opens pages', async ({ open, data }) => {
   const visitor = await open({ as: data.selling, at: data.at })
   await visitor.heading('Orders')
   await visitor.settled()

@@ -182,7 +182,7 @@ test('an application is looked through with its picture and decided with figures
   expect(await visitor.axe()).toEqual([])
 })
 
-test('what came to an application meanwhile is shown before a decision counts, on a phone', async ({ open, app, data: { operator } }) => {
+test('a decision shows newer documents first', async ({ open, app, data: { operator } }) => {
   const { id, put } = await waiting(app, operator)
   const visitor = await open({ as: operator, at: `net/lending/${id}?do=decide`, width: 'phone', scheme: 'dark' })
   await visitor.there('Decide', { role: 'dialog' })
@@ -335,7 +335,7 @@ test('the audit trail is searched by what is typed, and says field by field what
   await visitor.text('No row has that.')
 })
 
-test('all of it is there in Arabic, from right to left, on a phone', async ({ open, app, data: { operator } }) => {
+test('the review screens fit a phone in Arabic', async ({ open, app, data: { operator } }) => {
   const { id, merchant } = await waiting(app, operator)
   await filed(app, await app.merchant(), { legalName: long(200).trim() })
   const visitor = await open({ as: operator, at: 'net/kyb', width: 'phone', language: 'ar' })

@@ -150,7 +150,7 @@ test('that nobody was in is asked once more before it is believed: another tab m
   await visitor.heading('Discounts')
 })
 
-test('who logs out while another tab is on its way in stays out, in both', async ({ open, app }) => {
+test('a log-out wins over a sign-in in another tab', async ({ open, app }) => {
   const shop = await app.merchant()
   const at = `s/${shop.shop.name}/orders`
   const visitor = await open({ as: shop, at })

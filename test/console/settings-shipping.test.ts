@@ -97,7 +97,7 @@ test('each method comes back from its fields in the form in which it was put', (
   for (const method of methods) expect(parseMethod(textsOfMethod(method), 'USD')).toEqual({ method })
 })
 
-test('what is no amount is told with its field and its place, and souk is asked nothing', () => {
+test('a wrong amount is reported by field and row without a request', () => {
   const flat = { ...newMethod, code: 'a', title: 'A' }
   expect(parseMethod({ ...flat, price: '1.234' }, 'USD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
   // To one a thousand and more, to another one and a quarter.

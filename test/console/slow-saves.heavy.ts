@@ -30,11 +30,7 @@ const heldBack = `{
   }
 }`
 
-test('what is typed while a save is under way stays, and is saved the next time', async ({
-  open,
-  app,
-  data: { operator, borrower, selling },
-}) => {
+test('input that is typed during a save stays and is saved next time', async ({ open, app, data: { operator, borrower, selling } }) => {
   const { token } = operator
   const made = async (path: string, body: object) => ok(await app.call('POST', path, { token, body }), 201).body.id
   const read = async (path: string) => ok(await app.call('GET', path, { token })).body
@@ -124,10 +120,7 @@ test('a form that begins anew with what it saved holds its fields meanwhile, and
   expect(ok(await selling.get(`/v2/orders/drafts/${draft}`)).body.note).toBe('First')
 })
 
-test('who would leave while it is being sent is told so; once it is done nothing is asked any more', async ({
-  open,
-  data: { selling },
-}) => {
+test('leaving during a save asks, and no longer after it', async ({ open, data: { selling } }) => {
   const at = `s/${selling.shop.name}`
   const blog = ok(await selling.post('/blogs', { title: 'Slow', bodyHtml: '<p>Slow</p>' }), 201).body.id
   const visitor = await open({ as: selling, at: `${at}/blog/${blog}` })

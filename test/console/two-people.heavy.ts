@@ -242,11 +242,7 @@ async function applying(app: TestApp, token: string) {
   }
 }
 
-test('what one asks a loan for stays while one hands in documents, and is a conflict with what somebody else asked for meanwhile', async ({
-  open,
-  app,
-  data: { borrower },
-}) => {
+test('a loan’s input survives uploads and conflicts with another person’s change', async ({ open, app, data: { borrower } }) => {
   const { id, file, read, change } = await applying(app, borrower.token)
   const visitor = await open({ as: borrower, at: `s/${borrower.shop.name}/lending/${id}` })
   await visitor.heading('Application')
@@ -381,7 +377,7 @@ const betweenThem = `
     return new Response(answer.body, { status: answer.status, headers })
   }`
 
-test('what was done to several products is not undone where somebody else did something since', async ({ open, shop }) => {
+test('a bulk undo skips products that changed since', async ({ open, shop }) => {
   const [mine, theirs] = [await shop.add({ title: 'Mine' }), await shop.add({ title: 'Theirs' })]
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products` })
   await visitor.press('Choose Mine', { role: 'checkbox' })
@@ -443,7 +439,7 @@ test('a change whose answer was lost is no conflict with itself, and a variant t
   ])
 })
 
-test('what somebody else has changed of a product, and this one has not, is none to ask about, and stays', async ({ open, app }) => {
+test('another person’s change of other product fields is kept without a conflict', async ({ open, app }) => {
   const selling = await sellingIn(app)
   const path = `/product-v2/${selling.productId}`
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/products/${selling.productId}` })

@@ -1,7 +1,7 @@
 /**
- * `bun run console:pictures [PART …] [--language=en|ar|mn] [--out=FOLDER]`: every screen of the console as it looks in the demo's shops, at a
- * desk's and a phone's width, in light and in dark, in dist/console-pictures (in no repository). With `--readme`, the one of README.md in docs/.
- * Parts are of the addresses: `bun run console:pictures orders` takes those of orders alone.
+ * `bun run console:pictures [PART …] [--language=en|ar|mn] [--out=FOLDER]` takes pictures of all screens in the
+ * demo's shops, at desktop and phone width, in light and dark, into dist/console-pictures.
+ * `--readme` also writes the picture of README.md. PART limits the screens by a part of their path, such as `orders`.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { cleanUp } from './database.ts'
 import { closeBrowser } from './visit.ts'
 
 const root = join(import.meta.dir, '../..')
-/** What README.md begins with: small enough that nobody waits for it. */
+/** The picture of README.md, with a size limit. */
 const readmePicture = { path: 's/demo', file: 'docs/console.png', size: { width: 1280, height: 1000 }, bytesMax: 150_000 }
 
 const { values, positionals: parts } = parseArgs({
@@ -38,7 +38,7 @@ const looks = [
 const console = await openDemoConsole()
 const { app, url, merchant, operator, shopName } = console
 
-/** Somebody who is logged in, and reads lists as they do. */
+/** Signs in and returns a reader of lists. */
 async function enter(as: { email: string; password: string }) {
   const visitor = await consoleVisitor(url, { language: values.language as NonNullable<VisitorOptions['language']> })
   await visitor.page.command('Emulation.setScrollbarsHidden', { hidden: true })

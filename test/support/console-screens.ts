@@ -1,10 +1,10 @@
-/** Every screen of the console, as src/console/screens.ts lists them, and an address of each in a shop that has something to show. */
+/** The console's screens by src/console/screens.ts, with a URL of each that shows data. */
 import { join } from 'node:path'
 import type { Json } from './app.ts'
 
 export type ListedScreen = { readonly path: string; readonly area: 'shop' | 'net' | 'account' }
 
-/** Read, not loaded: what the table names runs in a browser. */
+/** Parses the file, because its imports need a browser. */
 export async function listedScreens(): Promise<ListedScreen[]> {
   const text = await Bun.file(join(import.meta.dir, '../../src/console/screens.ts')).text()
   const screens = [...text.matchAll(/path: '([^']+)',\s+area: '(shop|net|account)'/g)].map(([, path = '', area = '']) => ({ path, area }))
@@ -13,7 +13,7 @@ export async function listedScreens(): Promise<ListedScreen[]> {
   return screens as ListedScreen[]
 }
 
-/** Where the record is found that a screen shows: a list of the API, and who asks. What is not here has a name that is no id. */
+/** API lists that contain the records of screens. Screens that are not listed have names in their path. */
 const lists: Readonly<Record<string, string>> = {
   '/s/:shop/orders/drafts/:id': '/v2/orders/drafts',
   '/s/:shop/orders/:id': '/v2/orders',
@@ -40,12 +40,12 @@ const words: Readonly<Record<string, string>> = {
   '/net/figures/:kpi': 'gmv',
 }
 
-/** Reads a list by somebody's access token. */
+/** Reads a list of the API. */
 export type Ask = (path: string) => Promise<Json>
 
 /**
- * The address of a screen, below /console and without a slash before it: of the first record, where it shows one.
- * @param ask as whoever the screen is for
+ * Returns the URL of a screen, below /console; of the first record if it shows one.
+ * @param ask reads as the screen's audience
  */
 export async function addressOf({ path }: ListedScreen, shopName: string, ask: Ask): Promise<string> {
   const named = path.replace(':shop', encodeURIComponent(shopName)).slice(1)

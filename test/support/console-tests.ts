@@ -1,5 +1,5 @@
 /**
- * The console in a real browser. A file of tests has one instance of souk, which is opened at its first test, and each test its own visitors:
+ * Tests of the console in Chromium. A test file shares one instance, opened at its first test; each test opens visitors:
  *
  *   const { test } = consoleTests({ fill: async ({ app, shop }) => ({ mug: await shop.add({ title: 'Mug', … }) }) })
  *   test('an order is refunded by the line', async ({ open, shop, data }) => {
@@ -9,7 +9,7 @@
  *     expect(await visitor.axe()).toEqual([])
  *   })
  *
- * At the end of each test nothing may have gone wrong in the browser (`complaints`); what a test provokes it says before, by `expects`.
+ * A test fails for each complaint of the browser (`complaints`) that it did not announce by `expects`.
  */
 import { afterAll, test as bunTest } from 'bun:test'
 import { join } from 'node:path'
@@ -24,9 +24,9 @@ export const hasBrowser = chromium !== undefined
 if (!hasBrowser) process.stderr.write('skipped: the console in a real browser, because there is no chromium on this machine\n')
 
 export type OpenOptions = VisitorOptions & {
-  /** Who has logged in before: a shop of `shopIn`, somebody of `staffOf`, `await app.superAdmin()`. */
+  /** Who is signed in: a shop of `shopIn`, staff of `staffOf`, or `await app.superAdmin()`. */
   readonly as?: Login
-  /** Where, below /console: the login is asked for there. */
+  /** Path below /console at which the visitor starts. */
   readonly at?: string
 }
 
@@ -38,20 +38,20 @@ type Filled<Data> = {
   readonly data: Data
 }
 type Opening = {
-  /** Opens a visitor's browser, at `at`, and logs in whoever it is. Closed and looked at when the test is over. */
+  /** Opens a visitor's browser at `at`, signed in. It is checked and closed after the test. */
   open(options?: OpenOptions): Promise<ConsoleVisitor>
 }
 export type InConsole<Data> = Filled<Data> & Opening
 type Given<Data> = {
   readonly settings?: Record<string, string>
   readonly options?: TestAppOptions
-  /** Nobody runs it yet. */
+  /** The instance has no operator. */
   readonly isNew?: boolean
-  /** Makes what the file's tests find there. */
+  /** Creates the data of the file's tests. */
   readonly fill?: (filled: Omit<Filled<unknown>, 'data'>) => Promise<Data>
 }
 
-/** Tests of the console in a browser; skipped on a machine without one. */
+/** Defines tests in a browser; skipped on a machine without Chromium. */
 export function consoleTests<Data = undefined>({ settings, options, isNew, fill }: Given<Data> = {}) {
   return testsAt(async () => {
     const console = await openConsole(settings, options, isNew)
@@ -61,7 +61,7 @@ export function consoleTests<Data = undefined>({ settings, options, isNew, fill 
   })
 }
 
-/** The same in the shops of the demo, with a year behind them: `merchant` and `operator` log in. Filling them takes some seconds. */
+/** Defines tests in the demo's shops, with `merchant` and `operator`. Creating them takes some seconds. */
 export const demoConsoleTests = () =>
   testsAt(async () => {
     const console = await openDemoConsole()
@@ -71,7 +71,7 @@ export const demoConsoleTests = () =>
 
 type Opened<More> = { readonly close: AsyncDisposable; readonly given: More & { readonly url: string } }
 
-/** Tests at one instance, which is opened when the first of them begins. */
+/** Defines tests of one instance, which opens with the first test. */
 function testsAt<More>(openOnce: () => Promise<Opened<More>>) {
   let opened: Promise<Opened<More>> | undefined
   afterAll(async () => {
@@ -86,7 +86,7 @@ function testsAt<More>(openOnce: () => Promise<Opened<More>>) {
     const open = async ({ as, at, ...rest }: OpenOptions = {}) => {
       const visitor = await consoleVisitor(given.url, rest)
       visitors.push(visitor)
-      // By the keyboard where a code is asked for, nothing is kept, or another tab is in already.
+      // Signs in by the form if it needs a code, cookies are blocked, or another tab is signed in.
       const brings = as !== undefined && as.code === undefined && rest.cookies !== false && !rest.beside
       if (brings) await visitor.bring(as)
       await visitor.go(at)
@@ -106,10 +106,10 @@ function testsAt<More>(openOnce: () => Promise<Opened<More>>) {
       const said = await Promise.all(
         visitors.map((visitor, nth) => lastWords(name, nth, visitor).catch(() => `visitor ${nth} says nothing`)),
       )
-      // Where the test failed stays in its stack.
+      // Keeps the failed test in the stack.
       const failure = error instanceof Error ? error : new Error(String(error))
       failure.message = [failure.message, ...said].join('\n')
-      // That it cannot be closed any more is not what failed.
+      // A failing close must not hide the failure.
       await close().catch(() => undefined)
       throw failure
     }
@@ -122,7 +122,7 @@ function testsAt<More>(openOnce: () => Promise<Opened<More>>) {
   }
 }
 
-/** Where a visitor of a failed test stood, and what the browser had said; a picture too where CONSOLE_FAILURES names a folder. */
+/** Describes a visitor's page after a failure; with a picture if CONSOLE_FAILURES names a folder. */
 async function lastWords(name: string, nth: number, visitor: ConsoleVisitor): Promise<string> {
   const folder = Bun.env['CONSOLE_FAILURES']
   const file = folder && join(folder, `${name.replace(/\W+/g, '-').slice(0, 80)}-${nth}.png`)

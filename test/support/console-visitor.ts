@@ -1,26 +1,28 @@
-/** Somebody at the console: finds things by their role and name as a screen reader tells them, and works by the keyboard or with a pointer. */
+/** A visitor of the console: finds elements by role and name like a screen reader, and uses keyboard or pointer. */
 import type { BrowserEvent, Page } from './chromium.ts'
 import { isComplaint, openVisit, requestedUrls, untilThere, type Width } from './visit.ts'
 
 export type Scheme = 'light' | 'dark'
 export type VisitorOptions = {
-  /** 360 or 1280 wide; `desk` unless told. */
+  /** 360 or 1280 pixels; `desk` by default. */
   readonly width?: Width
   readonly scheme?: Scheme
-  /** What the browser says it speaks: `en` unless told. */
+  /** Language of the browser; `en` by default. */
   readonly language?: 'en' | 'ar' | 'mn'
   readonly timeZone?: string
-  /** So many milliseconds the browser's clock is off. */
+  /** Error of the browser's clock in milliseconds. */
   readonly clockOffMs?: number
-  /** Off: the page says what to do. */
+  /** False disables scripts. */
   readonly scripts?: boolean
-  /** False: the browser takes no cookies, and keeps nothing for the page. For that it is one of a desk (`chromiumOfDesk`). */
+  /** False blocks cookies and storage, which needs `chromiumOfDesk`. */
   readonly cookies?: boolean
-  /** Another tab of this visitor's browser. */
+  /** Opens another tab of this visitor's browser. */
   readonly beside?: ConsoleVisitor
 }
 export type Login = { readonly email: string; readonly password: string; readonly code?: string | (() => string) }
-/** `role`: of several with one name. `within`: the name of a dialog, region, form, group or row, or what a row or an item of a list says. */
+/**
+ * `role` distinguishes equal names. `within`: name of a dialog, region, form or group, or text of a row or list item.
+ */
 export type Where = { readonly role?: string; readonly within?: string | RegExp }
 
 type Node = { readonly backendDOMNodeId: number; readonly role: string; readonly name: string }
@@ -31,7 +33,6 @@ const places =
   /^(dialog|alertdialog|region|form|group|radiogroup|navigation|main|complementary|banner|article|table|list|tabpanel|search|status)$/
 const rows = /^(row|listitem|article)$/
 
-/** Keys that have names; every other is a character. */
 const namedKeys: Readonly<Record<string, { code: number; text?: string }>> = {
   ...{ Tab: { code: 9 }, Enter: { code: 13, text: '\r' }, Escape: { code: 27 }, Space: { code: 32, text: ' ' }, Backspace: { code: 8 } },
   ...{ ArrowLeft: { code: 37 }, ArrowUp: { code: 38 }, ArrowRight: { code: 39 }, ArrowDown: { code: 40 }, Delete: { code: 46 } },
@@ -39,20 +40,20 @@ const namedKeys: Readonly<Record<string, { code: number; text?: string }>> = {
 }
 const modifierBits: Readonly<Record<string, number>> = { Alt: 1, Control: 2, Meta: 4, Shift: 8 }
 
-/** So many stops of the Tab key are more than a screen has; who has not come by until then does not. */
+/** More Tab presses than any screen needs. */
 const stopsMax = 400
 
-/** Each takes longer than a look. */
+/** A query is slower than a look. */
 const asksMax = 1_000
 
-/** That nobody is logged in yet is found out by asking. */
+/** The first session request of a signed-out page. */
 const alwaysExpected = /^POST \/console\/session 401$/
-/** What a browser that runs no scripts makes of those that a page names. */
+/** A browser without scripts reports these files as CSP violations. */
 const notForScripts = /^GET \/console\/assets\/[^ ]+\.js csp$/
 
 export type ConsoleVisitor = Awaited<ReturnType<typeof consoleVisitor>>
 
-/** @param origin where the console is served: nothing else may be asked for anything */
+/** @param origin the console's origin; requests to others are complaints */
 export async function consoleVisitor(origin: string, options: VisitorOptions = {}) {
   const {
     width = 'desk',
@@ -77,7 +78,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   }
   await scheme(firstScheme)
 
-  /** What a function finds out about an element. */
+  /** Calls a function with an element. */
   async function ask<Found>(objectId: string, body: string, ...given: readonly unknown[]): Promise<Found> {
     const { result, exceptionDetails } = (await command('Runtime.callFunctionOn', {
       objectId,
@@ -99,7 +100,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     return object.objectId
   }
 
-  /** What there is of that name below an element, as the browser tells it to a screen reader: nothing that is hidden. */
+  /** Finds visible nodes of the accessibility tree below an element. */
   async function nodesIn(objectId: string, name: string | RegExp | undefined, role?: string): Promise<Node[]> {
     const wanted = { ...(typeof name === 'string' ? { accessibleName: name } : {}), ...(role ? { role } : {}) }
     const { nodes } = (await command('Accessibility.queryAXTree', { objectId, ...wanted })) as { nodes: Told[] }
@@ -130,7 +131,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     `${role ?? 'something'} that is called ${name}${within ? ` in ${within}` : ''}`
   async function waitFor<Found>(what: string, look: () => Promise<Found | undefined | false>): Promise<Found> {
     let last: unknown
-    // What was found may be drawn anew, or the page be another one, while it is asked.
+    // The node or page can be replaced during the query.
     const found = await untilThere(
       () =>
         look().catch((error: unknown) => {
@@ -186,7 +187,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   }
   const type = (text: string) => command('Input.insertText', { text })
 
-  /** What has the keyboard, as a screen reader tells it. */
+  /** Returns the focused element of the accessibility tree. */
   async function focused(): Promise<{ role: string; name: string }> {
     const objectId = await objectOf('document.activeElement ?? document.body')
     const { nodes: found } = (await command('Accessibility.getPartialAXTree', { objectId, fetchRelatives: false })) as { nodes: Told[] }
@@ -195,7 +196,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   }
   const fits = (name: string | RegExp, told: string) => (typeof name === 'string' ? told === name : name.test(told))
 
-  /** Goes on by the Tab key until it has come to something. */
+  /** Presses Tab until an element has the focus. */
   async function tabTo(name: string | RegExp, { role, back = false }: { role?: string; back?: boolean } = {}): Promise<void> {
     await waitFor(said(name, role ? { role } : {}), async () => (await nodes(name, role ? { role } : {}, () => true)).length > 0)
     const stops: string[] = []
@@ -226,97 +227,97 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
 
   const settled = () => waitFor('a page at rest', async () => isQuiet(page) && (await page.evaluate(atRest)) === true)
 
-  /** What brings a session into each page until one has taken it up. */
+  /** Script that gives the next page its session. */
   let brought: unknown
 
   const visitor = {
     page,
     /** Waits until an expression is true in the page. */
     until,
-    /** 360 or 1280 from now on. */
+    /** Sets the width. */
     width: resize,
-    /** Light or dark from now on; `more` are media features, as `{ 'forced-colors': 'active' }`. Motion is reduced always. */
+    /**
+     * Sets the colour scheme; `more` are media features such as `{ 'forced-colors': 'active' }`. Motion is always
+     * reduced.
+     */
     scheme,
-    /** Opens an address below /console: `orders/ord_…`. */
+    /** Opens a path below /console. */
     go: (path = '') => page.open(`${origin}/console${path === '' ? '' : `/${path.replace(/^\/(console\/)?/, '')}`}`),
     reload,
     back: () => traverse(-1),
     forward: () => traverse(1),
-    /** Path and query of the page now. */
+    /** Returns path and query of the page. */
     path: async () => String(await page.evaluate('location.pathname + location.search')),
 
-    /** Waits for the screen by its first heading. */
+    /** Waits for the screen by its heading. */
     heading: (name: string | RegExp) =>
       waitFor(`the heading ${name}`, async () => {
         const h1 = await page.evaluate(`document.querySelector('main h1')?.innerText.replace(/\\s+/g, ' ').trim()`)
         return typeof h1 === 'string' && fits(name, h1)
       }),
-    /** Waits for a text, as a person would see it. */
+    /** Waits for visible text. */
     text: (text: string) => until(`document.body.innerText.replace(/\\s+/g, ' ').includes(${JSON.stringify(text)})`, text),
-    /** Waits until a text is seen no more. */
+    /** Waits until a text disappears. */
     gone: (text: string) => until(`!document.body.innerText.replace(/\\s+/g, ' ').includes(${JSON.stringify(text)})`, `no ${text}`),
-    /** Whether a text is seen on a page at rest. */
+    /** Returns whether a text is visible, after the page is idle. */
     async has(text: string): Promise<boolean> {
       await settled()
       return (await page.evaluate(`document.body.innerText.includes(${JSON.stringify(text)})`)) === true
     },
-    /** Waits for something by role and name: `there('Saved', { role: 'status' })`. */
+    /** Waits for an element by role and name: `there('Saved', { role: 'status' })`. */
     there: async (name: string | RegExp, where: Where = {}) =>
       void (await waitFor(said(name, where), async () => (await nodes(name, where, () => true)).length > 0)),
-    /** The names of everything of a role on a page at rest, in the order of the page: `all('link', { within: 'Pages' })`. */
+    /** Returns the names of all elements of a role, in page order, after the page is idle. */
     async all(role: string, { within }: Where = {}): Promise<string[]> {
       await settled()
       return (await nodes(undefined, { role, ...(within === undefined ? {} : { within }) }, () => true)).map(({ name }) => name)
     },
 
-    /** Presses with a pointer what is called so, once it is there and enabled, and nothing lies over it. */
+    /** Clicks an element when it is enabled and not covered. */
     press,
-    /** Types into a field in place of what is there; of a list, chooses by what it shows. Dates as `2026-11-23`. */
+    /** Fills a field or selects an option by its text. Dates are `2026-11-23`. */
     async fill(label: string | RegExp, value: string, where: Where = {}): Promise<void> {
       const field = await fieldOf(label, where)
       const kind = await ask<string>(field, setting, value)
       if (kind === 'missing') throw new Error(`${label} has no ${value}`)
       if (kind === 'typed') await type(value)
     },
-    /** What a field holds; of a box to tick, whether it is ticked. */
+    /** Returns the value of a field, or whether a checkbox is checked. */
     value: async (label: string | RegExp, where: Where = {}) =>
       ask<string | boolean>(
         await fieldOf(label, where),
         'return this.type === "checkbox" || this.type === "radio" ? this.checked : (this.value ?? this.innerText)',
       ),
-    /** Chooses files in a field for them. */
+    /** Selects files in a file field. */
     async upload(label: string | RegExp, files: readonly string[], where: Where = {}): Promise<void> {
       const objectId = await waitFor(`a field for files that is called ${label}`, () => fieldOrInput(label, where))
       await command('DOM.setFileInputFiles', { objectId, files: [...files] })
     },
 
-    /** One key, with what is held meanwhile: `Enter`, `Escape`, `Shift+Tab`, `Control+k`, `/`. */
+    /** Presses a key with modifiers: `Enter`, `Shift+Tab`, `Control+k`. */
     key,
-    /** Types at whatever has the keyboard. */
+    /** Types at the focused element. */
     type,
-    /** Waits until the keyboard is at something by its name: what a dialog lay over has one only a moment after it. */
+    /** Waits until an element has the focus. */
     keyboardAt: (name: string | RegExp, { role }: { role?: string } = {}) =>
       waitFor(`the keyboard at ${said(name, role ? { role } : {})}`, async () => {
         const at = await focused()
         return fits(name, at.name) && (role === undefined || role === at.role)
       }),
     tabTo,
-    /** By the keyboard alone: to something by Tab, and Enter. */
+    /** Reaches an element by Tab and presses Enter. */
     async keyPress(name: string | RegExp, how: { role?: string; back?: boolean; key?: string } = {}): Promise<void> {
       await tabTo(name, how)
       await key(how.key ?? 'Enter')
     },
-    /** By the keyboard alone: to a field by Tab, and types in place of what is there. */
+    /** Reaches a field by Tab and replaces its text. */
     async keyFill(label: string | RegExp, value: string, how: { role?: string; back?: boolean } = {}): Promise<void> {
       await tabTo(label, how)
       await key('Control+a')
       await type(value)
     },
 
-    /**
-     * Brings a session along that was begun elsewhere, as a browser does in which somebody has logged in before; the next page that is opened is
-     * theirs. It takes half of the time of `signIn`.
-     */
+    /** Gives the next page a session that began elsewhere; takes half the time of `signIn`. */
     async bring({ email, password }: Login): Promise<void> {
       const userAgent = String(await page.evaluate('navigator.userAgent'))
       const headers = { origin, 'content-type': 'application/json', 'user-agent': userAgent }
@@ -331,13 +332,13 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
       const { identifier } = await command('Page.addScriptToEvaluateOnNewDocument', { source })
       brought = identifier
     },
-    /** Waits until somebody is in: the page that is theirs stands there. Whoever brought a session has it from then on as the page keeps it. */
+    /** Waits until the visitor is signed in. */
     async isIn(): Promise<void> {
       await until(`!document.querySelector('input[autocomplete="current-password"]') && !!document.querySelector('main h1')`, 'somebody in')
       if (brought !== undefined) await command('Page.removeScriptToEvaluateOnNewDocument', { identifier: brought })
       brought = undefined
     },
-    /** Logs in at the page by the keyboard, wherever that is, and waits until it is over. */
+    /** Signs in by the form with the keyboard. */
     async signIn({ email, password, code }: Login): Promise<void> {
       await tabToSelector('input[autocomplete="username"]')
       await type(email)
@@ -352,35 +353,38 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
       await visitor.isIn()
     },
 
-    /** What axe finds wrong on the page as it stands, and what cannot be read for want of room: to be nothing. */
+    /** Returns axe's findings and cut content; should be empty. */
     axe: breaches,
-    /** The latter alone. */
+    /** Returns cut content only. */
     cut,
-    /** Waits until nothing is under way over the network, but for events, and nothing on the page loads. */
+    /** Waits until requests (except events) and loading states end. */
     settled,
-    /** What is seen now, as a picture. @param whole the page beyond the fold too */
+    /**
+     * Takes a picture.
+     * @param whole includes the page below the fold
+     */
     async picture({ whole = false, format = 'png' as 'png' | 'webp' } = {}): Promise<Uint8Array> {
       const { data } = await command('Page.captureScreenshot', { format, captureBeyondViewport: whole })
       return Uint8Array.fromBase64(String(data))
     },
-    /** The network away, and back. Requests fail then: say by `expects` which. */
+    /** Switches the network off or on. Announce the failing requests by `expects`. */
     offline: (isAway: boolean) =>
       command('Network.emulateNetworkConditions', { offline: isAway, latency: 0, downloadThroughput: -1, uploadThroughput: -1 }),
-    /** Where files are kept that the page hands out. */
+    /** Sets the download folder. */
     downloadsTo: (folder: string) => command('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: folder }),
     /**
-     * Says what is no mishap, before it happens: `expects('PATCH /product-v2/prod_1 412')`, the beginning of a complaint or a pattern of it.
-     * What is expected and never comes is a complaint itself.
+     * Announces a complaint by its start or a pattern: `expects('PATCH /product-v2/prod_1 412')`.
+     * An announced complaint that does not occur is a complaint itself.
      */
     expects: (...patterns: readonly (RegExp | string)[]) => void expected.push(...patterns.map((pattern) => ({ pattern, met: false }))),
-    /** The session ends, or its token does: the stream of events may hear of that before anything else, or not. */
+    /** Allows the stream's 401 after the session ended. */
     sessionEnds: () => void expected.push({ pattern: /^GET \/(v2|admin)\/events 401/, met: true }),
-    /** Everything that went wrong, in words: policies broken, errors, failed requests, other origins asked. To be nothing. */
+    /** Returns everything that went wrong: CSP violations, errors, failed requests, foreign origins. */
     complaints(): string[] {
       const all = complaintsOf(page, origin).filter((complaint) => !isExpected(complaint))
       return [...all, ...expected.filter(({ met }) => !met).map(({ pattern }) => `expected, and never came: ${pattern}`)]
     },
-    /** Methods, paths and statuses of what was asked for, in order: `GET /v2/orders 200`. */
+    /** Returns the requests in order: `GET /v2/orders 200`. */
     requests: () => requestsOf(page, origin),
     [Symbol.asyncDispose]: () => page[Symbol.asyncDispose](),
   }
@@ -411,12 +415,12 @@ const nodeOf = ({ backendDOMNodeId = 0, role, name }: Told): Node => ({
   name: (name?.value ?? '').replace(/\s+/g, ' ').trim(),
 })
 
-/** In the page: where to press an element, and by what that is prevented. */
+/** In the page: returns the click position of an element, or why it cannot be clicked. */
 const measured = `
   const element = this.nodeType === 1 ? this : this.parentElement
   if (element.disabled || element.ariaDisabled === 'true') return { x: 0, y: 0, by: 'it is disabled' }
   element.scrollIntoView({ block: 'center', behavior: 'instant' })
-  // What goes over two lines is pressed on its first.
+  // An element over two lines is clicked on its first.
   const [box] = element.getClientRects()
   if (!box) return undefined
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
@@ -424,7 +428,7 @@ const measured = `
   const isHit = hit && (element.contains(hit) || [...(element.labels ?? [])].some((label) => label.contains(hit)) || (hit.localName === 'label' && hit.contains(element)))
   return { x, y, by: isHit ? '' : 'it is covered by ' + (hit ? hit.outerHTML.slice(0, 200) : 'nothing: it is out of sight') }`
 
-/** In the page: makes a field ready to be typed into, or sets what nobody types. */
+/** In the page: focuses a field for typing, or sets a value that cannot be typed. */
 const setting = `
   const [value] = given
   const tell = () => { this.dispatchEvent(new Event('input', { bubbles: true })); this.dispatchEvent(new Event('change', { bubbles: true })) }
@@ -445,10 +449,10 @@ const setting = `
   else getSelection().selectAllChildren(this)
   return 'typed'`
 
-/** In the page: whether it has begun, and nothing says that it is loading. */
+/** In the page: whether it has started and shows no loading state. */
 const atRest = `document.readyState === 'complete' && document.fonts.status === 'loaded' && !document.querySelector('[aria-busy="true"], .splash, .skeleton, #root:empty')`
 
-/** In the page, before its scripts: a clock on the wall that is off. */
+/** In the page, before its scripts: shifts the clock. */
 const clockOff = (ms: number) => `(() => {
   const Right = Date
   const now = () => Right.now() + ${ms}
@@ -458,17 +462,17 @@ const clockOff = (ms: number) => `(() => {
   }
 })()`
 
-/** @param isBeside another tab's process has its language already */
+/** @param isBeside the process of another tab has its language already */
 async function speak(page: Page, language: string, isBeside: boolean): Promise<void> {
   const userAgent = String(await page.evaluate('navigator.userAgent'))
   await page.command('Emulation.setUserAgentOverride', { userAgent, acceptLanguage: language })
   if (!isBeside) await page.command('Emulation.setLocaleOverride', { locale: language })
 }
 
-/** `loader`: the page that asked. */
+/** `loader` is the page that sent it. */
 type Asked = { readonly what: string; readonly url: string; readonly loader: unknown; status?: number; failed?: string; left?: true }
 
-/** What was asked for over the network, and what became of it. */
+/** Returns the requests with their outcomes. */
 function askedOf({ events }: Page): Asked[] {
   const asked = new Map<string, Asked>()
   const all: Asked[] = []
@@ -483,7 +487,7 @@ function askedOf({ events }: Page): Asked[] {
     const known = asked.get(id)
     if (!known) continue
     if (method === 'Network.responseReceived') known.status = (params['response'] as { status: number }).status
-    // What somebody leaves behind by going to another page is no mishap.
+    // Requests that a navigation cancels are no failures.
     if (method !== 'Network.loadingFailed') continue
     if (params['canceled'] === true) known.left = true
     else known.failed = String(params['blockedReason'] ?? params['errorText'])
@@ -496,7 +500,7 @@ const requestsOf = (page: Page, origin: string): string[] =>
     ({ what, url, status, failed, left }) => `${what}${url.replace(origin, '')} ${failed ?? status ?? (left ? 'left' : 'under way')}`,
   )
 
-/** Whether the page that is there waits for no answer, but for events. */
+/** Returns whether the page has no open request except events. */
 function isQuiet(page: Page): boolean {
   const navigated = page.events.findLast(({ method }) => method === 'Page.frameNavigated')
   const loader = (navigated?.params['frame'] as { loaderId?: string } | undefined)?.loaderId
@@ -505,7 +509,7 @@ function isQuiet(page: Page): boolean {
   )
 }
 
-/** What the browser said of its own accord. */
+/** Describes a message of the browser. */
 function inWords({ method, params }: BrowserEvent): string {
   if (method === 'Runtime.exceptionThrown') {
     const { text, exception } = params['exceptionDetails'] as { text: string; exception?: { description?: string } }
@@ -527,7 +531,7 @@ function complaintsOf(page: Page, origin: string): string[] {
     .map(({ what, url, status, failed }) => `${what}${url.replace(origin, '')} ${failed ?? status}`)
   const said = page.events
     .filter(isComplaint)
-    // Statuses and failures, which stand above with their methods.
+    // Network errors, which are listed with their methods above.
     .filter(({ params }) => (params['entry'] as { source?: string } | undefined)?.source !== 'network')
     .map(inWords)
   return [...others.map((url) => `another origin was asked: ${url}`), ...failures, ...said]

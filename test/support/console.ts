@@ -1,17 +1,17 @@
-/** The console's page, as far as its session goes. */
+/** Calls of the console's session routes. */
 import type { Answer, CallOptions, TestApp } from './app.ts'
 
 export const path = '/console/session'
 export const here = { origin: 'http://localhost' }
 
-/** Of an answer's cookie: its name, its value, and the rest of what it says. */
+/** Parses the cookie of a response. */
 export function cookieOf({ headers }: Answer): { name: string; value: string; rest: string } {
   const [, name = '', value = '', rest = ''] = /^([^=]+)=([^;]*); (.*)$/.exec(headers.get('set-cookie') ?? '') ?? []
   return { name, value, rest }
 }
-/** What the page sends from then on. */
+/** Returns the `Cookie` header that follows a response. */
 export const heldBy = (answer: Answer): string => `${cookieOf(answer).name}=${cookieOf(answer).value}`
-/** Whether an answer removes the cookie. */
+/** Returns whether a response removes the cookie. */
 export const removed = ({ headers }: Answer): boolean => /^[^=]+=; .*Max-Age=0;/.test(headers.get('set-cookie') ?? '')
 
 export const post = (app: TestApp, body?: unknown, headers: Record<string, string> = {}, more: CallOptions = {}): Promise<Answer> =>

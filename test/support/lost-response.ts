@@ -1,6 +1,6 @@
 import type { ConsoleVisitor } from './console-visitor.ts'
 
-/** In the page: the next change at such a path is done, and its answer is lost. */
+/** In the page: sends the next write to a path and drops its response. */
 export const losesOne = (visitor: ConsoleVisitor, path: string) =>
   visitor.page.evaluate(`{
     const before = globalThis.fetch
@@ -13,7 +13,7 @@ export const losesOne = (visitor: ConsoleVisitor, path: string) =>
     }
   }`)
 
-/** From here on nothing that happens is told to the page, which is loaded anew for that: what somebody else does it finds out by being refused. */
+/** Reloads the page without an event stream, so that it learns of other people's changes by conflicts. */
 export async function hearsNothing(visitor: ConsoleVisitor): Promise<void> {
   const source = `{
     const before = globalThis.fetch

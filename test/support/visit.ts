@@ -1,19 +1,19 @@
-/** A page of the one browser of a file of tests, at a width, and what every visitor of ours does there: wait, look, press, complain. */
+/** Pages of the browser that a test file shares. */
 import { type Browser, type BrowserEvent, chromium, chromiumOfDesk, type Page, startBrowser, withoutCookies } from './chromium.ts'
 
 export const widths = { phone: 360, desk: 1280 } as const
 export type Width = keyof typeof widths
 
 const axe = await Bun.file(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)).bytes()
-/** In the page: unpacks axe. Whole, it would take the browser three times as long to be told. */
+/** In the page: unpacks axe. Sending it compressed takes a third of the time. */
 const unpacked = `new Response(new Blob([Uint8Array.fromBase64('${Bun.gzipSync(axe).toBase64()}')]).stream().pipeThrough(new DecompressionStream('gzip')))
   .text().then((text) => { globalThis.axeText = text })`
 
 let browser: Promise<Browser> | undefined
 let browserWithoutCookies: Promise<Browser> | undefined
-/** An empty page of each browser context whose visitor is gone. The next one finds nothing there, but a process that runs already. */
+/** Empty pages of used browser contexts. Reusing one saves the start of a process. */
 let idle: Page[] = []
-/** Ends the browsers of this file. */
+/** Closes the file's browsers. */
 export async function closeBrowser(): Promise<void> {
   for (const one of [browser, browserWithoutCookies]) await (await one)?.[Symbol.asyncDispose]()
   browser = undefined
@@ -21,12 +21,11 @@ export async function closeBrowser(): Promise<void> {
   idle = []
 }
 
-/** Between two looks at the browser, which is another process. */
 const betweenLooksMs = 10
-/** So many looks are enough for the slowest machine; what they were for is said then. */
+/** Enough for the slowest machine. */
 const looksMax = 2_000
 
-/** Looks again and again, so many times at most, until something is there. */
+/** Repeats a look until it finds something; undefined after `most` attempts. */
 export async function untilThere<Found>(
   look: () => Promise<Found | undefined | null | false>,
   most = looksMax,
@@ -39,7 +38,7 @@ export async function untilThere<Found>(
   return undefined
 }
 
-/** A page of its own, or another tab of a visitor who is there. */
+/** Opens a page, or another tab beside one. */
 async function pageOf(beside: Page | undefined, cookies: boolean): Promise<Page> {
   if (!cookies) {
     browserWithoutCookies ??= startBrowser(chromiumOfDesk ?? '', withoutCookies)
@@ -60,7 +59,7 @@ async function pageOf(beside: Page | undefined, cookies: boolean): Promise<Page>
   }
 }
 
-/** Leaves nothing in a browser context of the pages that were there. */
+/** Clears the storage of a browser context. */
 async function forget(first: Page, events: readonly BrowserEvent[]): Promise<void> {
   const origins = new Set(requestedUrls(events).map((url) => new URL(url).origin))
   for (const origin of origins) await first.command('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
@@ -68,17 +67,17 @@ async function forget(first: Page, events: readonly BrowserEvent[]): Promise<voi
   await first.command('Network.clearBrowserCache')
 }
 
-/** What the browser answers where another page has come before it could. */
+/** Errors of a page that is navigating. */
 const hasGone = /navigated or closed|Not attached to an active page|context was destroyed|Promise was collected|axe(Text)? is not defined/
 
-/** For what led to another page, or is asked again of that. */
+/** Ignores errors of navigation. */
 function unlessGone(error: Error): undefined {
   if (!hasGone.test(error.message)) throw error
 }
 
 /**
- * What cannot be read for want of room: what is wider than the screen, a table of a phone that is scrolled sideways or whose cells are cut, and what is
- * chosen of a list that has no room for it.
+ * Finds content that does not fit: wider than the screen, cut in a phone's table, or a select too narrow for its
+ * option.
  */
 const cutOf = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
@@ -111,7 +110,7 @@ const cutOf = (page: Page): Promise<string[]> =>
     return cut
   })()`) as Promise<string[]>
 
-/** What is wrong with a page. Sheets of styles are not read beforehand: the one rule for which axe would do so is not among those that count. */
+/** Returns axe's findings and cut content. Preloads no style sheets, which only an unused rule needs. */
 async function breachesOf(page: Page): Promise<string[]> {
   if ((await page.evaluate('typeof axe')) !== 'object') {
     await page.evaluate(unpacked)
@@ -124,8 +123,8 @@ async function breachesOf(page: Page): Promise<string[]> {
 }
 
 /**
- * @param beside whose cookies and cache it shares, as another tab of the same browser does
- * @param cookies false: the browser takes none
+ * @param beside page whose cookies and cache it shares
+ * @param cookies false blocks cookies
  */
 export async function openVisit(width: Width, beside?: Page, cookies = true) {
   const page = await pageOf(beside, cookies)
@@ -133,9 +132,9 @@ export async function openVisit(width: Width, beside?: Page, cookies = true) {
     page.command('Emulation.setDeviceMetricsOverride', { width: widths[to], height: 800, deviceScaleFactor: 1, mobile: to === 'phone' })
   await resize(width)
 
-  /** Waits until an expression is true in the page, whichever page that is by then. */
+  /** Waits until an expression is true, also across navigations. */
   async function until(expression: string, what: string): Promise<unknown> {
-    // The page that was asked may be gone before it answers.
+    // The page can be replaced before it answers.
     const found = await untilThere(() => page.evaluate(expression).catch((error: unknown) => void error))
     if (!found)
       throw new Error(
@@ -148,19 +147,19 @@ export async function openVisit(width: Width, beside?: Page, cookies = true) {
     page,
     until,
     resize,
-    /** Presses and lets go at a point of what is seen. */
+    /** Clicks at a point of the viewport. */
     async click(x: number, y: number): Promise<void> {
       const mouse = { x, y, button: 'left', clickCount: 1 }
       await page.command('Input.dispatchMouseEvent', { type: 'mousePressed', ...mouse })
       await page.command('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse }).catch(unlessGone)
     },
-    /** Once the page that was on its way is there, where one was. */
+    /** Reloads after a pending navigation. */
     reload: () => untilThere(() => page.command('Page.reload').catch(unlessGone)),
-    /** So many pages back, or on. What asks for it answers before it goes. */
+    /** Goes through the history, after the call returned. */
     traverse: (pages: number) => page.evaluate(`void setTimeout(() => history.go(${pages}))`),
-    /** What cannot be read for want of room. */
+    /** Returns cut content. */
     cut: () => cutOf(page),
-    /** What axe finds, and what cannot be read for want of room: of the page that stays. */
+    /** Returns axe's findings and cut content of a stable page. */
     async breaches(): Promise<string[]> {
       const found = await untilThere(() => breachesOf(page).catch(unlessGone))
       if (!found) throw new Error(`no page stays for long enough, at ${await page.evaluate('location.href')}`)
@@ -175,7 +174,7 @@ export const isComplaint = ({ method, params }: BrowserEvent): boolean =>
   (method === 'Runtime.consoleAPICalled' && ['error', 'warning', 'assert'].includes(String(params['type']))) ||
   (method === 'Log.entryAdded' && ['error', 'warning'].includes((params['entry'] as { level: string }).level))
 
-/** What was asked for over the network. */
+/** Returns the URLs of network requests. */
 export const requestedUrls = (events: readonly BrowserEvent[]): string[] =>
   events
     .filter(({ method }) => method === 'Network.requestWillBeSent')

@@ -33,7 +33,7 @@ type Metafile = {
 
 /**
  * Bundles the console, names files by content and compresses them.
- * @param from another entry than src/console, with a `begin.ts` and a `late.ts` beside it, for tests
+ * @param from another entry than src/console, with the boot scripts beside it, for tests
  * @throws for an invalid source, with its line
  */
 export async function bundleConsole(from = entryPoint, { effort = 'some' }: { effort?: keyof typeof efforts } = {}): Promise<ConsoleFiles> {

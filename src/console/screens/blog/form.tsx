@@ -5,6 +5,7 @@ import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { pickChanges, withoutNulls } from '../../lib/api/changed-fields.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { moment, timeZone } from '../../lib/format/format.ts'
+import { diffRows } from '../../lib/forms/diff-rows.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
@@ -175,9 +176,5 @@ function differences(mine: Body, theirs: Blog): readonly (readonly [string, stri
     [common('status'), stateName(of.status)],
     [t('publishedAt'), of.publishedAt ? moment(of.publishedAt) : '–'],
   ]
-  const there = rows(theirs)
-  return rows(mine).flatMap(([name, yours], place) => {
-    const now = there[place]?.[1] ?? ''
-    return yours === now ? [] : [[name, excerpt(yours), excerpt(now)] as const]
-  })
+  return diffRows(rows(mine), rows(theirs)).map(([name, yours, other]) => [name, excerpt(yours), excerpt(other)] as const)
 }

@@ -59,7 +59,7 @@ test('a field that souk refuses says so itself, by the name that one sees, until
   }
 })
 
-test('that something was saved is said no more once something else is refused', async ({ open, data: { selling } }) => {
+test('an error dismisses an earlier success message', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/settings` })
   await visitor.fill('Title', 'Another title')
   await visitor.press('Save', { role: 'button' })

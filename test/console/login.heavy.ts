@@ -31,7 +31,7 @@ test('a session that ends in the middle of an edit keeps what was typed behind t
   expect(await visitor.has('That did not work')).toBe(false)
 })
 
-test('whoever has a second factor is told so, and types its code at once', async ({ open, app, clock }) => {
+test('the login asks for the second factor and focuses its field', async ({ open, app, clock }) => {
   const shop = await app.merchant()
   const secret = await begunTotp(app, shop)
   ok(await app.call('POST', '/auth/totp/confirm', { token: shop.token, body: { code: codeAt(secret, clock.now()) } }))
@@ -49,7 +49,7 @@ test('whoever has a second factor is told so, and types its code at once', async
   await visitor.heading('Orders')
 })
 
-test('another account that logs in beside takes nothing over from the page of the first', async ({ open, app }) => {
+test('another account in a second tab inherits nothing', async ({ open, app }) => {
   const [first, second] = [await app.merchant(), await app.merchant()]
   const visitor = await open({ as: first, at: `s/${first.shop.name}/products/new` })
   await visitor.keyFill('Title', 'Of the first')
@@ -65,7 +65,7 @@ test('another account that logs in beside takes nothing over from the page of th
   expect(await visitor.has('Of the first')).toBe(false)
 })
 
-test('a screen that cannot be loaded says so, and comes when the server is there again', async ({ open, app }) => {
+test('a screen that fails to load shows an error and recovers', async ({ open, app }) => {
   const shop = await app.merchant()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Orders')
@@ -198,7 +198,7 @@ test('without the script that asks ahead, or while that does not come, the page 
   expect(asked()).toBe(before)
 })
 
-test('who is there is asked without the lock over all tabs where the browser refuses it, or gives it never', async ({ open, shop }) => {
+test('the session is requested without a lock if the browser refuses or never grants it', async ({ open, shop }) => {
   for (const request of [
     `() => Promise.reject(new DOMException('No lock here', 'SecurityError'))`,
     `() => new Promise(() => undefined); { const before = setTimeout; setTimeout = (then, ms, ...more) => before(then, ms === 3_000 ? 50 : ms, ...more) }`,
@@ -213,7 +213,7 @@ test('who is there is asked without the lock over all tabs where the browser ref
   }
 })
 
-test('a screen that keeps one waiting shows that it is on its way, and says so where it never comes', async ({ open, shop }) => {
+test('a slow screen shows progress and finally an error', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Orders')
   await visitor.settled()
@@ -241,7 +241,7 @@ test('a screen that keeps one waiting shows that it is on its way, and says so w
   await visitor.heading('Gift cards')
 })
 
-test('where souk sends no mails, a forgotten password is not said to be on its way', async ({ open, shop }) => {
+test('without mails the password reset does not claim to have sent one', async ({ open, shop }) => {
   const visitor = await open()
   await visitor.heading('Log in to souk')
   await visitor.keyPress('Forgot your password?')
@@ -251,7 +251,7 @@ test('where souk sends no mails, a forgotten password is not said to be on its w
   expect(await visitor.axe()).toEqual([])
 })
 
-test('a merchant at an address of the network is told whose it is, and goes home from there', async ({ open, shop }) => {
+test('a merchant at an operator page is told and can go home', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: 'net/jobs' })
   await visitor.text('These pages are for whoever runs this souk.')
   expect(await visitor.has('Whoever owns the shop can give you another role')).toBe(false)
@@ -259,7 +259,7 @@ test('a merchant at an address of the network is told whose it is, and goes home
   await visitor.until(`location.pathname === '/console/s/${shop.shop.name}'`, 'their shop')
 })
 
-test('whoever is taken off a shop’s staff while at work in it is told so', async ({ open, app, shop }) => {
+test('a removed staff member is told while working', async ({ open, app, shop }) => {
   const packer = await staffOf(app, shop, 'FULFILMENT')
   const visitor = await open({ as: packer, at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Orders')
@@ -272,7 +272,7 @@ test('whoever is taken off a shop’s staff while at work in it is told so', asy
   expect(await visitor.axe()).toEqual([])
 })
 
-test('on a phone the menu closes once the keyboard goes on to what lies under it', async ({ open, shop }) => {
+test('the phone’s menu closes when the focus leaves it', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders`, width: 'phone' })
   await visitor.heading('Orders')
   await visitor.press('Menu', { role: 'button' })

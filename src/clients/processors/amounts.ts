@@ -1,9 +1,9 @@
-/** Amounts as processors write them: minor units of ours under another exponent, or decimals. By their digits, never by a float. */
+/** Converts amounts to a processor's units by their digits, never as floats. */
 
 /**
- * The same amount of money in units of another size: 500 at no decimals is 50000 at two.
- * @param amount a whole number that is not below zero
- * @returns undefined where it is not a whole number of them, or too large to be exact
+ * Converts an amount to units of another size: 500 with no decimals is 50000 with two.
+ * @param amount a whole number, not negative
+ * @returns undefined if it is not a whole number of units, or too large to be exact
  */
 export function rescaled(amount: number, from: number, to: number): number | undefined {
   if (!Number.isSafeInteger(amount) || amount < 0) return undefined

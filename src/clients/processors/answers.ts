@@ -1,7 +1,7 @@
-/** Reading what a processor answered: nobody vouches for its form, and what makes no sense says nothing of the payment. */
+/** Reads a processor's answer. Its form is not trusted: a malformed answer says nothing about the payment. */
 import { UnknownAnswer } from './processor.ts'
 
-/** What is found on a path through unknown JSON, by own properties only; undefined where the path ends before. */
+/** Returns the value at a path of unknown JSON, by own properties only; undefined if the path ends before. */
 export function valueAt(json: unknown, ...path: readonly (string | number)[]): unknown {
   let value = json
   for (const step of path) {
@@ -17,13 +17,13 @@ export function textAt(json: unknown, ...path: readonly (string | number)[]): st
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A whole number that is exact and not below zero. */
+/** A safe integer that is not negative. */
 export function countAt(json: unknown, ...path: readonly (string | number)[]): number | undefined {
   const value = valueAt(json, ...path)
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
-/** The items of a list; none where there is no list. */
+/** The items of a list; none if it is no list. */
 export function listAt(json: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
   const value = valueAt(json, ...path)
   return Array.isArray(value) ? value : []
@@ -52,11 +52,11 @@ export function knownAs<Value>(meanings: Readonly<Record<string, Value>>, word: 
 export const unknownStatus = (word: string | undefined): UnknownAnswer =>
   new UnknownAnswer(word ? `unknown status ${wordOf(word) ?? 'that is no word'}` : 'no status')
 
-/** A processor's word for why, if it is a word: it is stored, logged and shown. */
+/** Returns the first code that looks like one: it is stored, logged and shown. */
 export const wordOf = (...candidates: readonly (string | undefined)[]): string | undefined =>
   candidates.find((word) => word !== undefined && /^[\w.-]{1,64}$/.test(word))
 
-/** The body of a message as JSON; undefined where it is none. */
+/** Parses a message's body; undefined for invalid JSON. */
 export function parsedMessage(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))

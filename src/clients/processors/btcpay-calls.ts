@@ -15,9 +15,9 @@ export type ApiCall = (
 ) => Promise<CallAnswer>
 
 /**
- * Asks for one verb: all its calls share the time of one.
- * @param apiUrl the server's own address, which may have a path
- * @throws TypeError for an address that is none
+ * Creates the calls of one operation, which share one timeout.
+ * @param apiUrl the server's URL, which may have a path
+ * @throws TypeError for an invalid URL
  */
 export function createBtcpayCalls({ apiUrl, apiKey }: { apiUrl: string; apiKey: string }, port: ProcessorPort & { now(): number }) {
   const { origin, pathname } = new URL(apiUrl)
@@ -35,7 +35,7 @@ export function createBtcpayCalls({ apiUrl, apiKey }: { apiUrl: string; apiKey: 
   }
 }
 
-/** The same, where an answer that says nothing of the payment is thrown. */
+/** Throws for answers that say nothing about the payment. */
 export function aboutPayments(ask: ApiCall): ApiCall {
   return async (...request) => {
     const answer = await ask(...request)
@@ -44,14 +44,14 @@ export function aboutPayments(ask: ApiCall): ApiCall {
   }
 }
 
-/** What was asked to be shown; undefined for what there is not. */
+/** Returns the requested object; undefined if it does not exist. */
 export function shownBy(answer: CallAnswer): unknown {
   if (answer.status === 404) return undefined
   if (!isGood(answer)) throw inconclusive(answer.status)
   return answer.json
 }
 
-/** The same of a list. */
+/** Returns the requested list. */
 export function listedBy(answer: CallAnswer): readonly unknown[] | undefined {
   const list = shownBy(answer)
   if (answer.status === 404) return undefined
@@ -61,5 +61,5 @@ export function listedBy(answer: CallAnswer): readonly unknown[] | undefined {
 
 export const isGood = ({ status }: CallAnswer) => status >= 200 && status < 300
 
-/** An address that goes to a browser or into a mail. */
+/** A URL that a browser or a mail may get. */
 export const webAddress = (text: string | undefined) => (/^https?:$/.test(URL.parse(text ?? '')?.protocol ?? '') ? text : undefined)

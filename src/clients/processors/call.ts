@@ -1,8 +1,10 @@
-/** One call to a payment processor over plain HTTPS, and what its failures mean. */
+/** One HTTPS call to a payment processor, and the meaning of its failures. */
 import { OutgoingError, type OutgoingFailure, type SafeFetch } from '../../core/outgoing.ts'
 import { ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 
-/** Card issuers answer in up to ten seconds, and a time-out leaves a payment unknown (contract, section 5: 25 s at most). */
+/**
+ * Card issuers answer within ten seconds, and a timeout leaves a payment unknown (contract, section 5: 25 s at most).
+ */
 export const callTimeoutMs = 25_000
 const answerBytesDefault = 1_000_000
 
@@ -11,13 +13,13 @@ export type Call = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** For answers that are known to be long: a list that cannot be asked for in parts. */
+  /** For long answers: lists without pages. */
   readonly answerBytesMax?: number
 }
-/** `json` is undefined for an empty answer, and for a 4xx that is no JSON: its status speaks for itself. */
+/** `json` is undefined for an empty answer, and for a 4xx without JSON: its status is enough. */
 export type CallAnswer = { readonly status: number; readonly headers: Headers; readonly json: unknown }
 
-/** Makes calls for one account. `trusted`: the operator chose the address; a merchant's own is guarded. */
+/** Makes calls for one account. `trusted`: the operator chose the URL; a merchant's is guarded. */
 export type ProcessorPort = { readonly fetch: SafeFetch; readonly trusted: boolean; readonly timeoutMs?: number }
 
 /**
@@ -48,7 +50,7 @@ export async function callProcessor(
 
 const outages: readonly OutgoingFailure[] = ['timeout', 'connection failed', 'certificate not trusted']
 
-/** What a failed exchange means: an outage, an answer that cannot be used, or an address that may not be called. */
+/** Returns the error of a failed exchange: an outage, an unusable answer, or a forbidden address. */
 export function unavailableFor(cause: OutgoingError): ProcessorUnavailable {
   const { kind, message, status = 0 } = cause
   if (outages.includes(kind) || status >= 500)
@@ -57,7 +59,7 @@ export function unavailableFor(cause: OutgoingError): ProcessorUnavailable {
   return new ProcessorUnavailable(`the processor was not called: ${message}`, { cause })
 }
 
-/** A port for all calls of one verb: together they have the time of one, so that whoever waits for the verb knows how long. */
+/** Returns a port for all calls of one operation, which share one timeout, so that its duration is known. */
 export function portOfVerb({ now, timeoutMs = callTimeoutMs, ...port }: ProcessorPort & { now(): number }): ProcessorPort {
   const until = now() + timeoutMs
   return {

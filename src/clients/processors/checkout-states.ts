@@ -1,4 +1,4 @@
-/** What Checkout.com can say, and what its words for a payment mean. */
+/** The currencies of Checkout.com, and the meaning of its statuses. */
 import { currencies, decimalsOf, isCurrency } from '../../lib/money.ts'
 import { countAt, knownAs, listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import type { PaymentState, RefundAnswer } from './processor.ts'
@@ -7,19 +7,19 @@ import { UnknownAnswer } from './processor.ts'
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 const withoutDecimals = words('BIF DJF GNF ISK JPY KMF KRW PYG RWF UGX VUV VND XAF XOF XPF')
 const withThreeDecimals = words('BHD IQD JOD KWD LYD OMR TND')
-/** Those it does not know, and CLP, whose decimals there are nobody could confirm. */
+/** Currencies that it does not support, and CLP, whose decimals there could not be confirmed. */
 const unsaid = words('BOV CHE CHW CLP COU MXV SLE SSP USN UYI UYW VED VES XCG ZWG')
 /** Nine digits. */
 const amountMax = 999_999_999
 
 const theirDecimals = (currency: string): number => (withoutDecimals.has(currency) ? 0 : withThreeDecimals.has(currency) ? 3 : 2)
 
-/** Whose minor units are ours: nothing is ever converted. */
+/** Currencies with the same minor units as ours: amounts are never converted. */
 const said: ReadonlySet<string> = new Set(currencies.filter((code) => !unsaid.has(code) && decimalsOf(code) === theirDecimals(code)))
 
 export const saysCurrency = (currency: string): boolean => isCurrency(currency) && said.has(currency)
 
-/** 0 would verify a card; of three decimals the last one has to be 0. */
+/** 0 would verify a card. The last of three decimals must be 0. */
 export const says = ({ amount, currency }: { readonly amount: number; readonly currency: string }): boolean =>
   saysCurrency(currency) &&
   Number.isSafeInteger(amount) &&
@@ -27,26 +27,26 @@ export const says = ({ amount, currency }: { readonly amount: number; readonly c
   amount <= amountMax &&
   (theirDecimals(currency) < 3 || String(amount).endsWith('0'))
 
-/** What a payment has to be of; undefined: whatever amount it says. */
+/** The amount that a payment must have; undefined: any. */
 export type ExpectedAmount = { readonly amount: number | undefined; readonly currency: string }
 
-/** A payment of theirs (`pay_…`) as it reads. */
+/** A payment (`pay_…`). */
 export type CheckoutPaymentState = {
   readonly id: string
-  /** Ours, as they were told it. */
+  /** Our id, as it was sent. */
   readonly ourId: string | undefined
   readonly state: PaymentState
   readonly authorized: number
   readonly captured: number
   readonly refunded?: number
   readonly failureCode?: string
-  /** Where the shopper proves to be the card's owner. */
+  /** Where the shopper authenticates. */
   readonly redirectUrl?: string
-  /** When it was asked for; '' where that is not told. */
+  /** The time of its request; '' if unknown. */
   readonly since: string
 }
 
-/** States by status; money that came counts more than any of them. */
+/** States by status. Captured money overrides them. */
 const states: Readonly<Record<string, PaymentState>> = {
   Active: 'PENDING',
   Requested: 'PENDING',
@@ -54,7 +54,7 @@ const states: Readonly<Record<string, PaymentState>> = {
   'Authentication Requested': 'PENDING',
   'Retry Scheduled': 'PENDING',
   Authorized: 'AUTHORIZED',
-  // Money that its balances do not show is money on the way.
+  // Money that the balances do not show is not captured yet.
   Paid: 'PROCESSING',
   'Partially Captured': 'PROCESSING',
   Captured: 'PROCESSING',
@@ -68,9 +68,9 @@ const states: Readonly<Record<string, PaymentState>> = {
 const whollyCaptured = words('Captured Refunded')
 
 /**
- * Reads a payment. Only what its balances show is money, or, where there are none, a status that says that all of it was taken; less than
- * was asked for is PROCESSING, never CAPTURED.
- * @throws ProcessorUnavailable for an answer that makes no sense, and for another amount or currency than was asked for
+ * Reads a payment. Its balances show the captured money; without them, a status that means full capture. Less than the
+ * amount is PROCESSING, never CAPTURED.
+ * @throws ProcessorUnavailable for an invalid answer, and for another amount or currency
  */
 export function readPayment(json: unknown, asked: ExpectedAmount): CheckoutPaymentState {
   const id = needed(idAt(json, 'id'), 'payment id')
@@ -106,13 +106,13 @@ function stateOf(stated: PaymentState, captured: number, asked: number): Payment
   return captured > 0 ? 'PROCESSING' : stated
 }
 
-/** An id of theirs: it becomes part of an address. */
+/** Reads an id, which becomes part of a URL. */
 export function idAt(json: unknown, ...path: readonly string[]): string | undefined {
   const id = textAt(json, ...path)
   return id !== undefined && /^\w{1,100}$/.test(id) ? id : undefined
 }
 
-/** An address that a shopper may be sent to. */
+/** A URL that a shopper may be sent to. */
 function linkAt(json: unknown, ...path: readonly string[]): string | undefined {
   const link = textAt(json, ...path)
   const protocol = link === undefined ? undefined : URL.parse(link)?.protocol
@@ -121,7 +121,10 @@ function linkAt(json: unknown, ...path: readonly string[]): string | undefined {
 
 const standing: readonly PaymentState[] = ['CAPTURED', 'PROCESSING', 'AUTHORIZED', 'REQUIRES_ACTION', 'PENDING', 'VOIDED', 'FAILED']
 
-/** A session may be paid more than once. Best first: where most has happened, of those the one that we know, of those the oldest. */
+/**
+ * Sorts payments of a session, which may be paid more than once: the furthest first, then the known one, then the
+ * oldest.
+ */
 export const ranked = (payments: readonly CheckoutPaymentState[], known: string | undefined): readonly CheckoutPaymentState[] =>
   payments.toSorted(
     (a, b) =>
@@ -140,7 +143,10 @@ export type Action = {
   readonly amount: number | undefined
 }
 
-/** The newest action of a kind that was asked for under this reference of ours, or has this id of theirs. @param actions newest first */
+/**
+ * Finds the newest action of a kind with our reference or its id.
+ * @param actions newest first
+ */
 export function actionOf(
   actions: unknown,
   type: 'Capture' | 'Void' | 'Refund',
@@ -161,7 +167,7 @@ export function actionOf(
   }
 }
 
-/** @throws ProcessorUnavailable for another amount than was asked for */
+/** @throws ProcessorUnavailable for another amount */
 export function refundOf({ id, approved, code, amount }: Action, asked: { readonly amount: number }): RefundAnswer {
   if (amount !== undefined && amount !== asked.amount) throw new UnknownAnswer('a refund of another amount')
   if (approved === undefined) return { reference: id, state: 'PENDING' }

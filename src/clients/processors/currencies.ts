@@ -1,4 +1,4 @@
-/** The currencies of which each processor can say some amount: as its own client has them, without one. */
+/** The currencies that each processor supports, from its client, without an account. */
 import { btcpayCapabilities } from './btcpay.ts'
 import { saysCurrency as checkoutSaysCurrency } from './checkout-states.ts'
 import { paypalSaysCurrency } from './paypal-amounts.ts'

@@ -1,15 +1,15 @@
-/** Decimals as processors answer them, `"10.00"` or 10, read by their digits and never as a float. */
+/** Reads decimals of answers, `"10.00"` or 10, by their digits and never as floats. */
 
 /**
- * A decimal in units of so many decimals: `"10.50"` at two is 1050.
- * @returns undefined for anything else than a plain number, one that is below zero, too large, or not a whole number of units
+ * Converts a decimal to units: `"10.50"` with two decimals is 1050.
+ * @returns undefined for anything but a plain number that is not negative, not too large, and a whole number of units
  */
 export function unitsOf(value: unknown, decimals: number): number | undefined {
   const read = digitsOf(value, decimals)
   return read?.exact ? read.units : undefined
 }
 
-/** The same, without what is less than a unit: for sums that somebody else has rounded to decimals of their own. */
+/** Does `unitsOf`, and drops what is less than a unit: for sums that were rounded to other decimals. */
 export const wholeUnitsOf = (value: unknown, decimals: number): number | undefined => digitsOf(value, decimals)?.units
 
 function digitsOf(value: unknown, decimals: number): { units: number; exact: boolean } | undefined {

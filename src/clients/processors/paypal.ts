@@ -1,4 +1,7 @@
-/** PayPal: orders that the shopper approves, authorized and captured by us. Reference: developer.paypal.com, Orders v2 and Payments v2. */
+/**
+ * PayPal: the shopper approves an order, and we authorize and capture it. Reference: developer.paypal.com, Orders v2
+ * and Payments v2.
+ */
 
 import { modeOf } from '../../lib/processor-keys.ts'
 import { needed, parsedMessage, textAt, valueAt } from './answers.ts'
@@ -13,9 +16,9 @@ import { ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 export type PaypalAccount = {
   readonly clientId: string
   readonly secret: string
-  /** Of the webhook that messages come by. Without it no message is believed. */
+  /** The id of its webhook. Without it no message is accepted. */
   readonly webhookId?: string | undefined
-  /** Default PayPal's own, for real money. */
+  /** Default: PayPal's live API. */
   readonly apiUrl?: string | undefined
 }
 
@@ -26,29 +29,30 @@ type RefundName = Parameters<Processor['retrieveRefund']>[0]
 const hourMs = 3_600_000
 const capabilities: Capabilities = {
   capturesItself: false,
-  // Orders keep request ids for 6 hours and payments for 45 days; the rest is for requests that travel and clocks that differ.
+  // Orders keep request ids for 6 hours and payments for 45 days; the margin is for slow requests and clock
+  // differences.
   createRepeatsMs: 5 * hourMs,
   refundRepeatsMs: 44 * 24 * hourMs,
   findable: false,
   refunds: 'any',
-  // Its own buttons on the page take them, and there is no token of them to take here.
+  // PayPal's own buttons take them; it accepts no tokens.
   wallets: false,
   hasHostedPage: true,
   supportsAmount: paypalSays,
   supportsCurrency: paypalSaysCurrency,
 }
 
-/** Issues that say how a payment stands, not that something was wrong with what was asked: it is read again. */
+/** Issues that describe the payment's state rather than the request: the payment is read again. */
 const standsElsewhere = /^(ORDER_ALREADY_|ORDER_NOT_APPROVED$|PAYER_ACTION_REQUIRED$|PREVIOUSLY_|AUTHORIZATION_)/
 
-/** Made once an account: its token is shared by all calls that are made through it. */
+/** Created once for an account: all its calls share one token. */
 export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now(): number }): Processor {
   const { clientId, secret, webhookId = '', apiUrl = 'https://api-m.paypal.com' } = account
   const { call, renew } = createPaypalCalls({ clientId, secret, apiUrl }, port)
 
   const seen = (order: Order, asked: Amount): ProcessorPayment => paymentOf(order, { asked, clientId })
 
-  /** The name of an order, or of that to which one of its further names leads: PayPal finds nothing by ours. */
+  /** Returns the order of a payment by any of its references: PayPal finds nothing by our id. */
   async function orderIdOf({ reference, references = {} }: PaymentName): Promise<string | undefined> {
     if (reference !== undefined) return reference
     const { authorization, capture } = references
@@ -60,7 +64,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     return textAt(foundIn(await call({ method: 'GET', path: `/v2/payments/${path}` })), 'supplementary_data', 'related_ids', 'order_id')
   }
 
-  /** @param total what the order has to be about, where that is what is asked for */
+  /** @param total the required amount of the order, if it must match */
   async function readOrder(name: PaymentName & Amount, total?: number): Promise<Order | undefined> {
     const id = await orderIdOf(name)
     const json = id === undefined ? undefined : foundIn(await call({ method: 'GET', path: orderPath(id) }))
@@ -73,28 +77,28 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     return order
   }
 
-  /** What a page got is no use here: the shopper approves the order itself. */
+  /** A token is not used: the shopper approves the order. */
   async function create(payment: NewPayment): Promise<ProcessorPayment> {
     const { paymentId, currency, amount: total, returnUrl } = payment
     const json = {
       intent: 'AUTHORIZE',
-      // No `invoice_id`: it has to be another one for every order of an account, and an order that is paid again has the same one.
+      // No `invoice_id`: it must differ for each order, and an order that is paid again has the same one.
       purchase_units: [{ amount: moneyOf(payment), custom_id: paymentId }],
-      // Without an address to return to, PayPal's buttons on the page have the order approved.
+      // Without a return URL PayPal's buttons approve the order on the page.
       ...(returnUrl === undefined ? {} : { payment_source: { paypal: { experience_context: experienceOf(returnUrl) } } }),
     }
     const answer = await call({ method: 'POST', path: '/v2/checkout/orders', json, key: paymentId })
     if (answer.status >= 400) throw refusal(answer)
     const reference = needed(textAt(answer.json, 'id'), 'order id')
-    // A repeat may answer with what was made as it was then.
+    // A repeated request may return the order as it was created.
     const isNew = answer.status === 201 && valueAt(answer.json, 'purchase_units') !== undefined
     const made = isNew ? orderOf(answer.json, { paymentId, currency, total }) : await knownOrder({ ...payment, reference }, total)
     return seen(made, payment)
   }
 
   /**
-   * Authorizes what the shopper approved, which nobody else does. No request id: it is done at most once by its nature, while under one an answer
-   * that came too early, or a means of payment that was declined, could be repeated for hours.
+   * Authorizes an approved order; no one else does. Without a request id: it happens at most once by its nature, while
+   * an id could repeat an early or declined answer for hours.
    */
   async function authorize(order: Order, name: PaymentName & Amount): Promise<ProcessorPayment> {
     const answer = await call({ method: 'POST', path: `${orderPath(order.id)}/authorize` })
@@ -111,7 +115,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     return order.status === 'APPROVED' && !order.authorization ? authorize(order, name) : seen(order, name)
   }
 
-  /** Reads the payment again after a step that it did not take; where it stands as before, the step was refused. */
+  /** Reads the payment after a refused step. If it did not move, the step was refused. */
   async function afterRefusal(refused: ProcessorRefused, name: PaymentName & Amount): Promise<ProcessorPayment> {
     if (!standsElsewhere.test(refused.code)) throw refused
     const payment = seen(await knownOrder(name), name)
@@ -125,7 +129,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     const before = seen(order, name)
     const { authorization } = order
     if (before.state !== 'AUTHORIZED' || !authorization) return before
-    // PayPal itself would take 15 % more than the shopper agreed to.
+    // PayPal would take up to 15 % more than the shopper agreed to.
     if (name.amount > authorization.amount) throw new ProcessorRefused('amount_above_authorization')
     const path = `/v2/payments/authorizations/${encodeURIComponent(authorization.id)}/capture`
     const answer = await call({ method: 'POST', path, json: { amount, final_capture: true }, key: `${name.paymentId}-capture` })
@@ -140,7 +144,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     return seen({ ...order, captures: [...order.captures, sumIn(answer.json, name.currency)] }, name)
   }
 
-  /** Before the shopper approved there is nothing to give up: without us nothing is ever authorized, and the order lapses. */
+  /** Before approval there is nothing to void: nothing is authorized without us, and the order expires. */
   async function giveUp(name: PaymentName & Amount): Promise<ProcessorPayment> {
     const order = await knownOrder(name)
     const { clientParameters, ...before } = seen(order, name)
@@ -167,7 +171,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     if (answer.status === 201) return refundOf(answer.json, { refundId, asked })
     if (answer.status === 200)
       return (await readRefund(textAt(answer.json, 'id') ?? '', asked)) ?? refundOf(answer.json, { refundId, asked })
-    // What is refused may be what was done before, as when nothing is left to refund.
+    // A refusal may mean that the refund was made before, as when nothing is left to refund.
     const done = answer.status === 422 ? refundIn(await knownOrder(asked), refundId) : undefined
     if (done === undefined) throw refusal(answer)
     return refundOf(done, { refundId, asked })
@@ -186,7 +190,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     return found === undefined ? undefined : refundOf(found, { refundId, asked: name })
   }
 
-  /** Messages of refunds and disputes name a capture only: whose it is, is asked. */
+  /** Messages of refunds and disputes name only a capture, so its payment is queried. */
   async function paymentNamedIn(event: unknown): Promise<ProcessorMessage['payment']> {
     const { paymentId, order, capture } = namesIn(event)
     const references = capture === undefined ? {} : { references: { capture } }
@@ -232,7 +236,7 @@ const experienceOf = (returnUrl: string) => ({
   shipping_preference: 'NO_SHIPPING',
 })
 
-/** @throws ProcessorRefused before anything is asked */
+/** @throws ProcessorRefused before any call */
 function moneyOf(amount: Amount): PaypalMoney {
   const money = paypalMoney(amount)
   if (money === undefined) throw new ProcessorRefused('amount_not_supported')

@@ -1,90 +1,95 @@
-/** What every payment processor looks like from here. Each one is a file beside this one. */
+/** The interface of a payment processor. Each one is a file in this folder. */
 
-/** `PROCESSING`: asked for or seen, and not decided yet: an asynchronous capture, coins that are not confirmed. */
+/** `PROCESSING`: undecided, such as an asynchronous capture or unconfirmed coins. */
 export type PaymentState = 'PENDING' | 'REQUIRES_ACTION' | 'AUTHORIZED' | 'PROCESSING' | 'CAPTURED' | 'FAILED' | 'VOIDED'
 
-/** A processor's further names for a payment, beside its first one: PayPal's `authorization` and `capture`, Tap's `charge`. */
+/** Further references of a payment: PayPal's `authorization` and `capture`, Tap's `charge`. */
 export type References = Readonly<Record<string, string>>
 
-/** What a processor says of a payment. Amounts are minor units of the payment's currency. */
+/** The state of a payment at its processor. Amounts are minor units of the payment's currency. */
 export type ProcessorPayment = {
-  /** Its name for the payment. */
+  /** The processor's name for the payment. */
   readonly reference: string
-  /** All further names that it has by now; undefined: there are no others. */
+  /** All further references known by now; undefined: none. */
   readonly references?: References
   readonly state: PaymentState
   readonly authorized: number
   readonly captured: number
-  /** What went back, by whoever asked for it; undefined where it does not say. */
+  /** The refunded amount, whoever asked for it; undefined if the processor does not report it. */
   readonly refunded?: number
-  /** Why it failed, in the processor's word: `card_declined`. */
+  /** The processor's code of the failure: `card_declined`. */
   readonly failureCode?: string
-  /** What the shopper's page needs to go on, as JSON. */
+  /** What the shopper's page needs to continue, as JSON. */
   readonly clientParameters?: Readonly<Record<string, unknown>>
 }
 
 export type NewPayment = {
-  /** Ours; it makes the request one that may be sent again, where the processor has such a thing. */
+  /** Our id. It makes a repeated request the same payment, where the processor supports that. */
   readonly paymentId: string
   readonly amount: number
   readonly currency: string
-  /** How the shopper pays, as the checkout says: `card`, `wallet`, `paypal`, `crypto`, or a local method such as `knet`. */
+  /** The method of the checkout: `card`, `wallet`, `paypal`, `crypto`, or a local one such as `knet`. */
   readonly method?: string
   /** What the shopper's page got from the processor. */
   readonly token: string | undefined
   readonly returnUrl: string | undefined
-  /** Where the processor's messages about this payment go, for those that are told with each request (Tap, QPay). */
+  /** The URL for messages about this payment, for processors that are given it with each request (Tap, QPay). */
   readonly messagesUrl?: string
-  /** What some processors ask for. */
+  /** Details that some processors require. */
   readonly shopper?: { readonly email?: string; readonly name?: string; readonly country?: string; readonly ip?: string }
 }
 
-/** How to name a payment to its processor: by our id until it has told us its own. */
+/** Identifies a payment: by our id until the processor has given its reference. */
 export type PaymentName = { readonly paymentId: string; readonly reference: string | undefined; readonly references?: References }
 
 export type RefundAnswer = {
-  /** Its name for the refund; undefined where it has made none. */
+  /** The processor's name for the refund; undefined if none was made. */
   readonly reference: string | undefined
-  /** `CLAIMABLE`: the shopper fetches it at `claimUrl`. */
+  /** `CLAIMABLE`: the shopper claims it at `claimUrl`. */
   readonly state: 'PENDING' | 'SUCCEEDED' | 'FAILED' | 'CLAIMABLE'
   readonly claimUrl?: string
   readonly failureCode?: string
 }
 
-/** How to name a refund to its processor: by our id until it has told us its own. */
+/** Identifies a refund: by our id until the processor has given its reference. */
 export type RefundName = PaymentName & { readonly refundId: string; readonly refundReference: string | undefined }
 
-/** What processors promise, and what each of them does not. Durations in milliseconds; 0: never. */
+/** What a processor guarantees. Durations in milliseconds; 0: never. */
 export type Capabilities = {
-  /** Whether paying takes the money without us: there is no authorization, and to void is to forbid paying. By method where it differs. */
+  /**
+   * Whether paying takes the money without a capture: there is no authorization, and a void forbids paying. A list
+   * where it depends on the method.
+   */
   readonly capturesItself: boolean | readonly string[]
-  /** For how long a create that is sent again under our id is the same payment. */
+  /** How long a repeated create under our id is the same payment. */
   readonly createRepeatsMs: number
-  /** For how long a refund that is sent again under our id is the same refund. */
+  /** How long a repeated refund under our id is the same refund. */
   readonly refundRepeatsMs: number
   /** Whether `retrieve` finds a payment by our id alone. */
   readonly findable: boolean
-  /** `any`: as many parts as there are; `whole`: all of it, and only what was paid by card; `claim`: a claim that the shopper redeems. */
+  /**
+   * `any`: any number of partial refunds; `whole`: in full, and only card payments; `claim`: a claim that the shopper
+   * redeems.
+   */
   readonly refunds: 'any' | 'whole' | 'claim'
-  /** Whether a refund that it said had succeeded may turn out to have failed days later; undefined: not as far as is known. */
+  /** Whether a succeeded refund may fail days later; undefined: not known to. */
   readonly refundsMayFail?: boolean
-  /** Whether it takes the tokens of Apple Pay and Google Pay. */
+  /** Whether it takes Apple Pay and Google Pay tokens. */
   readonly wallets: boolean
-  /** Whether whoever pays can be sent on by a link, without a script of the processor's on our page; undefined: not. */
+  /** Whether a link to its own page is enough to pay, without its script on ours. */
   readonly hasHostedPage?: boolean
-  /** Whether it can say this amount exactly: decided before anything is placed. */
+  /** Whether it can express this amount exactly. Decided before an order is placed. */
   supportsAmount(amount: { readonly amount: number; readonly currency: string }): boolean
   /**
-   * Minimum charge per currency, in minor units. A missing currency has no known minimum. Only documented minimums,
-   * with the source beside each table. Only Stripe documents any; `says` checks that an amount is at least one unit of
-   * the others.
+   * Minimum charge per currency, in minor units; unknown for a missing currency. Only documented minimums, with the
+   * source beside each table (today Stripe's). `supportsAmount` checks that an amount is at least one unit.
    */
   readonly minimums?: Readonly<Record<string, number>>
-  /** Whether it can say any amount of a currency. */
+  /** Whether it can express any amount of a currency. */
   supportsCurrency(currency: string): boolean
 }
 
-/** Of the sandbox, and of what plays a processor: each request has its effect once for ever, and any amount can be said. */
+/** The capabilities of the sandbox and of test processors: every request can be repeated, and any amount expressed. */
 export const sandboxCapabilities: Capabilities = {
   capturesItself: false,
   createRepeatsMs: Number.POSITIVE_INFINITY,
@@ -96,15 +101,18 @@ export const sandboxCapabilities: Capabilities = {
   supportsCurrency: () => true,
 }
 
-/** What a processor's message is about. What became of it is asked, not believed: messages come twice, late and out of order. */
+/**
+ * A processor's message. It is not believed: the processor is queried about its payment, since messages repeat, come
+ * late and out of order.
+ */
 export type ProcessorMessage = {
-  /** The processor's own id of the message; a digest of what it signs where it has none. The same message has the same one. */
+  /** The processor's id of the message, or a digest of the signed bytes. A repeated message has the same one. */
   readonly id: string
-  /** Undefined: about no payment. Some messages tell our id only, and some the processor's only. */
+  /** Undefined: about no payment. Some messages have only our id, some only the processor's. */
   readonly payment:
     | { readonly paymentId: string | undefined; readonly reference: string | undefined; readonly references?: References }
     | undefined
-  /** Money that the shopper's bank took back, or gave again. */
+  /** Money that the shopper's bank reclaimed or returned. */
   readonly dispute?: {
     readonly reference: string
     readonly amount: number
@@ -114,49 +122,54 @@ export type ProcessorMessage = {
 }
 
 /**
- * A processor, as one account of it sees it. Calls may be made again with the same ids: where the processor does not make that have
- * its effect once, `capabilities` say so. All of them throw ProcessorUnavailable when the outcome is not known, and ProcessorRefused when
- * the processor understood and said no.
+ * A processor as one account sees it. Calls may be repeated with the same ids; `capabilities` say where that could
+ * have a second effect. Every call throws ProcessorUnavailable when the outcome is unknown, and ProcessorRefused when
+ * the processor refused.
  */
 export type Processor = {
   readonly name: string
-  /** As the account's keys or its host say it. */
+  /** Decided by the account's keys or host. */
   readonly mode: 'TEST' | 'LIVE'
   readonly capabilities: Capabilities
-  /** The tokens it takes without asking, when there are only a few; undefined: it decides. */
+  /** The only accepted tokens, if there are few; undefined: the processor decides. */
   readonly tokens?: readonly string[]
-  /** Begins a payment, authorized as far as it goes without the shopper; never captured by us. */
+  /** Starts a payment and authorizes it as far as possible without the shopper; never captures it. */
   create(payment: NewPayment): Promise<ProcessorPayment>
-  /** What became of it; undefined when the processor never heard of it. What it needs of us to go on (PayPal's authorize after approval) is done on the way. */
+  /**
+   * Queries a payment; undefined if the processor does not know it. Takes the steps that it needs from us, such as
+   * PayPal's authorize after approval.
+   */
   retrieve(name: PaymentName & { readonly amount: number; readonly currency: string }): Promise<ProcessorPayment | undefined>
-  /** Takes the money. PROCESSING where it was only asked for. */
+  /** Captures a payment. PROCESSING if the capture is not decided yet. */
   capture(name: PaymentName & { readonly amount: number; readonly currency: string }): Promise<ProcessorPayment>
-  /** Gives an authorization up, or forbids paying. Of a captured payment it answers that it is captured. */
+  /** Voids an authorization, or forbids paying. A captured payment is reported as captured. */
   void(name: PaymentName & { readonly amount: number; readonly currency: string }): Promise<ProcessorPayment>
   refund(
     refund: PaymentName & { readonly refundId: string; readonly amount: number; readonly currency: string; readonly whole: boolean },
   ): Promise<RefundAnswer>
-  /** What became of a refund; undefined when the processor never heard of it. */
+  /** Queries a refund; undefined if the processor does not know it. */
   retrieveRefund(name: RefundName & { readonly amount: number; readonly currency: string }): Promise<RefundAnswer | undefined>
   /**
-   * Reads a message, by its raw bytes.
-   * @param message its `turn` is waited for before a call is made to learn whether the message is good, which strangers can cause; what it
-   *   gives ends the turn
-   * @throws BadSignature; whatever `turn` throws
+   * Reads a message by its raw bytes.
+   * @param message `turn` is awaited before a call that verifies the message, since anyone can cause such calls; its
+   *   result ends the turn
+   * @throws BadSignature; errors of `turn`
    */
   readMessage(message: {
     readonly body: Uint8Array
     readonly headers: Headers
     readonly turn?: (() => Promise<() => void>) | undefined
   }): Promise<ProcessorMessage>
-  /** Whether it answers, and knows the account. @throws ProcessorUnavailable; ProcessorRefused('credentials') for keys that it does not know */
+  /**
+   * Checks that the processor answers and knows the account.
+   * @throws ProcessorUnavailable; ProcessorRefused('credentials') for unknown keys
+   */
   probe(): Promise<void>
 }
 
 /**
- * The processor gave no usable answer: it is not known whether the request had an effect. Only an outage (timeout,
- * network error, 5xx) counts as a failure for the processor's circuit breaker, and only `call.ts`, `reachability.ts` and
- * `within` report one.
+ * The processor gave no usable answer: it is unknown whether the request had an effect. Only an outage (timeout,
+ * network error, 5xx) counts for the breaker, and only `call.ts`, `reachability.ts` and `withTimeout` report one.
  */
 export class ProcessorUnavailable extends Error {
   override readonly name = 'ProcessorUnavailable'
@@ -168,9 +181,9 @@ export class ProcessorUnavailable extends Error {
       counts = false,
     }: {
       readonly cause?: unknown
-      /** Whether it is certain that nothing happened: refused connections, 401, 403, 429. */
+      /** Whether nothing happened for certain: refused connections, 401, 403, 429. */
       readonly neverSent?: boolean
-      /** Whether the circuit breaker counts it as a failure of the processor: a timeout, a network error or 5xx. */
+      /** Whether the breaker counts it: a timeout, a network error or 5xx. */
       readonly counts?: boolean
     } = {},
   ) {
@@ -196,7 +209,7 @@ export class UnknownAnswer extends ProcessorUnavailable {
   }
 }
 
-/** The failure of a call that had to succeed before the request could be sent; undefined for other errors. */
+/** Returns the failure of a call that had to succeed before the request could be sent; undefined for other errors. */
 export function notSent(cause: unknown): ProcessorUnavailable | undefined {
   if (!(cause instanceof ProcessorUnavailable)) return undefined
   if (cause.neverSent) return cause
@@ -207,8 +220,8 @@ export function notSent(cause: unknown): ProcessorUnavailable | undefined {
 }
 
 /**
- * The processor understood and said no to this very thing: nothing happened. `code` is its word for why. Not for an answer that
- * says nothing of the payment, such as 401, 403, 409 or 429: that is ProcessorUnavailable.
+ * The processor refused this request: nothing happened. `code` is its reason. Not for an answer that says nothing
+ * about the payment, such as 401, 403, 409 or 429: that is ProcessorUnavailable.
  */
 export class ProcessorRefused extends Error {
   override readonly name = 'ProcessorRefused'
@@ -223,8 +236,8 @@ export class BadSignature extends Error {
 }
 
 /**
- * Waits for an answer so long and no longer: what comes after it is nobody's, and whoever watches the payment finds it.
- * @param patienceMs milliseconds; undefined: as long as it takes
+ * Waits for an answer up to a time. A later answer is dropped, and found by whoever watches the payment.
+ * @param patienceMs milliseconds; undefined: no limit
  * @throws ProcessorUnavailable
  */
 export function withTimeout<Answer>(patienceMs: number | undefined, answer: Promise<Answer>): Promise<Answer> {

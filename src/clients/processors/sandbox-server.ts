@@ -3,20 +3,20 @@ import { sameSecret } from '../../lib/seal.ts'
 type Reply = { status: number; body?: unknown } | 'break off' | 'hang'
 
 export type SandboxServerOptions = {
-  /** What is done about a request: `POST payments capture`. */
+  /** Handles a request: `POST payments capture`. */
   reply: (route: string, id: string, body: Record<string, unknown>) => Promise<Reply>
   sign: (body: string) => Promise<string>
   signatureHeader: string
-  /** Opens the server to who knows it. */
+  /** Required of every request. */
   secret: string
   onError: (what: string, error: unknown) => void
 }
 
-/** A payment processor that moves no money: a server of its own that this instance talks to over HTTP, as to any other. */
+/** A payment processor that moves no money: a server that the instance calls over HTTP like any other. */
 export type SandboxServer = {
-  /** Where it listens and what opens it; started by who asks first. */
+  /** Returns its URL and secret; the first call starts it. */
   open(): Promise<{ url: string; secret: string }>
-  /** Where it sends its messages; until then it keeps them to itself. */
+  /** Sets where it sends messages; before that it sends none. */
   tell(webhookUrl: string): void
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ const hostname = '127.0.0.1'
 /** Longer than any caller waits. */
 const hangMs = 60_000
 const messageTimeoutMs = 10_000
-/** Of a capture it tells twice, and of the authorization afterwards: messages of real processors come like that too. */
+/** It repeats the message of a capture and sends the authorization late, as real processors do. */
 const messagesOfConfirmation = ['payment.captured', 'payment.captured', 'payment.authorized', 'payment.looked_at']
 
 export function createSandboxServer({ reply, sign, signatureHeader, secret, onError }: SandboxServerOptions): SandboxServer {
@@ -89,5 +89,5 @@ export function createSandboxServer({ reply, sign, signatureHeader, secret, onEr
   }
 }
 
-/** An answer of which only a part arrives. */
+/** A response that breaks off. */
 const brokenOff = () => new Response('{"id":', { headers: { 'content-type': 'application/json' } })

@@ -11,9 +11,9 @@ import {
 } from './processor.ts'
 
 export type SandboxClientOptions = {
-  /** Where the sandbox listens and the secret that opens it. */
+  /** The sandbox's URL and its secret. */
   open: () => Promise<{ url: string; secret: string }>
-  /** What its messages are signed with. */
+  /** The signature of its messages. */
   signatureOf: (body: Uint8Array) => Promise<string>
   tokens: readonly string[]
   signatureHeader: string
@@ -29,10 +29,10 @@ const states: Readonly<Record<string, PaymentState>> = {
   DECLINED: 'FAILED',
   VOIDED: 'VOIDED',
 }
-/** What a payment is captured with when the shopper's page said nothing. */
+/** The token of a checkout without one. */
 const tokenDefault = 'tok_success'
 
-/** The built-in processor of shops in mode TEST. */
+/** Creates the built-in processor of shops in mode TEST. */
 export function createSandboxProcessor({ open, signatureOf, tokens, signatureHeader }: SandboxClientOptions): Processor {
   async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
     const { url, secret } = await open()
@@ -49,7 +49,7 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
       throw new ProcessorUnavailable('the sandbox did not answer', { cause })
     }
     if (answer.status === 422) throw new ProcessorRefused(errorOf(answer.body))
-    // Too many calls, a key that it does not know yet, and the like say nothing about the payment.
+    // Other errors say nothing about the payment.
     if (answer.status >= 400 && answer.status !== 404) throw new ProcessorUnavailable(`the sandbox answered ${answer.status}`)
     return answer
   }
@@ -86,7 +86,7 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
       const message = JSON.parse(Buffer.from(body).toString('utf8')) as { type?: unknown; payment?: { id?: unknown } }
       const id = message.payment?.id
       const known = message.type === 'payment.captured' || message.type === 'payment.authorized'
-      // It numbers none of them: what is signed is the same when the same is said.
+      // Its messages have no id: equal content has an equal digest.
       const digest = createHash('sha256').update(body).digest('hex')
       return { id: digest, payment: known && typeof id === 'string' ? { paymentId: id, reference: id } : undefined }
     },

@@ -1,23 +1,23 @@
-/** An access token that all calls of one account share. */
+/** An access token that all calls of an account share. */
 
 /** `expiresAt`: milliseconds since the epoch. */
 export type Token = { readonly value: string; readonly expiresAt: number }
 
 export type SharedToken = {
-  /** The token, obtained first where there is none that still lives a while. */
+  /** Returns the token; obtains one if it expires soon. */
   get(): Promise<string>
-  /** Another token than this one, which was refused; the one that somebody else has obtained since, if any. */
+  /** Replaces a refused token, unless it was replaced already. */
   renewed(refused: string): Promise<string>
-  /** A token obtained now, whatever there is. */
+  /** Obtains a new token in any case. */
   anew(): Promise<string>
 }
 
-/** Before its end by so much a token is not used any more: a request takes its time. */
+/** A token is not used in its last minute: a request takes time. */
 const marginMs = 60_000
 
 /**
- * However many callers need a token at once, one request obtains it for all of them, and fails for all of them.
- * @param obtain throws what its callers get
+ * Any number of concurrent callers share one request for a token, and its failure.
+ * @param obtain its errors reach the callers
  */
 export function createSharedToken(obtain: () => Promise<Token>, now: () => number): SharedToken {
   let token: Token | undefined

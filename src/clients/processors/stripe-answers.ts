@@ -1,4 +1,4 @@
-/** What Stripe's objects say: payment intents, refunds, events. */
+/** Reads Stripe's payment intents, refunds and events. */
 import { createHash, createHmac } from 'node:crypto'
 import { sameSecret } from '../../lib/seal.ts'
 import { countAt, knownAs, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
@@ -8,7 +8,7 @@ import { minorUnits } from './stripe-amounts.ts'
 
 type Amount = { readonly amount: number; readonly currency: string }
 
-/** Two of them depend on more than the word: see `stateOf`. */
+/** The state of two of them depends on more: see `stateOf`. */
 const states: Readonly<Record<string, PaymentState>> = {
   requires_payment_method: 'REQUIRES_ACTION',
   requires_confirmation: 'REQUIRES_ACTION',
@@ -52,7 +52,7 @@ export function paymentOf(
   }
 }
 
-/** The name of a payment intent, where it is one and not that of another payment of ours. */
+/** The id of a payment intent, unless it belongs to another payment of ours. */
 function intentOf(intent: unknown, paymentId: string): string {
   if (textAt(intent, 'object') !== 'payment_intent') throw new UnknownAnswer('no payment intent')
   const ours = textAt(intent, 'metadata', 'payment_id')
@@ -60,7 +60,7 @@ function intentOf(intent: unknown, paymentId: string): string {
   return needed(textAt(intent, 'id'), 'id')
 }
 
-/** An intent that was declined waits for another card, and is new but for its last error. */
+/** A declined intent waits for another card, and looks new but for its last error. */
 const stateOf = (intent: unknown, status: string): PaymentState =>
   status === 'requires_payment_method' && (valueAt(intent, 'last_payment_error') ?? undefined) !== undefined
     ? 'FAILED'
@@ -73,11 +73,11 @@ const failureOf = (intent: unknown, state: PaymentState): string | undefined =>
       ? wordOf(textAt(intent, 'cancellation_reason'))
       : undefined
 
-/** Why, in Stripe's word, the issuer's first: `insufficient_funds` says more than `card_declined`. */
+/** Stripe's code of a failure, the issuer's first: `insufficient_funds` says more than `card_declined`. */
 export const declineOf = (error: unknown): string | undefined =>
   wordOf(textAt(error, 'decline_code'), textAt(error, 'code'), textAt(error, 'type'))
 
-/** What Stripe.js goes on with, and where the shopper is to be sent when that was decided without it. */
+/** The parameters of Stripe.js, and a redirect decided without it. */
 function clientParametersOf(intent: unknown, publishableKey: string | undefined): Record<string, string> {
   const redirectUrl = textAt(intent, 'next_action', 'redirect_to_url', 'url')
   return {
@@ -89,14 +89,17 @@ function clientParametersOf(intent: unknown, publishableKey: string | undefined)
 
 const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
   pending: 'PENDING',
-  // Of the shopper: their bank's details, which Stripe asks them for by mail.
+  // The shopper must give bank details, which Stripe requests by mail.
   requires_action: 'PENDING',
   succeeded: 'SUCCEEDED',
   failed: 'FAILED',
   canceled: 'FAILED',
 }
 
-/** A refund. @throws ProcessorUnavailable for what is none, or one of another amount, currency or id of ours */
+/**
+ * Reads a refund.
+ * @throws ProcessorUnavailable for anything else, or another amount, currency or id of ours
+ */
 export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): RefundAnswer {
   if (textAt(refund, 'object') !== 'refund') throw new UnknownAnswer('no refund')
   const isOurs = (textAt(refund, 'metadata', 'refund_id') ?? refundId) === refundId
@@ -109,7 +112,7 @@ export function refundOf(refund: unknown, { refundId, asked }: { refundId: strin
   return { reference: needed(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
 }
 
-/** How old a signature may be. One from ahead of our clock is good, as it is for Stripe's own libraries. */
+/** The maximum age of a signature. A future time is accepted, as in Stripe's own libraries. */
 const toleranceSeconds = 300
 
 /**
@@ -124,18 +127,18 @@ export function verifyStripeSignature(body: Uint8Array, header: string | null, {
   const time = valuesOf('t').at(-1) ?? ''
   if (!/^\d{1,12}$/.test(time)) throw new BadSignature('stripe: no time')
   const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest('hex')
-  // All of them are compared, so that the time does not tell which one fits.
+  // All are compared, so that the time does not reveal which one matches.
   if (valuesOf('v1').filter((signature) => sameSecret(signature, expected)).length === 0) throw new BadSignature('stripe')
   if (Math.floor(now / 1000) - Number(time) > toleranceSeconds) throw new BadSignature('stripe: too old')
 }
 
-/** What an event is about, once its signature was found good. */
+/** Reads a verified event. */
 export function messageOf(body: Uint8Array): ProcessorMessage {
   const event = parsedMessage(body)
   const id = textAt(event, 'id') ?? `sha256:${createHash('sha256').update(body).digest('hex')}`
   const object = valueAt(event, 'data', 'object')
   const kind = textAt(object, 'object')
-  // Charges, refunds and disputes name their payment intent, by its id or unfolded.
+  // Charges, refunds and disputes name their payment intent by its id or expanded.
   const reference =
     kind === 'payment_intent' ? textAt(object, 'id') : (textAt(object, 'payment_intent') ?? textAt(object, 'payment_intent', 'id'))
   if (reference === undefined) return { id, payment: undefined }
@@ -153,7 +156,10 @@ const disputeStates: Readonly<Record<string, 'OPEN' | 'WON' | 'LOST'>> = {
   lost: 'LOST',
 }
 
-/** Undefined for inquiries (`warning_…`) and what was prevented: no money has moved, and when it does there is a message with another status. */
+/**
+ * Undefined for inquiries (`warning_…`) and prevented disputes: no money has moved. Another message follows if it
+ * does.
+ */
 function disputeOf(object: unknown): ProcessorMessage['dispute'] {
   const [reference, status = ''] = [textAt(object, 'id'), textAt(object, 'status')]
   const currency = textAt(object, 'currency')?.toUpperCase() ?? ''

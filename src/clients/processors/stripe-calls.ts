@@ -1,4 +1,4 @@
-/** Calls to Stripe: its form encoding, its errors, its idempotency keys and its lists. */
+/** Calls to Stripe: form encoding, errors, idempotency keys and lists. */
 import type { SafeFetch } from '../../core/outgoing.ts'
 import { listAt, needed, textAt, valueAt } from './answers.ts'
 import { type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from './call.ts'
@@ -7,32 +7,32 @@ import { declineOf } from './stripe-answers.ts'
 
 export type Fields = Readonly<Record<string, string | number | boolean>>
 export type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly fields?: Fields; readonly key?: string }
-/** Of status 200, 400, 402 or 404. `replayed`: it was answered when this idempotency key was first used, and may be out of date. */
+/** With status 200, 400, 402 or 404. `replayed`: stored under this idempotency key before, and maybe out of date. */
 export type Answer = CallAnswer & { readonly replayed: boolean }
 export type StripeCalls = ReturnType<typeof createStripeCalls>
 
-/** Pinned: without it the account's own decides what fields mean. */
+/** Pinned: otherwise the account's version decides what fields mean. */
 export const stripeVersion = '2026-10-28.endive'
-/** How many keys are tried when what is stored under one is a failure of Stripe's own. */
+/** Keys to try when Stripe's own failure is stored under one. */
 const keysMax = 4
 const pageSize = 100
-/** 10,000 items: what is older than so many others is not told to be unknown, but not found out. */
+/** 10,000 items. An older one counts as not found out, not as unknown. */
 const pagesMax = 100
 
-/** Stripe's own failure (5xx) out of its store: this key never comes to anything. */
+/** A stored failure of Stripe's own (5xx): this key never succeeds. */
 class StoredFailure extends ProcessorUnavailable {}
-/** The key is not known, or may not do this: nothing happened, and it says nothing of Stripe. */
+/** The key is unknown or lacks the permission: nothing happened. */
 export class NotAllowed extends ProcessorUnavailable {}
-/** Something else was asked for under this key before. */
+/** The key was used for another request. */
 class KeyTaken extends ProcessorUnavailable {}
 
 export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; apiUrl: string }, port: ProcessorPort) {
   const baseUrl = apiUrl.replace(/\/+$/, '')
 
-  /** @throws ProcessorUnavailable for whatever says nothing of the thing itself */
+  /** @throws ProcessorUnavailable for answers that say nothing about the object */
   async function call({ method, path, fields = {}, key }: Request): Promise<Answer> {
     let replayed = false
-    // Read on the way, because no more than its status is told of a 5xx.
+    // Read here, because of a 5xx only the status is passed on.
     const fetch: SafeFetch = async (url, options) => {
       const answer = await port.fetch(url, options)
       replayed = answer.headers.get('idempotent-replayed') === 'true'
@@ -70,14 +70,17 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
         if (!(error instanceof StoredFailure || error instanceof KeyTaken)) throw error
         const found = await look()
         if (found !== undefined) return { found }
-        // What became of that other thing is not known here: another key could make a second one.
+        // The effect of that other request is unknown, and another key could cause a second one.
         if (error instanceof KeyTaken) throw error
       }
     }
     throw new ProcessorUnavailable('the processor repeats its own failure')
   }
 
-  /** Goes through a list, newest first. @returns undefined when it has no such item, or there is no such list */
+  /**
+   * Searches a list, newest first.
+   * @returns undefined if it has no such item, or does not exist
+   */
   async function findIn(path: string, fields: Fields, isIt: (item: unknown) => boolean): Promise<object | undefined> {
     let after: Fields = {}
     for (let page = 0; page < pagesMax; page++) {
@@ -97,7 +100,7 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
   return { call, postOnce, findIn }
 }
 
-/** @throws ProcessorUnavailable for answers that say nothing of what was asked */
+/** @throws ProcessorUnavailable for answers that say nothing about the request */
 function judge({ status, json }: CallAnswer): void {
   if (status === 200) {
     if (typeof json !== 'object' || json === null) throw new UnknownAnswer('no JSON object')
@@ -108,13 +111,13 @@ function judge({ status, json }: CallAnswer): void {
   if (status === 409 || status === 429) throw inconclusive(status)
   if (status === 400 && textAt(error, 'code') === 'rate_limit') throw inconclusive(429)
   if (textAt(error, 'type') === 'idempotency_error') throw new KeyTaken('the idempotency key was used for something else')
-  // No more than these are Stripe's, and a 404 of something in between does not mean that there is no payment.
+  // Only these are Stripe's. A 404 of a proxy does not mean that the payment is missing.
   if (![400, 402, 404].includes(status) || textAt(error, 'type') === undefined) throw new UnknownAnswer(`status ${status} without a reason`)
 }
 
-/** Whether what was asked for is what there is not. */
+/** Whether the requested object does not exist. */
 export const isMissing = ({ status, json }: CallAnswer): boolean =>
   (status === 404 || status === 400) && textAt(json, 'error', 'code') === 'resource_missing'
 
-/** What an answer refuses, in its own word. */
+/** Returns the refusal of an answer, with its code. */
 export const refusal = ({ json }: CallAnswer): ProcessorRefused => new ProcessorRefused(declineOf(valueAt(json, 'error')) ?? 'refused')

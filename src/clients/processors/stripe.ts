@@ -1,4 +1,7 @@
-/** Stripe: payment intents, authorized by the shopper's page or by a token, and captured by us. Reference: docs.stripe.com/api. */
+/**
+ * Stripe: payment intents, authorized by the shopper's page or by a token, and captured by us. Reference:
+ * docs.stripe.com/api.
+ */
 import { timeOfId } from '../../lib/ids.ts'
 import { modeOf } from '../../lib/processor-keys.ts'
 import { needed, textAt, valueAt } from './answers.ts'
@@ -12,9 +15,9 @@ import { type Answer, createStripeCalls, type Fields, isMissing, NotAllowed, ref
 export type StripeAccount = {
   readonly publishableKey?: string | undefined
   readonly secretKey: string
-  /** Of the endpoint that messages come to: `whsec_…`. Without it no message is believed. */
+  /** Of the webhook endpoint: `whsec_…`. Without it no message is accepted. */
   readonly webhookSecret?: string | undefined
-  /** Default Stripe's own. */
+  /** Default: Stripe's own. */
   readonly apiUrl?: string | undefined
 }
 
@@ -22,7 +25,7 @@ type Amount = { readonly amount: number; readonly currency: string }
 type Refund = Parameters<Processor['refund']>[0]
 type RefundName = Parameters<Processor['retrieveRefund']>[0]
 
-/** Keys are kept for 24 hours at least; the hour is for requests that travel and clocks that differ. */
+/** Keys are kept for at least 24 hours; the margin is for slow requests and clock differences. */
 const keysLiveMs = 23 * 3_600_000
 /** How far Stripe's clock may be behind ours. */
 const clocksDifferMs = 3_600_000
@@ -33,7 +36,7 @@ const capabilities: Capabilities = {
   refundRepeatsMs: keysLiveMs,
   findable: true,
   refunds: 'any',
-  // Not confirmed, and to look costs little.
+  // Not confirmed, and a query is cheap.
   refundsMayFail: true,
   wallets: true,
   supportsAmount: stripeSays,
@@ -55,7 +58,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     return answer.json as object
   }
 
-  /** By our id, from the list: Stripe's search is late by minutes, and says nothing of what is new. */
+  /** Finds an intent by our id in the list: Stripe's search lags by minutes and misses new ones. */
   async function findIntent(paymentId: string): Promise<object | undefined> {
     const madeAt = timeOfId(paymentId)
     const since = madeAt === undefined ? {} : { 'created[gte]': Math.max(Math.floor((madeAt - clocksDifferMs) / 1000), 0) }
@@ -72,7 +75,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     return reference
   }
 
-  /** What a wallet's own button gives without Stripe.js (`tok_`) becomes a payment method first. */
+  /** A wallet token without Stripe.js (`tok_`) becomes a payment method first. */
   async function payingWith(token: string, paymentId: string): Promise<Fields> {
     if (!/^\w{1,255}$/.test(token)) throw new ProcessorRefused('token_invalid')
     if (token.startsWith('ctoken_')) return { confirmation_token: token }
@@ -87,7 +90,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
   const confirmed = async (token: string, { paymentId, returnUrl }: NewPayment): Promise<Fields> => ({
     ...(await payingWith(token, paymentId)),
     confirm: true,
-    // Who cannot come back must not be sent away.
+    // Without a return URL the shopper must not be redirected.
     ...(returnUrl === undefined ? { 'automatic_payment_methods[allow_redirects]': 'never' } : { return_url: returnUrl }),
   })
 
@@ -96,7 +99,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     const fields = {
       amount: unitsOf(payment),
       currency: currency.toLowerCase(),
-      // Without it the shopper's page would capture.
+      // Otherwise the shopper's page would capture.
       capture_method: 'manual',
       'automatic_payment_methods[enabled]': true,
       'metadata[payment_id]': paymentId,
@@ -108,7 +111,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     return paymentIn(intent, { ...payment, reference: undefined })
   }
 
-  /** The payment that a create made, as it is now. One that was declined at once was made all the same. */
+  /** Returns the payment of a create as it is now. A declined one was created too. */
   async function madeBy(answer: Answer): Promise<unknown> {
     const intent = answer.status === 200 ? answer.json : valueAt(answer.json, 'error', 'payment_intent')
     const reference = textAt(intent, 'id')
@@ -129,7 +132,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     const inside = valueAt(answer.json, 'error', 'payment_intent')
     const intent = textAt(inside, 'id') === reference ? inside : needed(await readIntent(reference), 'PaymentIntent')
     const payment = paymentIn(intent, name)
-    // Declined when the money was to be taken: it will be again, and what is held falls back.
+    // A declined capture is retried, and the authorization expires.
     return answer.status === 402 && payment.state === 'AUTHORIZED'
       ? { ...payment, state: 'FAILED', failureCode: refusal(answer).code }
       : payment
@@ -187,7 +190,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     },
     async probe() {
       const answer = await call({ method: 'GET', path: '/v1/balance' }).catch((error: unknown) => {
-        // A restricted key has to be allowed to read the balance, or it cannot be proven.
+        // A restricted key must be allowed to read the balance, or it cannot be verified.
         throw error instanceof NotAllowed ? new ProcessorRefused('credentials') : error
       })
       if (answer.status !== 200) throw new UnknownAnswer(`status ${answer.status}`)
@@ -197,7 +200,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
 
 const intentPath = (reference: string): string => `/v1/payment_intents/${encodeURIComponent(reference)}`
 
-/** @throws ProcessorRefused before anything is asked */
+/** @throws ProcessorRefused before any call */
 function unitsOf(amount: Amount): number {
   const units = stripeUnits(amount)
   if (units === undefined) throw new ProcessorRefused('amount_not_supported')

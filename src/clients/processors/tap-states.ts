@@ -1,4 +1,4 @@
-/** What Tap can say, what its words mean, and what it signs. */
+/** The currencies of Tap, the meaning of its statuses, and its signatures. */
 import { createHmac } from 'node:crypto'
 import { amountMax, decimalOf, decimalsOf, isCurrency, parseAmount } from '../../lib/money.ts'
 import { sameSecret } from '../../lib/seal.ts'
@@ -8,9 +8,9 @@ import { UnknownAnswer } from './processor.ts'
 
 export type Amount = { readonly amount: number; readonly currency: string }
 
-/** By its documents, and JOD and TND by ours. */
+/** By Tap's documents; JOD and TND by ours. */
 const said: ReadonlySet<string> = new Set(['AED', 'BHD', 'EGP', 'EUR', 'GBP', 'JOD', 'KWD', 'OMR', 'QAR', 'SAR', 'TND', 'USD'])
-/** The others of three decimals are said where the last one is 0. */
+/** Of other currencies with three decimals the last one must be 0. */
 const withThreeDecimals: ReadonlySet<string> = new Set(['BHD', 'KWD', 'OMR'])
 export const saysCurrency = (currency: string): boolean => said.has(currency)
 
@@ -21,10 +21,10 @@ export const says = ({ amount, currency }: Amount): boolean =>
   amount <= amountMax &&
   (decimalsOf(currency) < 3 || withThreeDecimals.has(currency) || String(amount).endsWith('0'))
 
-/** Major units as a JSON number: the fifteen digits of our largest amount survive the way through it. */
+/** The amount in major units as a JSON number: it is exact up to fifteen digits, more than our largest amount. */
 export const numberOf = ({ amount, currency }: Amount): number => Number(decimalOf(amount, decimalsOf(currency)))
 
-/** An amount as it is told, in minor units of its currency; undefined where there is none. */
+/** Reads an amount in minor units; undefined without one. */
 function toldAmount(json: unknown): Amount | undefined {
   const value = valueAt(json, 'amount')
   const currency = textAt(json, 'currency')?.toUpperCase()
@@ -33,7 +33,7 @@ function toldAmount(json: unknown): Amount | undefined {
   return amount === undefined ? undefined : { amount, currency }
 }
 
-/** An authorization (`auth_…`) or a charge (`chg_…`) as it reads. */
+/** An authorization (`auth_…`) or a charge (`chg_…`). */
 export type TapPaymentState = {
   readonly id: string
   readonly state: PaymentState
@@ -44,7 +44,7 @@ export type TapPaymentState = {
   readonly redirectUrl?: string
 }
 
-/** TIMEDOUT, CANCELED and VOIDED: spellings differ between its pages. What nobody knows the end of is not over. */
+/** TIMEDOUT, CANCELED and VOIDED are spelt differently on its pages. UNKNOWN is not final. */
 const states: Readonly<Record<string, PaymentState>> = {
   INITIATED: 'PENDING',
   PENDING: 'PENDING',
@@ -66,8 +66,8 @@ const states: Readonly<Record<string, PaymentState>> = {
 }
 
 /**
- * Reads an authorization or a charge. Money is what a charge says that it captured: an authorization never is.
- * @throws ProcessorUnavailable for an answer that makes no sense, and for another amount or currency than was asked for
+ * Reads an authorization or a charge. Only a charge captures money.
+ * @throws ProcessorUnavailable for an invalid answer, and for another amount or currency
  */
 export function readPayment(json: unknown, asked: Amount | undefined): TapPaymentState {
   const id = needed(idAt(json, 'id'), 'payment id')
@@ -75,7 +75,7 @@ export function readPayment(json: unknown, asked: Amount | undefined): TapPaymen
   const stated = knownAs(states, status)
   const told = needed(toldAmount(json), 'payment amount')
   if (asked && (told.amount !== asked.amount || told.currency !== asked.currency)) throw new UnknownAnswer('another amount or currency')
-  // Captured, but by a charge that is not this.
+  // Captured by a charge that is not this object.
   const state = stated === 'CAPTURED' && !isCharge(id) ? 'PROCESSING' : stated
   const redirectUrl = state === 'PENDING' ? linkAt(json, 'transaction', 'url') : undefined
   const failureCode = wordOf(textAt(json, 'response', 'code'), status.toLowerCase())
@@ -92,13 +92,13 @@ export function readPayment(json: unknown, asked: Amount | undefined): TapPaymen
 export const isCharge = (id: string): boolean => id.startsWith('chg_')
 export const isAuthorization = (id: string): boolean => id.startsWith('auth_')
 
-/** An id of theirs: it becomes part of an address. */
+/** Reads an id, which becomes part of a URL. */
 export function idAt(json: unknown, ...path: readonly string[]): string | undefined {
   const id = textAt(json, ...path)
   return id !== undefined && /^\w{1,100}$/.test(id) ? id : undefined
 }
 
-/** An address that a shopper, or a message, may be sent to. */
+/** A URL that a shopper or a message may be sent to. */
 export function linkAt(json: unknown, ...path: readonly string[]): string | undefined {
   const link = textAt(json, ...path)
   const protocol = link === undefined ? undefined : URL.parse(link)?.protocol
@@ -121,7 +121,7 @@ const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
   TIMEDOUT: 'FAILED',
 }
 
-/** @throws ProcessorUnavailable for an answer that makes no sense, and for another amount or currency than was asked for */
+/** @throws ProcessorUnavailable for an invalid answer, and for another amount or currency */
 export function refundOf(json: unknown, asked: Amount): RefundAnswer {
   const reference = needed(idAt(json, 'id'), 'refund id')
   const status = needed(textAt(json, 'status'), 'refund status').toUpperCase()
@@ -133,8 +133,8 @@ export function refundOf(json: unknown, asked: Amount): RefundAnswer {
 }
 
 /**
- * Whether one of these keys signed a message. The body as a whole is not signed, only the fields named here, with the amount in all its
- * decimals; which of the two times it is depends on the kind of object. The form of a reference that is missing nobody could confirm.
+ * Whether one of the keys signed a message. Only the fields named here are signed, with the amount in full decimals;
+ * the kind of object decides which time is used. The form of a missing reference could not be confirmed.
  */
 export function isSigned(message: unknown, hash: string, keys: readonly string[]): boolean {
   const told = toldAmount(message)

@@ -1,4 +1,7 @@
-/** Tap: cards and wallets by an authorization, and the Gulf's own methods, which take the money without us. Reference: developers.tap.company. */
+/**
+ * Tap: cards and wallets by an authorization, and local methods of the Gulf, which capture by themselves. Reference:
+ * developers.tap.company.
+ */
 import { timeOfId } from '../../lib/ids.ts'
 import { modeOf } from '../../lib/processor-keys.ts'
 import { listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
@@ -20,22 +23,22 @@ import {
   type TapPaymentState,
 } from './tap-states.ts'
 
-/** The settings `TAP_…`. The secret key signs the messages as well. */
+/** The settings `TAP_…`. The secret key also signs the messages. */
 export type TapAccount = {
   readonly publishableKey?: string | undefined
   readonly secretKey: string
-  /** Keys that were valid until lately: messages may still be signed with them. */
+  /** Recently replaced keys: messages may still be signed with them. */
   readonly formerSecretKeys?: readonly string[] | undefined
-  /** For Google Pay's button only: requests are the key's. */
+  /** Only for Google Pay's button. */
   readonly merchantId?: string | undefined
   readonly apiUrl?: string | undefined
 }
 
-/** 2xx, 400, 402 and 404: what those that are no 2xx mean depends on what was asked. */
+/** With status 2xx, 400, 402 or 404; the meaning of the errors depends on the request. */
 type Answer = { readonly status: number; readonly json: unknown }
 type NamedAmount = PaymentName & Amount
 
-/** Methods of one country each: paying takes the money, there is no authorization. */
+/** Methods of one country each. They capture by themselves. */
 const localSources: Readonly<Record<string, string>> = {
   knet: 'src_kw.knet',
   mada: 'src_sa.mada',
@@ -43,16 +46,16 @@ const localSources: Readonly<Record<string, string>> = {
   naps: 'src_qa.qpay',
 }
 const authorized: ReadonlySet<string> = new Set(['card', 'wallet'])
-/** The most there are: after them an authorization that nobody captured ends by itself. */
+/** The maximum. An authorization that is not captured then expires. */
 const authorizationHours = 168
-/** The first answer is given again for 24 hours; the hour is for requests that travel and clocks that differ. */
+/** Answers are repeated for 24 hours; the margin is for slow requests and clock differences. */
 const repeatsMs = 23 * 3_600_000
 const pageSize = 50
 const pagesMax = 100
 
 /**
- * The first name of a payment is `auth_…`, or `chg_…` for a local method; `references.charge` is the charge that captured an authorization.
- * Refunds refer to the charge, voids to the authorization.
+ * The first reference is `auth_…`, or `chg_…` for a local method; `references.charge` is the charge that captured an
+ * authorization. Refunds refer to the charge, voids to the authorization.
  */
 export function createTap(account: TapAccount, port: ProcessorPort & { now(): number }): Processor {
   const { secretKey, formerSecretKeys = [], apiUrl = 'https://api.tap.company/v2' } = account
@@ -78,14 +81,14 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     throw new UnknownAnswer(`status ${status}`)
   }
 
-  /** Makes something. One that failed at once may come with a 402, and is an answer all the same. */
+  /** Creates an object. One that failed at once may come with a 402. */
   async function make(path: string, body: unknown): Promise<unknown> {
     const { status, json } = await call('POST', path, body)
     if (status < 300 || (status === 402 && idAt(json, 'id') !== undefined)) return json
     throw new ProcessorRefused(status === 404 ? 'not_found' : refusalOf(json))
   }
 
-  /** Undefined: never heard of. */
+  /** Undefined: unknown to Tap. */
   async function read(id: string): Promise<unknown> {
     const { status, json } = await call(
       'GET',
@@ -97,7 +100,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     throw new UnknownAnswer(`status ${status}`)
   }
 
-  /** All of a list, page by page. "None" is a 400. */
+  /** Yields a whole list, page by page. An empty one is a 400. */
   async function* list(of: 'charges' | 'refunds', filter: object): AsyncGenerator<unknown> {
     let after: string | undefined
     for (let page = 0; page < pagesMax; page++) {
@@ -135,7 +138,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       currency: payment.currency,
       threeDSecure: true,
       customer: {
-        // It has to have one.
+        // Required.
         first_name: shopper?.name ?? 'Customer',
         ...(shopper?.email === undefined ? {} : { email: shopper.email }),
       },
@@ -150,7 +153,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     return paymentOf(seen, { paymentId, reference: undefined })
   }
 
-  /** The payment as it stands: of an authorization that was captured, the charge says it. */
+  /** Reads a payment; the charge of a captured authorization decides. */
   async function look(name: NamedAmount, reference: string): Promise<ProcessorPayment | undefined> {
     if (isCharge(reference)) {
       const json = await read(reference)
@@ -170,7 +173,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     return capturedBy(needed(await read(charge), 'charge of the captured payment'), name)
   }
 
-  /** A capture that is not decided is neither authorized any more nor captured. */
+  /** An undecided capture is neither authorized nor captured. */
   function capturedBy(json: unknown, name: NamedAmount): ProcessorPayment {
     const seen = readPayment(json, name)
     if (!isCharge(seen.id)) throw strange()
@@ -179,7 +182,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     return paymentOf(shown, { ...name, references: { ...name.references, charge: seen.id } })
   }
 
-  /** The charge that captured an authorization, among all charges: its own record is not known to name it. */
+  /** Finds the charge of an authorization among all charges: the authorization is not known to name it. */
   async function findCharge({ paymentId }: PaymentName, reference: string): Promise<unknown> {
     let failed: unknown
     for await (const charge of list('charges', {})) {
@@ -199,7 +202,8 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     if (authorization === undefined) throw new ProcessorRefused('not_found')
     const seen = readPayment(authorization, undefined)
     if (seen.state !== 'AUTHORIZED') return needed(await look(name, reference), 'payment')
-    // What a second capture of one authorization does, nobody could confirm: past the life of the key of an earlier one, it is looked for.
+    // The effect of a second capture could not be confirmed. Once an earlier key may have expired, the charge is
+    // searched first.
     if (!keyLives(name.paymentId, port.now())) {
       const found = await findCharge(name, reference)
       if (found !== undefined) return capturedBy(found, name)
@@ -215,7 +219,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     })
     if (status < 300 || (status === 402 && idAt(json, 'id') !== undefined)) {
       const taken = capturedBy(json, name)
-      // It would be declined again: what is held is given back. Where that fails, it ends by itself.
+      // A retry would be declined too, so the authorization is voided. If that fails, it expires.
       if (taken.state === 'FAILED') await askVoid(reference).catch(expected)
       return taken
     }
@@ -228,7 +232,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
 
   async function voidPayment(name: NamedAmount): Promise<ProcessorPayment> {
     const reference = named(name)
-    // Nothing cancels a charge that waits for its shopper: whoever asked for it goes on watching.
+    // A waiting charge cannot be cancelled; the payment is watched.
     if (isCharge(reference) || name.references?.['charge'] !== undefined) {
       const standing = await look(name, reference)
       if (standing === undefined) throw new ProcessorRefused('not_found')
@@ -239,13 +243,13 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     const standing = await look(name, reference)
     if (standing === undefined) throw new ProcessorRefused('not_found')
     if (standing.state !== 'AUTHORIZED') return standing
-    // An authorization is not known to tell that it was captured.
+    // An authorization is not known to show its capture.
     const found = await findCharge(name, reference)
     if (found === undefined) throw new ProcessorRefused(refusalOf(json))
     return capturedBy(found, name)
   }
 
-  /** The charge that a refund is of. Undefined: nothing was charged. */
+  /** The charge of a refund; undefined if nothing was charged. */
   async function chargeIdOf(name: PaymentName): Promise<string | undefined> {
     const reference = named(name)
     const known = name.references?.['charge'] ?? (isCharge(reference) ? reference : undefined)
@@ -279,7 +283,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     return refundOf(json, asked)
   }
 
-  /** What of a message is true is asked: its body may be forged under a good hash, but for what `isSigned` reads. */
+  /** Queries what a message says: only the fields that `isSigned` reads are authentic. */
   async function aboutOf(id: string): Promise<ProcessorMessage['payment']> {
     if (!isCharge(id) && !isAuthorization(id) && !/^ref?_/.test(id)) return undefined
     const told = await read(id)
@@ -332,24 +336,24 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     async probe() {
       const { status, json } = await send('POST', '/charges/list', { limit: 1 })
       if (status === 401 || status === 403) throw new ProcessorRefused('credentials')
-      // An account without a charge is told that there is none.
+      // An account without charges gets this error.
       if (status !== 200 && !(status === 400 && saysNotFound(json))) throw inconclusive(status)
     },
   }
 }
 
-/** @throws ProcessorRefused before anything is asked */
+/** @throws ProcessorRefused before any call */
 function mustSay(amount: Amount): void {
   if (!says(amount)) throw new ProcessorRefused('amount_not_supported')
 }
 
-/** @throws ProcessorUnavailable, which is not `undefined`: that would say that there is none */
+/** @throws ProcessorUnavailable; `undefined` would mean that there is none */
 function named({ reference }: PaymentName): string {
   if (reference === undefined) throw new ProcessorUnavailable('Tap finds no payment by our id')
   return reference
 }
 
-/** Who paid, as an authorization tells it: a capture has to name them. */
+/** The customer of an authorization: a capture must name them. */
 function customerOf(authorization: unknown): object {
   const id = idAt(authorization, 'customer', 'id')
   if (id !== undefined) return { id }
@@ -357,7 +361,7 @@ function customerOf(authorization: unknown): object {
   return { first_name: textAt(authorization, 'customer', 'first_name') ?? 'Customer', ...(email === undefined ? {} : { email }) }
 }
 
-/** Whether whatever was ever sent for a payment is still known by its key: not where our id does not tell its age. */
+/** Whether every earlier request for a payment is still known by its key. False if our id does not show its age. */
 function keyLives(paymentId: string, now: number): boolean {
   const madeAt = timeOfId(paymentId)
   return madeAt !== undefined && now - madeAt < repeatsMs
@@ -374,18 +378,18 @@ function paymentOf({ id, redirectUrl, ...seen }: TapPaymentState, { reference = 
 
 const strange = () => new UnknownAnswer('another payment')
 
-/** What went wrong with a call that nothing depends on. */
+/** Swallows the failure of a call that nothing depends on. */
 function expected(error: unknown): undefined {
   if (!(error instanceof ProcessorUnavailable)) throw error
 }
 
-/** `{ errors: [{ code, description }] }`; the words of a description are nobody's to rely on. */
+/** `{ errors: [{ code, description }] }`; descriptions are not stable. */
 const refusalOf = (json: unknown): string => wordOf(textAt(json, 'errors', 0, 'code')) ?? 'refused'
 
 const saysNotFound = (json: unknown): boolean =>
   [textAt(json, 'message'), textAt(json, 'errors', 0, 'description')].some((text) => text !== undefined && /not found/i.test(text))
 
-/** What a wallet gave to the page, as JSON, in the form that tokens are asked for with. Undefined: a token of theirs. */
+/** Converts a wallet's JSON to Tap's form; undefined for one of Tap's own tokens. */
 function walletTokenOf(token: string): { type: 'applepay' | 'googlepay'; token_data: unknown } | undefined {
   const data = parsedMessage(Buffer.from(token))
   if (typeof valueAt(data, 'signedMessage') === 'string') return { type: 'googlepay', token_data: data }

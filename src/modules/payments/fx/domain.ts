@@ -3,21 +3,21 @@ import { decimalText, type Fraction, fractionOf } from '../../../lib/decimal.ts'
 import { type Currency, decimalsOf, isCurrency } from '../../../lib/money.ts'
 import { divideHalfEven } from '../../../lib/rounding.ts'
 
-/** What one major unit of a currency is worth in US dollars, as a plain decimal number, and the day that it was read of. */
+/** The value of one major unit in US dollars, as a decimal number, and its day. */
 export type Rate = { readonly usdPerUnit: string; readonly day: string }
 
-/** Rates are quotients: they are rounded to so many significant digits once, and are exact from then on. */
+/** Rates are quotients, rounded once to this many significant digits. */
 const rateDigits = 12
-/** A rate says something about days that are no further away. */
+/** A rate applies to days at most this far away. */
 export const rateAgeMaxDays = 7
-/** No currency's minor unit is worth two cents. Below this, dollars for any amount still fit a number. */
+/** The largest minor unit is worth less than this. Below it, dollars of any amount fit a number. */
 const minorUnitMaxUsdCents = 50n
-/** No currency in circulation has fallen that far. */
+/** No circulating currency is worth less. */
 const unitsPerUsdMax = 10n ** 9n
 
 /**
- * Units for one dollar of the currencies that a central bank holds at a fixed rate to it, with where that is laid down.
- * Bands (HKD), and rates that hold on paper only, are left out.
+ * Units for one dollar of currencies with a fixed rate, each with its source. Bands (HKD) and rates that exist only on
+ * paper are left out.
  */
 const unitsPerUsd: Readonly<Record<Currency, string>> = {
   /** The dollar itself. */
@@ -62,7 +62,7 @@ const fixedRates: ReadonlyMap<Currency, string> = new Map([
   ['KYD', '1.2'],
 ])
 
-/** The rate of the dollar and of what is pegged to it, the same on every day: 1/3.6725 for AED, to 12 significant digits. */
+/** Returns the fixed rate of the dollar or a pegged currency: 1/3.6725 for AED, to 12 significant digits. */
 export const fixedRateOf = (currency: Currency): string | undefined => fixedRates.get(currency)
 
 /**
@@ -76,7 +76,7 @@ export function usdCentsOf(amount: number, currency: Currency, usdPerUnit: strin
 }
 
 /**
- * The days that have a rate near enough, as spans from one day to another.
+ * Returns the spans of days with a rate near enough.
  * @param days the days with rates, ascending
  */
 export function pricedSpans(days: readonly string[]): { from: string; to: string }[] {
@@ -90,7 +90,7 @@ export function pricedSpans(days: readonly string[]): { from: string; to: string
   return spans
 }
 
-/** What the answer of a rate service holds for us, or why none of it is believed. */
+/** The usable rates of a service's answer, or why it is rejected. */
 export type RatesAnswer =
   | { readonly day: string; readonly rates: ReadonlyMap<Currency, string>; readonly refused: readonly Currency[] }
   | { readonly problem: string }
@@ -131,7 +131,7 @@ function ratesIn(units: Record<string, unknown>, dollars: Fraction): { rates: Ma
 const isPlausible = ({ numerator, denominator }: Fraction, currency: Currency): boolean =>
   numerator * 100n <= minorUnitMaxUsdCents * denominator * minorUnitsOf(currency) && numerator * unitsPerUsdMax >= denominator
 
-/** JSON whose numbers are the digits that stand there; undefined when the text is none. */
+/** Parses JSON and keeps the digits of numbers; undefined for invalid text. */
 function parsed(text: string): unknown {
   const digits = (_: string, value: unknown, context?: { source?: string }) => (typeof value === 'number' ? context?.source : value)
   try {

@@ -11,7 +11,7 @@ type From = Pick<Reader, 'select'>
 type Span = { readonly from: string; readonly to: string }
 
 const answerTimeoutMs = 10_000
-/** A thousand currencies need less. */
+/** Enough for a thousand currencies. */
 const answerMaxBytes = 256 * 1024
 const always: Span = { from: '0000-01-01', to: '9999-12-31' }
 const floating = currencies.filter((currency) => fixedRateOf(currency) === undefined)
@@ -26,7 +26,9 @@ export async function rateFor(from: From, currency: string, day: string): Promis
   return store.latest(from, currency, { first: addDays(day, -rateAgeMaxDays), last: day })
 }
 
-/** The same for what had to wait for a rate: without one of that day or before, the earliest of the seven days after it. */
+/**
+ * Does `rateFor` for rows that waited for a rate: without an earlier one, it takes the first of the seven days after.
+ */
 export async function rateNear(from: From, currency: string, day: string): Promise<Rate | undefined> {
   return (await rateFor(from, currency, day)) ?? store.earliest(from, currency, { first: day, last: addDays(day, rateAgeMaxDays) })
 }
@@ -42,8 +44,8 @@ export type Fetched =
   | { readonly outcome: 'read'; readonly added: number }
 
 /**
- * Reads the rates of the day from FX_RATES_URL, unless they are known. An answer that cannot be believed, or none, leaves
- * what is known and a warning. Rates that are known already stay as they are: something may have been priced by them.
+ * Fetches the rates of the day from FX_RATES_URL, unless they are known. An invalid answer, or none, is a warning.
+ * Known rates never change: movements may be priced by them.
  */
 export async function fetchRatesOfDay(deps: FxDeps): Promise<Fetched> {
   const { config, db, clock, log } = deps
@@ -51,7 +53,7 @@ export async function fetchRatesOfDay(deps: FxDeps): Promise<Fetched> {
   const today = dayOf(clock.now())
   if (url === undefined) return { outcome: 'off' }
   if (await store.hasDay(db.read, floating, today)) return { outcome: 'known' }
-  // Of the URL no more than the host is logged or kept: the rest may hold a key.
+  // Only the host is logged and stored: the rest of the URL may hold a key.
   const source = new URL(url).host
   const read = await readFrom(deps, url, today)
   if ('problem' in read) {
@@ -73,7 +75,7 @@ async function readFrom({ safeFetch }: FxDeps, url: string, today: string): Prom
     })
     return status === 200 ? readRates(new TextDecoder().decode(bytes), today) : { problem: `status ${status}` }
   } catch (error) {
-    // Another error may quote the URL.
+    // Other errors may quote the URL.
     return { problem: error instanceof OutgoingError ? error.message : 'no answer' }
   }
 }

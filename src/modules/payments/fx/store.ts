@@ -12,12 +12,12 @@ const within = (currency: string, { first, last }: Days) =>
   and(eq(fxRates.currency, currency), gte(fxRates.day, first), lte(fxRates.day, last))
 
 export const fxStore = {
-  /** The rate of the latest of these days that has one. */
+  /** The latest rate in these days. */
   async latest(from: From, currency: string, days: Days): Promise<Rate | undefined> {
     const [rate] = await from.select(columns).from(fxRates).where(within(currency, days)).orderBy(desc(fxRates.day)).limit(1)
     return rate
   },
-  /** The rate of the earliest of these days that has one. */
+  /** The earliest rate in these days. */
   async earliest(from: From, currency: string, days: Days): Promise<Rate | undefined> {
     const [rate] = await from.select(columns).from(fxRates).where(within(currency, days)).orderBy(asc(fxRates.day)).limit(1)
     return rate
@@ -36,7 +36,7 @@ export const fxStore = {
       .limit(1)
     return rows.length > 0
   },
-  /** Keeps those of days and currencies that have none yet: a rate that was used does not change. Returns how many. */
+  /** Inserts missing rates: a used rate never changes. Returns their number. */
   async insertNew(tx: Writer, rows: readonly FxRow[]): Promise<number> {
     const inserted = await tx
       .insert(fxRates)

@@ -3,8 +3,8 @@ import { heldIn } from '../../../../db/columns.ts'
 import { paymentMessages } from '../../../../db/schema/payments.ts'
 import { type Checked, type Finding, findingsOf, problemsMax, type Rule } from '../../../core/integrity-check.ts'
 
-// Asked for by nobody but `souk check`, and so made by it: bundled, this file may come before the library that makes them.
-/** What has to add up. */
+// Built on demand: only `souk check` needs it, and this file may be bundled before its library.
+/** The sums that must agree. */
 const books = (): readonly Rule[] => [
   {
     subject: 'gift cards',
@@ -90,8 +90,8 @@ const books = (): readonly Rule[] => [
   },
   {
     subject: 'money of orders',
-    // What came too late, or too much, is no part of what an order has, and neither is that it went back. Gift cards have their part of a
-    // refund once it stands, whoever pays the rest.
+    // Late and excess captures, and their refunds, are not part of an order. Gift cards get their part once a refund is
+    // assured.
     broken: sql`
       with came as (select order_id, sum(captured) as n from payments group by order_id),
       went as (
@@ -162,7 +162,7 @@ const books = (): readonly Rule[] => [
   },
   {
     subject: 'refunds',
-    // One that failed after it had succeeded came back; one that was paid by hand has a row of its own.
+    // A reversed refund was booked back; one paid by hand has its own row.
     broken: sql`
       with booked as (
         select r.id, r.amount, r.gift_card_amount, r.status,
@@ -181,7 +181,7 @@ const books = (): readonly Rule[] => [
   },
   {
     subject: 'disputes',
-    // In another currency than the payment's they are noted, and not booked.
+    // Disputes in another currency than their payment's are recorded, not booked.
     broken: sql`
       with booked as (
         select d.id, d.amount, d.status,
@@ -208,7 +208,7 @@ const books = (): readonly Rule[] => [
   },
 ]
 
-/** What is in order, and waits for somebody to do it. */
+/** Rows that are correct and wait for a person. */
 const work = (): readonly Rule[] => [
   {
     subject: 'refunds to be paid by hand',
@@ -220,14 +220,14 @@ const work = (): readonly Rule[] => [
   },
 ]
 
-/** Whether the money, the stock and the numbers add up: what does not, by subject; and what is to be done by hand. */
+/** Checks money, stock and counts. Yields differences by subject, and open manual work. */
 export async function* bookFindings(db: Checked): AsyncGenerator<Finding> {
   yield* findingsOf(db, books())
   for await (const finding of findingsOf(db, work())) yield { ...finding, isWork: true }
   yield { subject: 'disputes of payments that are not here', problems: await strayDisputes(db.read), isWork: true }
 }
 
-/** Of what messages told, for as long as they are kept: a name is looked for as JSON has it. */
+/** Disputes of unknown payments, for as long as messages are kept. References are matched as JSON text. */
 async function strayDisputes(read: Checked['read']): Promise<string[]> {
   const found = await read.rows<{ processor: string; dispute: string; shopId: string | null }>(sql`
     select m.processor, m.dispute, m.shop_id as "shopId"

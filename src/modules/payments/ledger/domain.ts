@@ -3,7 +3,7 @@ import type { unifiedTransactions } from '../../../../db/schema/ledger.ts'
 type Transaction = typeof unifiedTransactions.$inferSelect
 type Kind = Transaction['kind']
 
-/** Which movements of an order add up: what came in, what went back, what a shopper's bank took; and which of them takes away of it. */
+/** The sums that an order's movements add up to, and which movements subtract. */
 const sums: { readonly [one in Kind]: { readonly of: 'SALE' | 'REFUND' | 'DISPUTE'; readonly sign: 1 | -1 } } = {
   CAPTURE: { of: 'SALE', sign: 1 },
   GIFT_CARD: { of: 'SALE', sign: 1 },
@@ -18,7 +18,7 @@ export const signOf = ({ kind }: Pick<Transaction, 'kind'>): 1 | -1 => sums[kind
 
 type SummedMovement = Pick<Transaction, 'kind' | 'orderId' | 'currency' | 'rateDay' | 'processor' | 'confirmed' | 'amount'>
 
-/** Names the sum that a movement adds to: of one order, rate and processor. */
+/** Returns the key of a movement's sum: by order, rate and processor. */
 export const sumOf = ({ kind, orderId, currency, rateDay, processor, confirmed }: SummedMovement): string =>
   `${sums[kind].of} ${orderId} ${currency} ${rateDay} ${processor} ${confirmed}`
 

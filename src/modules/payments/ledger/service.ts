@@ -7,28 +7,28 @@ import { daysWithRate, rateNear } from '../fx/index.ts'
 import { signOf, sumOf, worthOnTop } from './domain.ts'
 import { type RateKey, ledgerStore as store, type Transaction } from './store.ts'
 
-/** A movement of money as it is reported; what it is worth in dollars is found by its `rateDay`. */
+/** A movement to record; its `rateDay` decides its value in dollars. */
 export type Movement = Omit<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
 
 type From = Pick<Reader, 'select'>
 type ValueInUsd = Pick<Transaction, 'usdPerUnit' | 'usdCents'>
 
-/** Rows of one write: others wait behind it. */
+/** Rows of one write: others wait for it. */
 const pricedAtOnce = 100
 
-/** What the dashboards are told with movements. */
+/** What the dashboards need with movements. */
 export type Counting = {
   /** Whether they count: see `isCounted` of the kpi module. */
   readonly isCounted: boolean
   /** The mode of their order. */
   readonly mode: ConfirmedSale['mode']
-  /** The sale that they are of, where this write makes it one. */
+  /** The sale, if this write makes one. */
   readonly sold?: ConfirmedSale
 }
 
 /**
- * Writes rows of the ledger, inside the write that moves the money, and what the dashboards count of them. A movement whose key is there
- * already is left out. Without a rate near enough it has no worth in dollars until `priceUnpriced` finds one.
+ * Records movements and their dashboard figures, inside the write that moves the money. A movement with a known key is
+ * skipped. Without a rate it has no dollar value until `priceUnpriced` finds one.
  */
 export async function recordMovements(
   tx: Writer,
@@ -45,7 +45,7 @@ export async function recordMovements(
   await appendDeltas(tx, [...(sold ? deltasOfSale(sold, priced[0]?.usdPerUnit ?? null) : []), ...ofMovements])
 }
 
-/** Gives rows without a worth the rate that has come since, in small writes. Returns how many it priced. */
+/** Prices rows whose rate has become known, in small writes. Returns their number. */
 export async function priceUnpriced({ db }: Pick<Deps, 'db'>): Promise<number> {
   let priced = 0
   let currency = await store.nextUnpricedCurrency(db.read, '')
@@ -62,7 +62,7 @@ async function priceSpan({ db }: Pick<Deps, 'db'>, currency: string, span: { fro
     const found = await store.unpriced(db.read, currency, span, pricedAtOnce)
     if (found.length === 0) return priced
     const done = await db.write(async (tx) => {
-      // What goes back of an order rounds with what went back before, so nobody else may book of it meanwhile.
+      // Refunds of an order round together, so its rows are locked.
       await store.holdOrders(tx, found)
       const rows = await store.stillUnpriced(tx, found)
       const worthOf = await appraiser(tx, rows)
@@ -77,12 +77,12 @@ async function priceSpan({ db }: Pick<Deps, 'db'>, currency: string, span: { fro
       return { rows: rows.length, told: told.length }
     })
     priced += done.told
-    // Where another process has priced them all there may be more.
+    // Another process priced these rows, but there may be more.
     if (done.rows > 0 && done.told === 0) return priced
   }
 }
 
-/** Tells the dashboards what movements are worth that were told it by this write. What a partner sold is worth something once its sale is. */
+/** Adds the dollar values of movements to the dashboards. An affiliate's sales count once their sale is priced. */
 async function notePriced(tx: Writer, ids: readonly string[]): Promise<void> {
   const counted = await store.counted(tx, ids)
   await appendDeltas(tx, counted.flatMap(deltasOfPricing))
@@ -95,7 +95,7 @@ async function notePriced(tx: Writer, ids: readonly string[]): Promise<void> {
  * so a full refund, in however many pieces, takes back the very dollars that came in, whatever rates have become known in between.
  */
 async function appraiser(from: From, rows: readonly Movement[]) {
-  // A dollar is never rounded.
+  // Dollars are never rounded.
   const rounded = rows.filter(({ currency }) => fixedRateOf(currency) !== fixedRateOf('USD')).map(({ orderId }) => orderId)
   const rates = new Map<string, string | undefined>()
   const sums = new Map<string, { amount: number; usdCents: number }>()

@@ -7,9 +7,9 @@ import { shops } from '../../../../db/schema/shop.ts'
 
 export type Transaction = typeof transactions.$inferSelect
 export type Price = Pick<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
-/** Which rate a row has: those of one order, currency and day share it. */
+/** The key of a rate: rows of one order, currency and day share it. */
 export type RateKey = Pick<Transaction, 'orderId' | 'currency' | 'rateDay'>
-/** A sale that a partner brought; `key` names its first movement. */
+/** A sale by an affiliate; `key` names its first movement. */
 export type PartnerSale = Pick<typeof orders.$inferSelect, 'id' | 'mode' | 'currency'> & {
   readonly at: number
   readonly key: string
@@ -22,18 +22,18 @@ const insertNew = insertOf(transactions, 'leave')
 const lockedOrder = lockedRowsOf(orders, ['id'])
 
 export const ledgerStore = {
-  /** Those whose key is there already are left out. */
+  /** Skips rows whose key exists. */
   async insertNew(tx: Writer, rows: readonly Transaction[]): Promise<void> {
     for (const row of rows) await insertNew(tx, row)
   },
-  /** What of these orders is priced. */
+  /** The priced rows of these orders. */
   async pricedOf(from: From, orderIds: readonly string[]): Promise<Transaction[]> {
     return from
       .select()
       .from(transactions)
       .where(and(inArray(transactions.orderId, [...orderIds]), isNotNull(transactions.usdPerUnit)))
   },
-  /** The next currency, by its code, of which there are rows without a worth. */
+  /** The next currency with unpriced rows, by its code. */
   async nextUnpricedCurrency(from: From, after: string): Promise<string | undefined> {
     const [row] = await from
       .select({ currency: transactions.currency })
@@ -43,7 +43,7 @@ export const ledgerStore = {
       .limit(1)
     return row?.currency
   },
-  /** Some of the rows without a worth whose rate is of one of these days. */
+  /** Some unpriced rows whose rate day is in a span. */
   async unpriced(from: From, currency: string, span: { from: string; to: string }, limit: number): Promise<Transaction[]> {
     const { rateDay, usdCents } = transactions
     return from
@@ -52,11 +52,11 @@ export const ledgerStore = {
       .where(and(isNull(usdCents), eq(transactions.currency, currency), gte(rateDay, span.from), lte(rateDay, span.to)))
       .limit(limit)
   },
-  /** Locks the orders of rows, in the order in which everybody does. */
+  /** Locks the orders of rows in the global lock order. */
   async holdOrders(tx: Writer, rows: readonly Transaction[]): Promise<void> {
     for (const id of [...new Set(rows.map(({ orderId }) => orderId))].sort()) await tx.first(lockedOrder, { id })
   },
-  /** Of these rows those that have no worth yet, in their order. */
+  /** Of these rows the unpriced ones, in order. */
   async stillUnpriced(tx: Writer, rows: readonly Transaction[]): Promise<Transaction[]> {
     if (rows.length === 0) return []
     const ids = rows.map(({ id }) => id)
@@ -66,11 +66,11 @@ export const ledgerStore = {
       .where(and(inArray(transactions.id, ids), isNull(transactions.usdCents)))
       .orderBy(asc(transactions.id))
   },
-  /** Gives a row its worth. */
+  /** Stores the value of a row. */
   async price(tx: Writer, { id, usdPerUnit, usdCents }: Price): Promise<void> {
     await tx.update(transactions).set({ usdPerUnit, usdCents }).where(eq(transactions.id, id))
   },
-  /** Of these rows those that the dashboards count: of an order whose mode is its shop's, with that mode. */
+  /** Of these rows those that the dashboards count (the order's mode is its shop's), with the mode. */
   async counted(tx: Writer, ids: readonly string[]): Promise<(Transaction & Pick<typeof orders.$inferSelect, 'mode'>)[]> {
     if (ids.length === 0) return []
     return tx
@@ -80,7 +80,7 @@ export const ledgerStore = {
       .innerJoin(shops, and(eq(shops.id, orders.shopId), eq(shops.mode, orders.mode)))
       .where(inArray(transactions.id, [...ids]))
   },
-  /** The orders of partners that rows are of, with their lines and the key and the rate of the first of their movements that made them a sale. */
+  /** The affiliates' orders of these rows, with their lines, and the key and rate of their first movement as a sale. */
   async salesOfPartners(tx: Writer, rows: readonly Transaction[]): Promise<PartnerSale[]> {
     const ids = [...new Set(rows.flatMap(({ orderId, affiliateId }) => (affiliateId === null ? [] : [orderId])))]
     if (ids.length === 0) return []

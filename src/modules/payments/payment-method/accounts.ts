@@ -1,4 +1,4 @@
-/** The accounts with processors that a payment page may be told of: a shop's own, else the instance's. */
+/** The accounts that a payment page may use: a shop's own, else the instance's. */
 import type { Config } from '../../../config.ts'
 import { modeOfKey } from '../../../lib/processor-keys.ts'
 import { accountFields, apiHost, modeIn, type ProcessorAccount } from '../processor-account/domain.ts'
@@ -7,20 +7,20 @@ import { type ProcessorName, processorNames, type ShopMethods } from './domain.t
 import type { PublicAccount } from './resolver.ts'
 
 type Mode = PublicAccount['mode']
-/** What has to be known of an account: nothing secret. */
+/** The public facts of an account. */
 export type KnownAccount = {
   readonly account: PublicAccount
-  /** Whether there is a secret key besides, so that a payment can be made through it. */
+  /** Whether it has a secret key, so that payments are possible. */
   readonly canPay: boolean
-  /** Of its API: what its breaker goes by. */
+  /** The host of its API, which identifies its breaker. */
   readonly host: string
   readonly isShops: boolean
 }
 export type KnownAccounts = Readonly<Partial<Record<ProcessorName, KnownAccount>>>
 
 /**
- * The instance's own accounts of which a payment page could be told something.
- * @param mode of the shop that asks: a BTCPay server says nothing of what its coins are worth, and is taken for the shop's
+ * Returns the instance's accounts with something to show.
+ * @param mode the shop's; a BTCPay server has no mode of its own
  */
 export const instanceAccountsOf = (config: Config, mode: Mode): KnownAccounts =>
   Object.fromEntries(
@@ -29,7 +29,7 @@ export const instanceAccountsOf = (config: Config, mode: Mode): KnownAccounts =>
       if (settings === undefined || apiUrl === undefined) return []
       const canPay = isComplete(processor, settings)
       const account = { mode: modeIn(processor, settings, apiUrl) ?? mode, ...shownOf(processor, settings) }
-      // A button without credentials behind it would be worse than none.
+      // A button without credentials would fail.
       const isThere = canPay || (account.publishableKey !== undefined && processor !== 'paypal')
       return isThere ? [[processor, { account, canPay, host: apiHost(apiUrl), isShops: false }]] : []
     }),
@@ -41,8 +41,8 @@ function shownOf(processor: ProcessorName, settings: Readonly<Record<string, str
 }
 
 /**
- * The same for a shop: where it has an account of its own, the instance's is no part of it any more, not even its publishable key, since
- * what a page begins with one account's key cannot be paid through another.
+ * Adds a shop's own accounts. One replaces the instance's account as a whole: a page that starts with one account's
+ * key cannot be paid through another.
  */
 export const withShopAccounts = (
   instance: KnownAccounts,
@@ -57,7 +57,7 @@ export const withShopAccounts = (
   ),
 })
 
-/** What a payment page may be told of the instance's own accounts. */
+/** Returns the public facts of the instance's accounts. */
 export const publicAccountsOf = (config: Config, mode: Mode): Readonly<Partial<Record<ProcessorName, PublicAccount>>> =>
   Object.fromEntries(Object.entries(instanceAccountsOf(config, mode)).map(([name, { account }]) => [name, account]))
 
@@ -77,7 +77,7 @@ export function accountsFor(
   return { ...accounts, [processor]: own }
 }
 
-/** The processors through which the shop's payments can be made: with a secret key behind what the page begins with. */
+/** Returns the processors that can take payments for a shop: with a secret key behind the public one. */
 export function payableFor(
   { mode, methods: { card, paypal } }: { readonly mode: Mode; readonly methods: ShopMethods },
   known: KnownAccounts,
@@ -87,7 +87,7 @@ export function payableFor(
     const behind = known[name]
     const key = own[name as keyof typeof own]
     if (behind?.canPay !== true || behind.account.mode !== mode) return false
-    // A shop may say its secret key here and its publishable one there.
+    // A shop may have its secret key here and its publishable key in its methods.
     const isOfShop = behind.isShops && behind.account.publishableKey === undefined
     return key === undefined || key === behind.account.publishableKey || isOfShop
   }

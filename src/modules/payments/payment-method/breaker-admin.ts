@@ -1,4 +1,4 @@
-/** Breakers as operators see them, and what they do by hand. */
+/** Breakers as operators see and isolate them. */
 import type { Change } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import { type Breaker, closed } from '../../../lib/breaker.ts'
@@ -24,7 +24,7 @@ export type BreakerView = {
   readonly hosts: ReturnType<typeof hostView>[]
 }
 
-/** By processor: the host of the instance's account, and those of which this process has something to say. */
+/** The hosts of a processor: the instance's, and those with a state in this process. */
 function viewOf({ breakers, instanceHosts }: PaymentMethodDeps, processor: ProcessorName, isolatedAt: number | null): BreakerView {
   const own = instanceHosts[processor]
   const hosts = new Map<string, Breaker>(own === undefined ? [] : [[own, closed]])
@@ -32,20 +32,19 @@ function viewOf({ breakers, instanceHosts }: PaymentMethodDeps, processor: Proce
   return { processor, ...isoTimes({ isolatedAt }), hosts: [...hosts].map(([host, breaker]) => hostView(host, breaker)) }
 }
 
-/** One for each processor there is. */
+/** Lists one entry for each processor. */
 export async function listBreakers(deps: PaymentMethodDeps): Promise<BreakerView[]> {
   const isolated = new Map((await deps.paymentMethodStore.isolations()).map(({ processor, isolatedAt }) => [processor, isolatedAt]))
   return processorNames.map((processor) => viewOf(deps, processor, isolated.get(processor) ?? null))
 }
 
-/** Processors that are isolated by hand. */
+/** Processors that an operator isolated. */
 export const isolatedProcessors = async ({ paymentMethodStore }: Pick<PaymentMethodDeps, 'paymentMethodStore'>): Promise<ProcessorName[]> =>
   (await paymentMethodStore.isolations()).map(({ processor }) => processor)
 
 /**
- * Takes a processor out in every process, whatever its breakers say, or lets it in again as they say. Asked for what is so already, it
- * changes nothing.
- * @throws AppError NOT_FOUND for a processor that there is not
+ * Isolates a processor in every process, or restores it. A repeated call changes nothing.
+ * @throws AppError NOT_FOUND for an unknown processor
  */
 export function changeIsolation(
   deps: PaymentMethodDeps,

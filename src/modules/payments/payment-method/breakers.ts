@@ -1,23 +1,26 @@
-/** The circuit breakers of this process: one for each processor and host, since a merchant's own dead server is nobody else's trouble. */
+/**
+ * The circuit breakers of this process, one for each processor and host: a merchant's dead server must not stop
+ * others.
+ */
 import { type Breaker, closed, failed, isToProbe, lets, probed, probing, succeeded } from '../../../lib/breaker.ts'
 import type { ProcessorName } from './domain.ts'
 
-/** Hosts of one processor of which something is remembered. */
+/** Hosts of one processor to remember. */
 const hostsMax = 200
 
 export type BreakerOf = { readonly processor: ProcessorName; readonly host: string }
 export type Breakers = ReturnType<typeof createBreakers>
 
-/** Told of everything that happens to a breaker, after it has. */
+/** Called after every change of a breaker. */
 export type BreakerChanged = (at: BreakerOf, before: Breaker, after: Breaker) => void
 type Options = { readonly random?: () => number; readonly changed?: BreakerChanged }
 
 /**
  * @param now milliseconds since the epoch
- * @param random from 0 to 1, by which doubled pauses differ
+ * @param random from 0 to 1; spreads the doubled pauses
  */
 export function createBreakers(now: () => number, { random = () => 0, changed = () => undefined }: Options = {}) {
-  /** By processor, then by host. One that is closed and has seen no failure is not kept. */
+  /** By processor, then by host. A closed breaker without failures is not stored. */
   const kept = new Map<ProcessorName, Map<string, Breaker>>()
   let version = 0
 
@@ -27,14 +30,14 @@ export function createBreakers(now: () => number, { random = () => 0, changed = 
     if (after === before) return
     if (lets(after) !== lets(before)) version++
     const hosts = kept.getOrInsertComputed(at.processor, () => new Map<string, Breaker>())
-    // The one that something happened to comes last.
+    // The last changed one comes last.
     hosts.delete(at.host)
     if (after !== closed) hosts.set(at.host, after)
     if (hosts.size > hostsMax) forgetOne(hosts)
     changed(at, before, after)
   }
 
-  /** The one of which nothing was heard for the longest; first, one that only counts. Never the newest: it would never get to count. */
+  /** Drops the breaker that changed longest ago, closed ones first, and never the newest. */
   function forgetOne(hosts: Map<string, Breaker>): void {
     const all = [...hosts].slice(0, -1)
     const [oldest] = all.find(([, breaker]) => lets(breaker)) ?? all[0] ?? []
@@ -45,31 +48,31 @@ export function createBreakers(now: () => number, { random = () => 0, changed = 
 
   return {
     of,
-    /** Raised whenever calls to somebody begin or cease to pass. */
+    /** Incremented when a breaker opens or closes. */
     version: () => version,
     /** Whether calls pass. */
     passes: (at: BreakerOf): boolean => lets(of(at)),
-    /** A call was answered, whatever the answer was: a decline, a refusal, a wrong key. */
+    /** Records an answer of any kind: a decline, a refusal, a wrong key. */
     answered: (at: BreakerOf): void => set(at, of(at), succeeded(of(at))),
-    /** A call was not answered: a time-out, the network, a fault of the other side (5xx). */
+    /** Records a failure: a timeout, a network error or 5xx. */
     failed: (at: BreakerOf): void => set(at, of(at), failed(of(at), now())),
-    /** Takes the probe that is due; false: none is, or somebody is at it. */
+    /** Takes the probe that is due; false if none is, or another run has it. */
     beginProbe(at: BreakerOf): boolean {
       const before = of(at)
       const after = probing(before, now())
       set(at, before, after)
       return after !== before
     },
-    /** What a probe came to. */
+    /** Records the result of a probe. */
     probed: (at: BreakerOf, wasAnswered: boolean): void => set(at, of(at), probed(of(at), wasAnswered, now(), random())),
-    /** What another process says of it. */
+    /** Stores a breaker of another process. */
     take: (at: BreakerOf, breaker: Breaker): void => set(at, of(at), breaker),
-    /** Those that are to be probed by now. */
+    /** Lists the breakers that are due for a probe. */
     due: (): BreakerOf[] => all().filter(({ breaker }) => isToProbe(breaker, now())),
     all,
   }
 
-  /** Those of which there is something to say. */
+  /** Lists the breakers with a state. */
   function all(): (BreakerOf & { breaker: Breaker })[] {
     return [...kept].flatMap(([processor, hosts]) => [...hosts].map(([host, breaker]) => ({ processor, host, breaker })))
   }

@@ -1,15 +1,15 @@
-/** The currencies that each processor can say some amount of (processors.md, section 1). Which amounts, its client's capabilities say. */
+/** The currencies that each processor supports (processors.md, section 1). Its client decides about amounts. */
 import { currencies, isCurrency } from '../../../lib/money.ts'
 import { type ProcessorName, processorNames } from './domain.ts'
 
-/** Whether a processor can say amounts of a currency. */
+/** Whether a processor supports a currency. */
 export type SaysCurrency = Readonly<Record<ProcessorName, (currency: string) => boolean>>
-/** The processors that can say amounts of a currency; none for what is none. */
+/** Returns the processors that support a currency; none for an unknown one. */
 export type ProcessorsSaying = (currency: string) => ReadonlySet<ProcessorName>
 
 const nobody: ReadonlySet<ProcessorName> = new Set()
 
-/** Asks each processor once about each currency: payment pages are told without asking again. */
+/** Builds the table once, so that payment pages need no computation. */
 export function processorsSayingBy(says: SaysCurrency): ProcessorsSaying {
   const byCurrency: ReadonlyMap<string, ReadonlySet<ProcessorName>> = new Map(
     currencies.filter(isCurrency).map((currency) => [currency, new Set(processorNames.filter((name) => says[name](currency)))]),

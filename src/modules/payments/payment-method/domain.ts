@@ -1,10 +1,10 @@
-/** Which ways to pay a shop offers, and what of them may be used: names and tables, without a processor's client. */
+/** Payment methods and processors: names and tables, without clients. */
 
-/** Those that take cards on the shopper's page, or what stands for cards where they are (Mongolia's QR codes). */
+/** Processors of cards on the shopper's page, or of their local equivalent (QR codes in Mongolia). */
 export const cardProcessors = ['stripe', 'tap', 'qpay', 'checkout'] as const
 export type CardProcessor = (typeof cardProcessors)[number]
 
-/** Those of the world outside. The sandbox is not one. */
+/** All processors except the sandbox. */
 export const processorNames = [...cardProcessors, 'paypal', 'btcpay'] as const
 export type ProcessorName = (typeof processorNames)[number]
 export const isProcessorName = (name: string): name is ProcessorName => (processorNames as readonly string[]).includes(name)
@@ -12,7 +12,7 @@ export const isProcessorName = (name: string): name is ProcessorName => (process
 export const methods = ['card', 'paypal', 'crypto', 'wallet'] as const
 export type Method = (typeof methods)[number]
 
-/** What a shop says of its methods. One that is left out falls to the next step; one that is disabled stays off. */
+/** A shop's configuration. A missing method is decided by the next step; a disabled one stays off. */
 export type ShopMethods = {
   readonly card?: { readonly enabled: boolean; readonly processor?: CardProcessor; readonly publishableKey?: string }
   readonly paypal?: { readonly enabled: boolean; readonly clientId?: string }
@@ -20,11 +20,11 @@ export type ShopMethods = {
   readonly wallet?: { readonly enabled: boolean; readonly tokenProvider?: CardProcessor; readonly merchantIdentifier?: string }
 }
 
-/** Those that take the tokens of Apple Pay and Google Pay. */
+/** Processors that take Apple Pay and Google Pay tokens. */
 export const walletProcessors: readonly CardProcessor[] = ['stripe', 'tap', 'checkout']
 export const takesWallets = (name: ProcessorName): boolean => (walletProcessors as readonly ProcessorName[]).includes(name)
 
-/** The card processor of a region, by the cohort of an approved KYB record (specification: resolution order, step 3). */
+/** The default card processor by the cohort of an approved KYB record (specification: resolution order, step 3). */
 export const cohortDefaults: ReadonlyMap<string, CardProcessor> = new Map(
   Object.entries({
     UAE_MAINLAND: 'tap',
@@ -40,17 +40,17 @@ export const cohortDefaults: ReadonlyMap<string, CardProcessor> = new Map(
 
 export { looksSecret, modeOfKey } from '../../../lib/processor-keys.ts'
 
-/** A shop belongs to one at most. */
+/** A shop belongs to at most one. */
 export type Partnership = { readonly name: string; readonly defaultCardProcessor: CardProcessor; readonly shopIds: string[] }
 
 export const partnershipsMax = 1_000
-/** Of all partnerships together: as many as a body of a megabyte holds. */
+/** In all partnerships together: what fits a body of a megabyte. */
 export const partnershipShopsMax = 20_000
 
-/** What an operator does to a processor by hand. */
+/** An operator's actions on a processor. */
 export const breakerActions = ['isolate', 'restore'] as const
 export type BreakerAction = (typeof breakerActions)[number]
 
-/** What the resolver looks at, and what may come of it. */
+/** The steps of the resolver and their results. */
 export const steps = ['SHOP_CONFIG', 'PARTNERSHIP', 'KYB_COHORT', 'BREAKER', 'PUBLISHABLE_KEY'] as const
 export const outcomes = ['SELECTED', 'DISABLED', 'NO_MATCH', 'SKIPPED_OPEN', 'NO_KEY', 'NO_CURRENCY'] as const

@@ -65,7 +65,7 @@ export const BreakerRecords = t.Object({ data: t.Array(BreakerRecord) })
 export const ProcessorParam = t.Object({ processor: text(64) })
 export const ChangeBreaker = t.Object({ action: oneOf(breakerActions) })
 
-/** A handle of a shop, or one of its host names. */
+/** A shop's handle, or one of its host names. */
 export const ShopUrlParam = t.Object({ shopUrl: text(253) })
 const optional = (description: string) => t.Optional(t.String({ description }))
 export const ResolvedMethods = t.Object(

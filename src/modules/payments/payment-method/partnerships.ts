@@ -13,8 +13,7 @@ export const listPartnerships = ({ paymentMethodStore }: Pick<PaymentMethodDeps,
 
 /**
  * Replaces all partnerships.
- * @throws AppError INVALID for a name or a shop that stands twice, for too many shops, and for a shop that there is not;
- *   PRECONDITION_FAILED
+ * @throws AppError INVALID for a repeated name or shop, too many shops, or an unknown shop; PRECONDITION_FAILED
  */
 export async function setPartnerships(
   deps: PaymentMethodDeps,
@@ -54,7 +53,7 @@ function assertOnce(data: readonly Partnership[]): void {
   if (shops.size > partnershipShopsMax) throw new AppError('INVALID', `data (body): at most ${partnershipShopsMax} shops in all`)
 }
 
-/** A value for each partnership that is new, gone or another. */
+/** One audit value for each partnership that was added, removed or changed. */
 function partnershipsDifference(before: readonly Partnership[], after: readonly Partnership[]): Difference {
   const byName = (data: readonly Partnership[]) =>
     Object.fromEntries(data.map(({ name, defaultCardProcessor, shopIds }) => [`partnership ${name}`, { defaultCardProcessor, shopIds }]))

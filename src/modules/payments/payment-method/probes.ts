@@ -1,15 +1,17 @@
-/** Looks, in the background, whether processors that did not answer do so again. */
+/** Probes processors that did not answer, in the background. */
 import { ProcessorRefused, ProcessorUnavailable } from '../../../clients/processors/processor.ts'
 import { inParallel } from '../../../lib/parallel.ts'
 import type { BreakerOf } from './breakers.ts'
 import type { PaymentMethodDeps } from './providers.ts'
 
-/** At a time in a process: each waits for its processor alone. */
+/** Concurrent probes of a process; each waits for its own processor. */
 const probesMax = 20
-/** How long another process leaves a probe to whoever has taken it: longer than one takes, shorter than the pause before the next. */
+/**
+ * How long other processes leave a claimed probe alone: longer than one takes, shorter than the pause before the next.
+ */
 const claimMs = 25_000
 
-/** Takes up what other processes know, and probes every breaker whose pause is over: closes it, or doubles the pause. */
+/** Reads other processes' breakers and probes those whose pause is over: closes the breaker, or doubles its pause. */
 export async function probeProcessors(deps: PaymentMethodDeps): Promise<void> {
   await deps.syncBreakers()
   const due = deps.breakers.due().map(({ processor, host }) => ({ processor, host }))
@@ -24,7 +26,7 @@ async function probe({ breakers, probeOf, probeCounts, shared, log }: PaymentMet
   if (!wasAnswered) log.info('breaker.probe_failed', at)
 }
 
-/** A wrong key, or "your key is being worked on", is an answer too. */
+/** A wrong key, or a pending one, is an answer too. */
 const isAnswered = (probing: Promise<void>): Promise<boolean> =>
   probing.then(
     () => true,

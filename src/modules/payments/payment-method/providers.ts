@@ -12,7 +12,7 @@ import { processorsSayingBy } from './currencies.ts'
 import { createBreakerSharing } from './shared-breakers.ts'
 import { createPaymentMethodStore } from './store.ts'
 
-/** Of each call of a probe; several of them end before another process would take it for lost. */
+/** For each call of a probe, so that several end before another process takes over. */
 const probeTimeoutMs = 8_000
 
 type Given = Deps & Pick<ProcessorAccountDeps, 'processorClients'> & Pick<LiveDeps, 'liveNotes'>
@@ -35,7 +35,7 @@ export function paymentMethodProviders({ db, clock, config, shared, log, randomB
     }
   }
   const breakers: Breakers = createBreakers(clock.now, { random: () => (randomBytes(1)[0] ?? 0) / 255, changed })
-  /** Asks whether a processor answers, by the instance's own account where the host is that account's; a merchant's own host, without. */
+  /** Probes a processor through the instance's account if the host is its own; a merchant's host without an account. */
   async function probeOf({ processor, host }: BreakerOf): Promise<void> {
     const { settings, apiUrl = '' } = settingsIn(config, processor) ?? {}
     const isOwn = settings !== undefined && apiHost(apiUrl) === host
@@ -47,18 +47,18 @@ export function paymentMethodProviders({ db, clock, config, shared, log, randomB
   return {
     paymentMethodStore: createPaymentMethodStore(db),
     breakers,
-    /** The processors that can say amounts of a currency. */
+    /** The processors that support a currency. */
     processorsSaying: processorsSayingBy(saysCurrency),
-    /** Takes up what other processes know of breakers. */
+    /** Reads other processes' breakers. */
     syncBreakers: sharing.sync,
     probeOf,
-    /** How often breakers opened, by processor. */
+    /** Counts opened breakers, by processor. */
     breakersOpened,
-    /** What probes came to, by processor and outcome. */
+    /** Counts probes, by processor and result. */
     probeCounts: createTally(),
-    /** Where the processors' APIs are for the instance's own accounts. */
+    /** The API hosts of the instance's accounts. */
     instanceHosts: hostsIn(config),
-    /** The instance's own, by the mode of the shop that asks. */
+    /** The instance's accounts, by the mode of the shop. */
     instanceAccounts: { TEST: instanceAccountsOf(config, 'TEST'), LIVE: instanceAccountsOf(config, 'LIVE') },
   }
 }

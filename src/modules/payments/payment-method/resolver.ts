@@ -1,6 +1,6 @@
 /**
- * Which way to pay a payment page renders, decided by what is given and nothing else. For each method the candidates are walked in
- * their order; each step that was taken is in `meta.chain`, with what came of it.
+ * Decides which payment methods a page shows. Pure: each method's candidates are tried in order, and each step is
+ * recorded in `meta.chain` with its result.
  */
 import {
   type CardProcessor,
@@ -17,22 +17,22 @@ import {
 /** What a page may know of an account: nothing secret. */
 export type PublicAccount = {
   readonly mode: 'TEST' | 'LIVE'
-  /** What the page begins with: a publishable key, PayPal's client id, QPay's invoice code; undefined: there is none. */
+  /** What the page starts with: a publishable key, PayPal's client id or QPay's invoice code; undefined without one. */
   readonly publishableKey: string | undefined
-  /** Tap's name of the merchant, which Google Pay wants. */
+  /** Tap's merchant name, which Google Pay requires. */
   readonly merchantId?: string | undefined
 }
 
 export type ResolverInput = {
   readonly shop: { readonly mode: 'TEST' | 'LIVE'; readonly currency: string; readonly methods: ShopMethods }
   readonly partnership: { readonly name: string; readonly defaultCardProcessor: CardProcessor } | null
-  /** Of the merchant's approved KYB record. */
+  /** From the merchant's approved KYB record. */
   readonly kybCohort: string | null
-  /** Processors that can say amounts of the shop's currency. */
+  /** Processors that support the shop's currency. */
   readonly says: ReadonlySet<ProcessorName>
-  /** Processors that nothing is to be sent to for now. */
+  /** Processors that are not called now: isolated, or their breaker is open. */
   readonly open: ReadonlySet<ProcessorName>
-  /** The account that the shop's payments would go through: its own, else the instance's. */
+  /** The account for the shop's payments: its own, else the instance's. */
   readonly accounts: Readonly<Partial<Record<ProcessorName, PublicAccount>>>
 }
 
@@ -67,13 +67,13 @@ export type Resolved = {
   }
 }
 
-/** The version of Stripe's API that everything of ours speaks. */
+/** The version of Stripe's API in use. */
 export const stripeVersion = '2026-10-28.endive'
 
-/** A processor that may be used, with what the page needs of it. */
+/** A usable processor, with what the page needs. */
 type Viable<Name extends ProcessorName = ProcessorName> = { readonly name: Name; readonly key: string; readonly account: PublicAccount }
 
-/** Answers a payment page. The same input gives the same answer. */
+/** Resolves the payment methods of a page. The same input gives the same answer. */
 export function resolve(input: ResolverInput): Resolved {
   const { shop, partnership, kybCohort } = input
   const chain: ChainLink[] = []
@@ -98,8 +98,8 @@ export function resolve(input: ResolverInput): Resolved {
 }
 
 /**
- * All processors that a checkout by a method may fall on, in the order in which `resolve` would choose them: the first is its choice.
- * @param input with nothing open, it tells of those too to which nothing is sent for now
+ * Lists the processors that a checkout by a method may use, in the order of `resolve`.
+ * @param input with an empty `open` it includes processors that are not called now
  */
 export function viableFor(input: ResolverInput, method: Method): ProcessorName[] {
   const { methods } = input.shop
@@ -119,7 +119,7 @@ export function viableFor(input: ResolverInput, method: Method): ProcessorName[]
   return [...new Set(candidates[method])].filter((name) => 'name' in obstacleOf(input, name, ownKeyOf(name)))
 }
 
-/** What makes a candidate one that cannot be used, and the step at which that is seen; undefined when nothing does. */
+/** Returns why a candidate cannot be used and the step that found it; undefined if it can. */
 function obstacleOf<Name extends ProcessorName>(
   { shop, says, open, accounts }: ResolverInput,
   name: Name,
@@ -128,14 +128,14 @@ function obstacleOf<Name extends ProcessorName>(
   if (!says.has(name)) return { outcome: 'NO_CURRENCY' }
   if (open.has(name)) return { step: 'BREAKER', outcome: 'SKIPPED_OPEN' }
   const account = accounts[name]
-  // Whoever pays by crypto is sent to the invoice: the page begins with nothing.
+  // A crypto payment opens an invoice page and needs no key.
   const key = ownKey ?? account?.publishableKey ?? (name === 'btcpay' ? name : undefined)
-  // Test money and real money never meet.
+  // Test and real money are never mixed.
   if (!account || account.mode !== shop.mode || !key) return { step: 'PUBLISHABLE_KEY', outcome: 'NO_KEY' }
   return { name, key, account }
 }
 
-/** Tries one candidate, and notes what came of it. */
+/** Tries one candidate and records the result. */
 function tried<Name extends ProcessorName>(
   input: ResolverInput,
   chain: ChainLink[],
@@ -169,7 +169,7 @@ function cardOf(input: ResolverInput, chain: ChainLink[]): Viable<CardProcessor>
       chain.push({ method, step, candidate: null, outcome: 'NO_MATCH' })
       continue
     }
-    // The shop's key is of the processor that it stands beside, and of no other.
+    // The shop's key belongs to the processor beside it only.
     const ownKey = name === own?.processor ? own.publishableKey : undefined
     const found = tried(input, chain, { method, step, name, ownKey })
     if (found) return found
@@ -177,7 +177,7 @@ function cardOf(input: ResolverInput, chain: ChainLink[]): Viable<CardProcessor>
   return undefined
 }
 
-/** A method that one processor alone serves. */
+/** Resolves a method with a single processor. */
 function aloneOf<Name extends 'paypal' | 'btcpay'>(
   input: ResolverInput,
   chain: ChainLink[],
@@ -190,7 +190,7 @@ function aloneOf<Name extends 'paypal' | 'btcpay'>(
     return undefined
   }
   const ownKey = method === 'paypal' ? input.shop.methods.paypal?.clientId : undefined
-  // Where the shop says nothing of it, that there are credentials decides.
+  // Without a setting of the shop, existing credentials enable it.
   return tried(input, chain, { method, step: own ? 'SHOP_CONFIG' : 'PUBLISHABLE_KEY', name, ownKey })
 }
 
@@ -207,7 +207,7 @@ function walletOf(input: ResolverInput, chain: ChainLink[], card: Viable<CardPro
     const found = tried(input, chain, { method, step: 'SHOP_CONFIG', name: chosen, ownKey })
     if (found) return found
   }
-  // By the step that the card came by.
+  // The step that selected the card processor.
   const step = chain.find((link) => link.method === 'card' && link.outcome === 'SELECTED')?.step ?? 'SHOP_CONFIG'
   const follows = card && takesWallets(card.name) ? card : undefined
   chain.push({ method, step, candidate: follows?.name ?? null, outcome: follows ? 'SELECTED' : 'NO_MATCH' })
@@ -225,7 +225,7 @@ function walletView(provider: Viable<CardProcessor> | undefined, merchantIdentif
   }
 }
 
-/** What Google Pay's own button is told of who takes the token. */
+/** Returns the gateway parameters of Google Pay's button. */
 function googlePayOf({ name, key, account }: Viable<CardProcessor>): GooglePay | undefined {
   if (name === 'stripe') return { gateway: 'stripe', parameters: { 'stripe:version': stripeVersion, 'stripe:publishableKey': key } }
   if (name === 'checkout') return { gateway: 'checkoutltd', gatewayMerchantId: key }

@@ -19,15 +19,15 @@ export type PaymentMethods = ShopMethods & { readonly warnings: MethodWarning[];
 type AboutShop = Pick<ShopContext, 'id' | 'merchantId' | 'mode' | 'currency'>
 
 /**
- * What a payment page of a shop is told.
+ * Returns the payment methods of a shop's page.
  * @param shopUrl its handle, or a host name of its storefront
- * @throws AppError NOT_FOUND, also for one that is suspended
+ * @throws AppError NOT_FOUND, also for a suspended shop
  */
 export async function resolvePaymentMethods(deps: PaymentMethodDeps, shopUrl: string): Promise<Resolved> {
   return resolve((await situationOf(deps, await findPublicShop(deps, shopUrl))).input)
 }
 
-/** All that the resolver decides by, and the accounts behind it. */
+/** The resolver's input, and the accounts behind it. */
 type Situation = { readonly input: ResolverInput; readonly known: KnownAccounts }
 
 async function situationOf(
@@ -60,7 +60,7 @@ async function situationOf(
   return { input, known }
 }
 
-/** Processors that nothing is to be sent to for now: by hand, or because the host of the account does not answer. */
+/** Returns the processors that are not called now: isolated, or the account's host does not answer. */
 function openOf(
   { breakers, instanceHosts }: Pick<PaymentMethodDeps, 'breakers' | 'instanceHosts'>,
   known: KnownAccounts,
@@ -74,17 +74,17 @@ function openOf(
   )
 }
 
-/** What a shop's checkout by a method may be paid by, in the order of the resolver. */
+/** The processors for a method of a shop's checkout, in the resolver's order. */
 export type Offers = {
-  /** Those that can be used now: the first is what payment pages are told. */
+  /** Usable now; the first is what payment pages show. */
   readonly now: readonly ProcessorName[]
-  /** Those to which nothing is sent for now besides. A page may have been told of one a moment ago. */
+  /** Not called now. A page may have shown one a moment ago. */
   readonly open: readonly ProcessorName[]
 }
 
 /**
- * What a shop's checkout may be paid by, for each method: what the resolver offers, of which the secret key is at hand. It is asked in one go, so
- * that it may be asked together with something else.
+ * Returns what a shop's checkout can use for each method: the resolver's processors with a secret key. Its queries can
+ * join other reads.
  */
 export async function offersOf(deps: PaymentMethodDeps, shop: AboutShop): Promise<(method: Method) => Offers> {
   const { input, known } = await situationOf(deps, shop)
@@ -98,7 +98,7 @@ export async function offersOf(deps: PaymentMethodDeps, shop: AboutShop): Promis
 
 const warningsFor = ({ input, known }: Situation): MethodWarning[] => warningsOf(input, payableFor(input.shop, known))
 
-/** What a shop says of the ways to pay in it, with what of that can never be chosen. */
+/** Returns a shop's configuration, with warnings about choices that can never be used. */
 export async function paymentMethodsOf(deps: PaymentMethodDeps, shop: AboutShop): Promise<PaymentMethods> {
   const row = await deps.paymentMethodStore.methodsOf(shop.id)
   const methods = row?.methods ?? {}
@@ -106,8 +106,8 @@ export async function paymentMethodsOf(deps: PaymentMethodDeps, shop: AboutShop)
 }
 
 /**
- * Replaces all that a shop says of the ways to pay in it.
- * @throws AppError INVALID for a key that looks secret, and for one without the processor that it is of; PRECONDITION_FAILED
+ * Replaces a shop's configuration.
+ * @throws AppError INVALID for a key that looks secret, or has no processor; PRECONDITION_FAILED
  */
 export async function setPaymentMethods(deps: PaymentMethodDeps, by: Change<ShopContext>, methods: ShopMethods): Promise<PaymentMethods> {
   assertPublic(methods)
@@ -123,7 +123,7 @@ export async function setPaymentMethods(deps: PaymentMethodDeps, by: Change<Shop
   })
 }
 
-/** Whatever is saved here is told to every page that asks. */
+/** These values are shown to every page. */
 function assertPublic({ card, paypal, wallet }: ShopMethods): void {
   const shown = {
     'card.publishableKey': card?.publishableKey,

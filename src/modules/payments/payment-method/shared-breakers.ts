@@ -1,27 +1,30 @@
-/** Breakers that several processes know together: what one learns, the others take up within a second or so. */
+/** Shares breakers among processes through Redis, within about a second. */
 import type { Shared } from '../../../core/shared-state.ts'
 import { type Breaker, closed } from '../../../lib/breaker.ts'
 import type { BreakerOf, Breakers } from './breakers.ts'
 import { processorNames } from './domain.ts'
 
 const keys = ['breakers', 'breakers:version']
-/** Puts a state under the next version, which it answers. All of them end an hour after the last change: what is open changes more often. */
+/**
+ * Stores a state under the next version and returns it. All keys expire an hour after the last change; an open breaker
+ * changes more often.
+ */
 const putScript = `
 local version = redis.call('INCR', KEYS[2])
 redis.call('HSET', KEYS[1], ARGV[1], version .. ' ' .. ARGV[2])
 redis.call('EXPIRE', KEYS[1], 3600)
 return version`
 const allScript = "return redis.call('HGETALL', KEYS[1])"
-/** Beyond, those that are closed are removed: nobody needs to be told of them for long. */
+/** Above this number closed breakers are removed: they need not be shared for long. */
 const keptMax = 2_000
 const removeScript = "return redis.call('HDEL', KEYS[1], unpack(ARGV))"
 
 const states: ReadonlySet<string> = new Set(['CLOSED', 'OPEN', 'HALF_OPEN'])
 
 export function createBreakerSharing(shared: Shared, breakers: () => Pick<Breakers, 'of' | 'take'>) {
-  /** Of each, what is known of it as shared. */
+  /** The last known version of each breaker. */
   const versions = new Map<string, number>()
-  /** What has changed here and was not told yet, with the change that it was. */
+  /** Changes here that are not shared yet. */
   const untold = new Map<string, symbol>()
   let taking = false
 
@@ -34,14 +37,14 @@ export function createBreakerSharing(shared: Shared, breakers: () => Pick<Breake
   }
 
   return {
-    /** Tells the others what has just changed here. */
+    /** Shares a change of this process. */
     changed({ processor, host }: BreakerOf): void {
       if (taking || shared.state() === 'off') return
       const field = `${processor} ${host}`
       untold.set(field, Symbol())
       void tell(field)
     },
-    /** Takes up what has changed elsewhere, and tells what could not be told before. */
+    /** Reads other processes' changes, and shares what failed before. */
     async sync(): Promise<void> {
       if (shared.state() !== 'here') return
       await Promise.all([...untold.keys()].map(tell))
@@ -63,7 +66,7 @@ export function createBreakerSharing(shared: Shared, breakers: () => Pick<Breake
   }
 }
 
-/** A hash, as scripts answer it: names and values by turns. */
+/** Converts a hash as scripts return it: names and values in turn. */
 function pairsOf(answer: unknown): [field: string, text: string][] {
   const flat = answer as readonly string[]
   return flat.flatMap((field, at) => (at % 2 === 0 ? [[field, flat[at + 1] ?? '']] : []))

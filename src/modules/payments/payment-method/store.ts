@@ -14,7 +14,7 @@ import type { Partnership, ProcessorName } from './domain.ts'
 type MethodsRow = typeof paymentMethods.$inferSelect
 type IsolationRow = typeof processorIsolations.$inferSelect
 
-/** Keys in one statement. */
+/** In one statement. */
 const keysMax = 500
 
 const ofShop = rowsOf(paymentMethods, ['shopId'])
@@ -37,7 +37,7 @@ export const createPaymentMethodStore = ({ read }: Pick<Database, 'read'>) => ({
   async methodsOf(shopId: string, from: Pick<Reader, 'first'> = read): Promise<MethodsRow | undefined> {
     return from.first(ofShop, { shopId })
   },
-  /** Whether the row was of the version before. */
+  /** Returns false if the stored version differs. */
   async putMethods(tx: Writer, row: MethodsRow): Promise<boolean> {
     const { methods, updatedAt, version } = row
     const put = await tx
@@ -55,7 +55,7 @@ export const createPaymentMethodStore = ({ read }: Pick<Database, 'read'>) => ({
   async partnershipOf(shopId: string, from: Pick<Reader, 'first'> = read): Promise<Omit<Partnership, 'shopIds'> | undefined> {
     return from.first(partnershipOf, { shopId })
   },
-  /** All of them with their shops, in the order in which they were put. */
+  /** All partnerships with their shops, in the order in which they were put. */
   async partnerships(from: Pick<Reader, 'first' | 'all'> = read): Promise<{ data: Partnership[]; version: number }> {
     const [known, rows, members] = await Promise.all([
       from.first(list, { id: 'all' }),

@@ -1,4 +1,4 @@
-/** What a merchant gives as an account, judged before anybody is called. */
+/** Validates the account of a merchant, without a call. */
 import type { Config } from '../../../config.ts'
 import { AppError } from '../../../core/errors.ts'
 import { createAddressGuard, literalAddressOf } from '../../../lib/networks.ts'
@@ -8,7 +8,7 @@ import { isServicePort } from '../../../lib/service-ports.ts'
 import { type AccountSettings, accountFields, areMixed, type Mode, modeIn, type ProcessorName, takesUrl } from './domain.ts'
 import { apiUrlFor } from './instance.ts'
 
-/** As a body has it: settings of whichever processor, by their names. */
+/** The settings of a body, by name, for any processor. */
 export type AccountBody = Readonly<Record<string, string | undefined>> & { readonly mode?: Mode }
 
 export type AccountInput = {
@@ -16,17 +16,17 @@ export type AccountInput = {
   readonly mode: Mode
   /** All but `apiUrl` and `mode`. */
   readonly settings: AccountSettings
-  /** Of a merchant's own. */
+  /** The merchant's own URL. */
   readonly ownUrl: string | undefined
   readonly apiUrl: string
-  /** The names of all that was given. */
+  /** The names of all given fields. */
   readonly names: string[]
 }
 
 const invalid = (message: string) => new AppError('INVALID', message)
 
 /**
- * The account that a body describes, for a shop of a mode: one in mode TEST may have accounts of real money before it goes live.
+ * Parses an account for a shop. A shop in TEST may have live accounts before it goes live.
  * @throws AppError INVALID, naming the field
  */
 export function givenOf(
@@ -51,7 +51,7 @@ export function givenOf(
   return { processor, mode, settings, ownUrl, apiUrl, names: known.filter((name) => names.includes(name)) }
 }
 
-/** What is secret stands where nobody sees it, and what is not does not stand there. */
+/** Checks that secrets are in sealed fields, and public keys are not. */
 function assertInPlace(settings: AccountSettings, publishable: readonly string[]): void {
   for (const name of publishable)
     if (looksSecret(settings[name] ?? '')) throw invalid(`${name} (body): begins like a secret key, and every payment page would show it`)
@@ -66,7 +66,7 @@ type Said = {
   readonly shopMode: Mode
 }
 
-/** By the keys where they say it, else by the host; of PayPal, QPay and BTCPay as it is asked for, by default the shop's. */
+/** Decided by the keys, else the host; for PayPal, QPay and BTCPay as given, by default the shop's. */
 function modeOf(config: Config, processor: ProcessorName, { settings, ownUrl, asked, shopMode }: Said): Mode {
   const isTold = processor === 'stripe' || processor === 'tap' || processor === 'checkout'
   const told = isTold ? modeIn(processor, settings, ownUrl ?? apiUrlFor(config, processor, 'LIVE') ?? '') : undefined
@@ -79,7 +79,7 @@ function modeOf(config: Config, processor: ProcessorName, { settings, ownUrl, as
   return mode
 }
 
-/** Names are looked up when something is sent, and judged then; an address can be judged at once. */
+/** Host names are resolved and checked on each call; a literal address can be checked now. */
 function ownUrlOf({ outgoingAllowedNetworks }: Pick<Config, 'outgoingAllowedNetworks'>, text: string): string {
   const url = URL.parse(text)
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname))

@@ -1,4 +1,4 @@
-/** Which account a payment goes through, and the client of one. */
+/** Selects the account of a payment and its client. */
 import type { Reader } from '../../../../db/engine.ts'
 import type { Processor } from '../../../clients/processors/processor.ts'
 import type { Config } from '../../../config.ts'
@@ -10,7 +10,7 @@ import type { ProcessorAccountDeps } from './providers.ts'
 
 type Needed = Pick<ProcessorAccountDeps, 'processorAccountStore' | 'config'>
 
-/** A row as payments see it. */
+/** Returns a row as payments use it. */
 export function accountOf(config: Config, row: AccountRow): ProcessorAccount {
   const { id: keysId, accountId: id, shopId, processor, mode, publishable, sealedSettings, retiredAt } = row
   const apiUrl = row.apiUrl ?? apiUrlFor(config, processor, mode)
@@ -51,13 +51,13 @@ export async function accountById(
 }
 
 /**
- * The client of an account: one for all who use the same keys, so that they share a token. A merchant's own server is called through the
- * guarded fetch.
+ * Returns the client of an account: one for each set of keys, so that they share a token. A merchant's own server is
+ * called through the guarded fetch.
  */
 export const clientOf = ({ processorClients }: Pick<ProcessorAccountDeps, 'processorClients'>, account: ProcessorAccount): Processor =>
   processorClients.of(account)
 
-/** Sets of keys that a message is held against: who has changed keys more often gets no messages under the oldest. */
+/** Sets of keys that a message is checked against. With more, the oldest get no messages. */
 const hearingMax = 20
 /**
  * For so long the keys of an account are heard that others of the same account took the place of: processors send a message again for three
@@ -66,7 +66,10 @@ const hearingMax = 20
  */
 export const formerKeysValidMs = 7 * dayMs
 
-/** One who may have signed a message. `isLate`: so long after others took the place of its keys it is heard of what is in flight alone. */
+/**
+ * An account that may have signed a message. `isLate`: its keys were replaced long ago, so only messages about open
+ * payments count.
+ */
 export type VerifyingAccount = { readonly account: ProcessorAccount; readonly processor: Processor; readonly isLate: boolean }
 
 /**
@@ -92,7 +95,7 @@ export async function accountsToVerify(
   })
 }
 
-/** A shop's own live accounts of one mode, by processor. */
+/** Lists a shop's own live accounts of one mode, by processor. */
 export async function accountsOfShop(
   { processorAccountStore: store, config }: Needed,
   { shopId, mode }: { readonly shopId: string; readonly mode: Mode },
@@ -102,13 +105,13 @@ export async function accountsOfShop(
   return Object.fromEntries(rows.map((row) => [row.processor, accountOf(config, row)]))
 }
 
-/** Whether there is an account of a mode, the shop's own or the instance's, through which anything could be paid. */
+/** Whether a shop or the instance has an account of a mode that can take payments. */
 export async function hasAccount(deps: Needed, of: { readonly shopId: string; readonly mode: Mode }): Promise<boolean> {
   if (processorNames.some((processor) => instanceAccount(deps.config, processor, of.mode))) return true
   return Object.keys(await accountsOfShop(deps, of)).length > 0
 }
 
-/** Every account through which something may be paid: the instance's own, then those of shops. */
+/** Lists all accounts that can take payments: the instance's, then those of shops. */
 export async function everyAccount({ processorAccountStore: store, config }: Needed): Promise<ProcessorAccount[]> {
   const own = processorNames.flatMap(
     (processor) => instanceAccount(config, processor, 'LIVE') ?? instanceAccount(config, processor, 'TEST') ?? [],

@@ -1,4 +1,4 @@
-/** The clients of accounts that are in use: one for each set of keys, so that whoever uses an account shares its access token. */
+/** The clients of accounts: one for each set of keys, so that all users share its access token. */
 import type { Processor } from '../../../clients/processors/processor.ts'
 import type { Config } from '../../../config.ts'
 import type { Keyring } from '../../../core/keyring.ts'
@@ -6,40 +6,41 @@ import type { ProcessorName } from '../payment-method/domain.ts'
 import { type AccountSettings, accountFields, accountSeal, type Mode, type ProcessorAccount } from './domain.ts'
 import { settingsIn } from './instance.ts'
 
-/** All that it takes to call a processor. */
+/** All that a call to a processor needs. */
 export type Opened = {
   readonly processor: ProcessorName
   readonly mode: Mode
   readonly settings: AccountSettings
   readonly apiUrl: string
-  /** The operator chose the address. */
+  /** The operator chose the URL. */
   readonly trusted: boolean
-  /** Keys that messages may still be signed with, where those are what calls are made with. */
+  /** Replaced keys that may still sign messages, where the call key signs them. */
   readonly formerSecretKeys?: readonly string[]
-  /** Of one call; by default as long as a call may take. */
+  /** Of one call; default: the longest that a call may take. */
   readonly timeoutMs?: number
 }
-/** Makes a client that nobody else has. */
+/** Creates a new client. */
 export type OpenClient = (opened: Opened) => Processor
 
 export type Clients = {
-  /** The same client every time, for as long as it is remembered. */
+  /** Returns the same client every time, while it is cached. */
   of(account: ProcessorAccount): Processor
   /**
-   * The client that reads what one set of keys of an account has signed.
-   * @param newest what calls are made with: where the key of calls signs the messages as well, its processor takes an old one no more
+   * Returns the client that verifies messages signed with one set of keys.
+   * @param newest the keys of calls: where the call key also signs messages, the processor no longer accepts an old
+   *   one
    */
   hearing(account: ProcessorAccount, newest: ProcessorAccount): Processor
-  /** One that nobody else has, of which each call may take so long. */
+  /** Creates a client of its own with this timeout for each call. */
   anew(account: ProcessorAccount, timeoutMs: number): Processor
   readonly open: OpenClient
 }
 
-/** Sets of keys of which the client is remembered: of one that is forgotten the next use costs a token more. */
+/** Clients to cache. A dropped one costs another token. */
 const keptMax = 1_000
 
 export function createClients({ config, keyring }: { config: Config; keyring: Pick<Keyring, 'unseal'> }, open: OpenClient): Clients {
-  /** The one that was used last comes last. */
+  /** The last used one comes last. */
   const kept = new Map<string, Processor>()
 
   function settingsOf({ keysId: id, shopId, processor, sealedSettings, publishable }: ProcessorAccount): AccountSettings {

@@ -1,4 +1,4 @@
-/** Accounts with payment processors: what each one is made of, and whether its money is real. Names and tables, without a client. */
+/** The fields and modes of processor accounts. Names and tables, without clients. */
 import type { processorAccounts } from '../../../../db/schema/processor-accounts.ts'
 import { isoTimes } from '../../../lib/objects.ts'
 import { modeOf, modeOfKey } from '../../../lib/processor-keys.ts'
@@ -9,25 +9,25 @@ import type { ProcessorName } from '../payment-method/domain.ts'
 export type { ProcessorName }
 export type AccountRow = typeof processorAccounts.$inferSelect
 export type Mode = AccountRow['mode']
-/** Of an account by the names of its processor's settings in camelCase: what is given by whoever has it. */
+/** The settings of an account, in camelCase. */
 export type AccountSettings = Readonly<Record<string, string>>
 
-/** The id of accounts that are the instance's own, from its settings. */
+/** The id of the instance's own accounts. */
 export const instanceId = 'instance'
 
-/** What an account is made of. Whatever a payment page may be told is `publishable`; all else is sealed. */
+/** The fields of an account. Payment pages may see `publishable` ones; all others are sealed. */
 type Fields = {
   readonly publishable: readonly string[]
   readonly sealed: readonly string[]
-  /** Without these nothing can be paid through it. */
+  /** Required to take payments. */
   readonly required: readonly string[]
-  /** What tells one account from another, of those that are the same with other keys. */
+  /** Fields that identify the account when its other keys change. */
   readonly identity: readonly string[]
-  /** What is wrong when the processor does not know the keys, as far as that can be told. */
+  /** The error when the processor does not know the keys, as far as it can tell. */
   readonly proof: { readonly names: string; readonly why: string }
-  /** What a payment page begins with. */
+  /** The field that a payment page starts with. */
   readonly pageKey?: string
-  /** Its messages are signed with the secret key of the calls, and not with a secret of their own. */
+  /** The secret key of calls also signs its messages. */
   readonly callsSign?: true
 }
 
@@ -82,41 +82,41 @@ export const accountFields: Readonly<Record<ProcessorName, Fields>> = {
   },
 }
 
-/** Those of which a merchant says where they are: their own server, or the account's own host name. */
+/** Whether a merchant gives the URL: of their own server, or the account's own host. */
 export const takesUrl = (processor: ProcessorName): boolean => processor === 'btcpay' || processor === 'checkout'
 
-/** Those of which neither keys nor host say which money it is: whoever gives the account does. */
+/** Whether the mode must be given, because neither keys nor host show it. */
 export const modeIsAsked = (processor: ProcessorName): boolean => processor === 'paypal' || processor === 'qpay' || processor === 'btcpay'
 
-/** What the breaker of an API goes by: its host, with the port where there is one. */
+/** The host and port of an API, which identify its breaker. */
 export const apiHost = (apiUrl: string): string => URL.parse(apiUrl)?.host ?? ''
 
-/** A PUT calls out, whatever comes of it. */
+/** Every PUT calls the processor. */
 export const putsByShop: Limit = { name: 'processor-account:shop', most: 10, windowMs: 60 * 60 * 1000 }
 
-/** What the sealed settings of a row are bound to. */
+/** The context that the sealed settings are bound to. */
 export const accountSeal = ({ id, shopId, processor }: { id: string; shopId: string; processor: string }): string =>
   `${shopId}/processor-account/${processor}/${id}`
 
-/** What an account is known by when it gets other keys; null where nothing of that was given. */
+/** Returns the identity of an account across changes of its keys; null if none of its fields is given. */
 export function identityOf(processor: ProcessorName, settings: AccountSettings): string | null {
   const parts = accountFields[processor].identity.map((name) => settings[name])
   return parts.some((part) => part === undefined) ? null : sha256(JSON.stringify([processor, ...parts]))
 }
 
 /**
- * Whether an account's money is real, by its keys, else by the host where they say nothing; undefined of a BTCPay server, which says nothing.
- * @param apiUrl where its API is
+ * Returns the mode of an account by its keys, else by its host; undefined for BTCPay, which has none.
+ * @param apiUrl the URL of its API
  */
 export function modeIn(processor: ProcessorName, { secretKey, publishableKey }: AccountSettings, apiUrl: string): Mode | undefined {
   return processor === 'btcpay' ? undefined : modeOf(apiUrl, secretKey ?? publishableKey)
 }
 
-/** Whether two keys of an account say that they are of different modes. */
+/** Whether two keys of an account have different modes. */
 export const areMixed = ({ publishableKey, secretKey }: AccountSettings): boolean =>
   publishableKey !== undefined && secretKey !== undefined && modeOfKey(publishableKey) !== modeOfKey(secretKey)
 
-/** An account as its shop is told of it: never what was given, but its names. */
+/** An account as its shop sees it: the names of its fields, never the values. */
 export const accountView = ({ processor, mode, names, checkedAt, version }: AccountRow) => ({
   processor,
   mode,
@@ -126,25 +126,25 @@ export const accountView = ({ processor, mode, names, checkedAt, version }: Acco
 })
 export type AccountView = ReturnType<typeof accountView>
 
-/** An account through which something may be paid. It holds no secret that can be read: `clientOf` opens what is sealed. */
+/** An account that can take payments. Its secrets stay sealed until `clientOf`. */
 export type ProcessorAccount = {
-  /** What payments keep: it stays when the account gets other keys. `instance` of the instance's own. */
+  /** The id that payments store. It stays when the keys change; `instance` for the instance's own. */
   readonly id: string
-  /** What stands for this very set of keys. */
+  /** The id of this set of keys. */
   readonly keysId: string
   /** Null: the instance's own. */
   readonly shopId: string | null
   readonly processor: ProcessorName
   readonly mode: Mode
-  /** Where its API is, and its host, with the port if there is one: what its breaker goes by. */
+  /** The URL of its API, and its host and port for the breaker. */
   readonly apiUrl: string
   readonly host: string
-  /** A merchant chose the address: it is called as everything is that somebody else chose. */
+  /** A merchant chose the URL: it is called through the guarded fetch. */
   readonly isOwnUrl: boolean
-  /** What payment pages may be told, by its names. */
+  /** The fields that payment pages may see. */
   readonly publishable: AccountSettings
-  /** Of a shop's; the instance's are in its settings. */
+  /** Of a shop's account; the instance's secrets are in its settings. */
   readonly sealedSettings: string | undefined
-  /** Other keys took its place, or it was taken away: no new payment goes through it. */
+  /** Replaced or removed: it takes no new payments. */
   readonly isRetired: boolean
 }

@@ -1,22 +1,22 @@
-/** The instance's own accounts with processors, and where the processors' APIs are, as the settings have both. */
+/** The instance's own accounts and the URLs of APIs, from the settings. */
 import type { Config } from '../../../config.ts'
 import { defined } from '../../../lib/objects.ts'
 import { modeOfHost, modeOfKey } from '../../../lib/processor-keys.ts'
 import { type ProcessorName, processorNames } from '../payment-method/domain.ts'
 import { type AccountSettings, accountFields, apiHost, instanceId, type Mode, modeIn, type ProcessorAccount } from './domain.ts'
 
-/** Those of which one host is of test money and another of real money, where nothing else says which is meant. */
+/** Processors with separate hosts for test and live. */
 const hostsByMode = {
   qpay: { TEST: 'https://merchant-sandbox.qpay.mn/v2', LIVE: 'https://merchant.qpay.mn/v2' },
   checkout: { TEST: 'https://api.sandbox.checkout.com', LIVE: 'https://api.checkout.com' },
   paypal: { TEST: 'https://api-m.sandbox.paypal.com', LIVE: 'https://api-m.paypal.com' },
 } as const
 
-/** Without a setting, of the common hosts of Checkout.com the one that the keys ask for. */
+/** Without a setting, the Checkout.com host that fits the keys. */
 const checkoutUrlIn = ({ checkoutApiUrl, checkoutPublishableKey, checkoutSecretKey }: Config): string =>
   checkoutApiUrl ?? hostsByMode.checkout[modeOfKey(checkoutPublishableKey ?? checkoutSecretKey ?? '') ?? 'LIVE']
 
-/** What the settings have of each account, whether or not it is all that it takes; undefined of one that is not named at all. */
+/** Returns an account's settings, complete or not; undefined if it is not configured. */
 export function settingsIn(
   config: Config,
   processor: ProcessorName,
@@ -65,11 +65,11 @@ const all: Readonly<Record<ProcessorName, (config: Config) => Told>> = {
   }),
 }
 
-/** Whether something can be paid by what is given, `apiUrl` included. */
+/** Whether these settings, with `apiUrl`, can take payments. */
 export const isComplete = (processor: ProcessorName, settings: AccountSettings): boolean =>
   accountFields[processor].required.every((name) => name === 'apiUrl' || settings[name] !== undefined)
 
-/** What a named account of the instance's still lacks, by its names; none of one that is complete or not named at all. */
+/** Returns the missing settings of a configured account; none if it is complete or not configured. */
 export function missingIn(config: Config, processor: ProcessorName): string[] {
   const { settings } = all[processor](config)
   const isNamed = Object.values(settings).some((value) => value !== undefined)
@@ -77,10 +77,7 @@ export function missingIn(config: Config, processor: ProcessorName): string[] {
   return isNamed ? accountFields[processor].required.filter((name) => known[name as keyof typeof known] === undefined) : []
 }
 
-/**
- * The instance's own account, if the settings name all that it takes and its money is of this mode. A BTCPay server says nothing of what
- * its coins are worth, and is taken for whichever mode is asked for.
- */
+/** Returns the instance's account if it is complete and of this mode. A BTCPay server has no mode and fits any. */
 export function instanceAccount(config: Config, processor: ProcessorName, mode: Mode): ProcessorAccount | undefined {
   const known = settingsIn(config, processor)
   if (!known || !isComplete(processor, known.settings)) return undefined
@@ -101,25 +98,25 @@ export function instanceAccount(config: Config, processor: ProcessorName, mode: 
   }
 }
 
-/** What of an account's settings payment pages may be told. */
+/** Returns the settings that payment pages may see. */
 export const publishableOf = (processor: ProcessorName, settings: AccountSettings): AccountSettings =>
   Object.fromEntries(accountFields[processor].publishable.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])))
 
 /**
- * Where the API of a processor is for accounts of shops: where the settings say, if that is of this mode or the keys alone say which mode
- * it is. Undefined of a BTCPay server: whoever has one says where.
+ * Returns the API URL for accounts of shops: the setting's, if its mode fits or only the keys decide the mode.
+ * Undefined for BTCPay: the merchant gives it.
  */
 export function apiUrlFor(config: Config, processor: ProcessorName, mode: Mode): string | undefined {
   if (processor === 'btcpay') return undefined
   if (processor === 'stripe') return config.stripeApiUrl
   if (processor === 'tap') return config.tapApiUrl
   const set = { qpay: config.qpayApiUrl, paypal: config.paypalApiUrl, checkout: config.checkoutApiUrl }[processor]
-  // A host of Checkout.com's holds the prefix of the instance's own account.
+  // A host of Checkout.com contains the prefix of the instance's own account.
   if (processor === 'checkout' && /(^|\.)checkout\.com$/.test(URL.parse(set ?? '')?.hostname ?? '')) return hostsByMode.checkout[mode]
   return set !== undefined && modeOfHost(set) === mode ? set : hostsByMode[processor][mode]
 }
 
-/** Where the processors' APIs are for the instance's own accounts, with the port where there is one: what their breakers go by. */
+/** The API hosts and ports of the instance's accounts, for their breakers. */
 export const hostsIn = (config: Config): Readonly<Partial<Record<ProcessorName, string>>> =>
   Object.fromEntries(
     processorNames.flatMap((processor) => {

@@ -5,12 +5,12 @@ import { processorNames } from '../payment-method/domain.ts'
 const modes = ['TEST', 'LIVE'] as const
 const given = (description: string) =>
   t.Optional(text(300, { minLength: 1, pattern: '^[\\x21-\\x7e]+$', rule: 'characters of ASCII without spaces', description }))
-/** Goes out in base64, escaped or not at all, whatever it holds. */
+/** Base64 output; the value may contain anything. */
 const anyText = (description: string) =>
   t.Optional(text(300, { minLength: 1, pattern: '^[^\\u0000-\\u001f\\u007f]+$', rule: 'no control characters', description }))
 const secret = (of: string) => given(`Secret; ${of}`)
 
-/** Of all processors: which of them one has is for the service to say. */
+/** Fields of all processors; the service checks which ones apply. */
 export const PutProcessorAccount = t.Object(
   {
     publishableKey: given('`stripe`, `tap`, `checkout`: what payment pages begin with'),

@@ -1,4 +1,4 @@
-/** Asks every processor of which an account is configured whether it knows the keys. */
+/** Checks the keys of every configured account with its processor. */
 import { ProcessorRefused, ProcessorUnavailable } from '../../../clients/processors/processor.ts'
 import { inParallel } from '../../../lib/parallel.ts'
 import { readShop } from '../../shop/shop/index.ts'
@@ -8,15 +8,15 @@ import { accountFields, type Mode, type ProcessorAccount, type ProcessorName } f
 import { missingIn } from './instance.ts'
 import type { ProcessorAccountDeps } from './providers.ts'
 
-/** What came of one account. */
+/** The result for one account. */
 export type Probed = {
   readonly processor: ProcessorName
-  /** The handle of the shop whose account it is; undefined: the instance's own. */
+  /** The handle of the account's shop; undefined for the instance's. */
   readonly shopName: string | undefined
-  /** Undefined of an account that lacks something. */
+  /** Undefined for an incomplete account. */
   readonly mode: Mode | undefined
   readonly host: string | undefined
-  /** In words, without a secret; undefined: it works. */
+  /** A sentence without secrets; undefined if it works. */
   readonly problem: string | undefined
 }
 
@@ -24,8 +24,8 @@ const probesAtOnce = 4
 const probeTimeoutMs = 15_000
 
 /**
- * Probes the instance's own accounts and those of shops, of either mode.
- * @param tell called with what came of each, as they come
+ * Probes the accounts of the instance and of shops, in both modes.
+ * @param tell called with each result
  */
 export async function probeAccounts(deps: ProcessorAccountDeps, tell: (probed: Probed) => void): Promise<void> {
   for (const processor of processorNames) {
@@ -40,7 +40,7 @@ export async function probeAccounts(deps: ProcessorAccountDeps, tell: (probed: P
   })
 }
 
-/** The setting that has a field of an account: `STRIPE_SECRET_KEY`. */
+/** Returns the setting of an account's field: `STRIPE_SECRET_KEY`. */
 const settingOf = (processor: ProcessorName, field: string): string =>
   `${processor}_${field.replace(/[A-Z]/g, (letter) => `_${letter}`)}`.toUpperCase()
 

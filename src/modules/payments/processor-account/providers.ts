@@ -13,7 +13,7 @@ import type { ProcessorName } from './domain.ts'
 import { createProcessorAccountStore } from './store.ts'
 
 type Port = Parameters<typeof createStripe>[1]
-/** What an account is made of was looked at when it was saved, or read from the settings: it has the fields that its client takes. */
+/** Accounts were checked when saved or read, so they have the fields of their client. */
 type Fields = StripeAccount & TapAccount & QpayAccount & CheckoutAccount & PaypalAccount & BtcpayAccount
 
 const makers: Readonly<Record<ProcessorName, (account: Fields, port: Port) => Processor>> = {

@@ -25,13 +25,13 @@ import { instanceAccount, publishableOf } from './instance.ts'
 import type { ProcessorAccountDeps } from './providers.ts'
 import type { Which } from './store.ts'
 
-/** A request is answered within 28 seconds: there has to be time left for the write. */
+/** A request is answered within 28 seconds; the write needs the rest. */
 const proofTimeoutMs = 20_000
 const retryAfterSeconds = 30
 
 const noSuchAccount = () => new AppError('NOT_FOUND', 'The shop has no account of its own with this processor in this mode')
 
-/** @throws AppError NOT_FOUND for a processor that there is not */
+/** @throws AppError NOT_FOUND for an unknown processor */
 function whichOf({ id, mode }: Pick<ShopContext, 'id' | 'mode'>, name: string, asked: Mode = mode): Which {
   const processor = processorNames.find((one) => one === name)
   if (processor === undefined) throw new AppError('NOT_FOUND', 'No such processor')
@@ -39,9 +39,9 @@ function whichOf({ id, mode }: Pick<ShopContext, 'id' | 'mode'>, name: string, a
 }
 
 /**
- * The shop's own account with a processor: never what was given, but its names.
- * @param mode default the shop's
- * @throws AppError NOT_FOUND, also where payments would go through the instance's own
+ * Reads the shop's own account: the names of its fields, never the values.
+ * @param mode default: the shop's
+ * @throws AppError NOT_FOUND, also where payments use the instance's account
  */
 export async function readAccount(deps: ProcessorAccountDeps, shop: ShopContext, name: string, mode?: Mode): Promise<AccountView> {
   const row = await deps.processorAccountStore.live(whichOf(shop, name, mode))
@@ -49,7 +49,7 @@ export async function readAccount(deps: ProcessorAccountDeps, shop: ShopContext,
   return accountView(row)
 }
 
-/** Every processor: what an account with it is made of, those that the shop has, and whether the instance has one. */
+/** Lists every processor: its fields, the shop's accounts, and whether the instance has one. */
 export async function listAccounts({ processorAccountStore: store, config }: ProcessorAccountDeps, { id }: Pick<ShopContext, 'id'>) {
   const rows = [...(await store.liveOf(id, 'TEST')), ...(await store.liveOf(id, 'LIVE'))]
   const data = processorNames.map((processor) => {
@@ -104,8 +104,8 @@ export async function putAccount(
 }
 
 /**
- * Takes the shop's own account with a processor away: new payments go through the instance's, if it has one. Payments of before keep it.
- * @param mode default the shop's
+ * Removes the shop's own account: new payments use the instance's, if there is one. Earlier payments keep it.
+ * @param mode default: the shop's
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED
  */
 export async function removeAccount(deps: ProcessorAccountDeps, by: Change<ShopContext>, name: string, mode?: Mode): Promise<void> {
@@ -119,7 +119,7 @@ export async function removeAccount(deps: ProcessorAccountDeps, by: Change<ShopC
   })
 }
 
-/** What is on record of a set of keys: which it is, and the names of what was given. */
+/** The audited fields: which keys, and the names of the given fields. */
 const onRecord = ({ id, accountId, processor, mode, names }: AccountRow) => ({ processor, mode, account: accountId, keys: id, set: names })
 
 function rowOf(
@@ -147,7 +147,7 @@ function rowOf(
   }
 }
 
-/** Kinds of failure that are the address's own, whenever it is called. */
+/** Failures caused by the URL itself. */
 const wrongAddress: Readonly<Record<string, string>> = {
   'address not allowed': 'must lead to a public address',
   'port not allowed': 'must not name the port of another service than a web server',

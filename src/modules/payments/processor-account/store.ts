@@ -5,7 +5,7 @@ import { processorAccounts } from '../../../../db/schema/processor-accounts.ts'
 import type { ProcessorName } from '../payment-method/domain.ts'
 import type { AccountRow, Mode } from './domain.ts'
 
-/** Which account of a shop's: there is one live at most. */
+/** The key of a shop's account; at most one is live. */
 export type Which = { readonly shopId: string; readonly processor: ProcessorName; readonly mode: Mode }
 
 const ofWhich = valuesOf(processorAccounts, ['shopId', 'processor', 'mode'])
@@ -47,27 +47,27 @@ export const createProcessorAccountStore = ({ read }: Pick<Database, 'read'>) =>
   async live(which: Which, from: Pick<Reader, 'first'> = read): Promise<AccountRow | undefined> {
     return from.first(live, which)
   },
-  /** Of each processor the live one. */
+  /** The live account of each processor. */
   async liveOf(shopId: string, mode: Mode, from: Pick<Reader, 'all'> = read): Promise<AccountRow[]> {
     return from.all(liveOfShop, { shopId, mode })
   },
-  /** The newest set of keys of an account, also of one that is retired. */
+  /** The newest keys of an account, also of a retired one. */
   async newestOf(accountId: string, from: Pick<Reader, 'first'> = read): Promise<AccountRow | undefined> {
     return from.first(newestOfAccount, { accountId })
   },
-  /** The version that the last row has, and 0 when there never was one. */
+  /** The version of the last row; 0 without one. */
   async lastVersion(tx: Pick<Reader, 'first'>, which: Which): Promise<number> {
     return (await tx.first(newest, which))?.version ?? 0
   },
-  /** An account that the shop had or has, with the same identity. */
+  /** An account of the shop, live or retired, with the same identity. */
   async known(tx: Pick<Reader, 'first'>, which: Which, identity: string): Promise<AccountRow | undefined> {
     return tx.first(sameIdentity, { ...which, identity })
   },
-  /** A shop's own of either mode: what is live first, then what was retired, the newest first. */
+  /** A shop's accounts of both modes: live first, then retired, newest first. */
   async ofShop(shopId: string, processor: ProcessorName, limit: number): Promise<AccountRow[]> {
     return read.all(ofShop, { shopId, processor, limit })
   },
-  /** Those of all shops. */
+  /** Of all shops. */
   async everyLive(): Promise<AccountRow[]> {
     return read.all(everyLive, {})
   },

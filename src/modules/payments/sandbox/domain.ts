@@ -1,11 +1,11 @@
-/** The tokens of the sandbox processor, each of which always ends the same way. */
+/** The tokens of the sandbox. Each always has the same result. */
 export const sandboxTokens = ['tok_success', 'tok_decline', 'tok_timeout', 'tok_crash', 'tok_action'] as const
 export type SandboxToken = (typeof sandboxTokens)[number]
 
 type Behaviour = {
-  /** What the payment is once it was created. */
+  /** The status after the creation. */
   readonly becomes: 'AUTHORIZED' | 'DECLINED' | 'PENDING'
-  /** How the answer to its creation, and to its capture, gets lost. */
+  /** How the answer to its creation or capture is lost. */
   readonly creation: 'answers' | 'hangs'
   readonly capture: 'answers' | 'breaks off'
 }
@@ -15,9 +15,9 @@ export const behaviours: Readonly<Record<SandboxToken, Behaviour>> = {
   tok_decline: { becomes: 'DECLINED', creation: 'answers', capture: 'answers' },
   /** Never decided, and never answered. */
   tok_timeout: { becomes: 'PENDING', creation: 'hangs', capture: 'answers' },
-  /** The money is taken, and the connection breaks before anybody learns of it. */
+  /** Captures the money, then breaks the connection. */
   tok_crash: { becomes: 'AUTHORIZED', creation: 'answers', capture: 'breaks off' },
-  /** Waits until the shopper confirms on a page of the processor, and then captures by itself. */
+  /** Waits for the shopper's confirmation on the processor's page, then captures by itself. */
   tok_action: { becomes: 'PENDING', creation: 'answers', capture: 'answers' },
 }
 

@@ -6,7 +6,7 @@ import { sandboxTokens, signatureHeader } from './domain.ts'
 import { sandboxReply, sandboxSignature } from './service.ts'
 import { createSandboxStore } from './store.ts'
 
-/** The processor of test shops: its books, its server, and what speaks with it. */
+/** The sandbox: its store, its server and its client. */
 export function sandboxProviders(deps: InstanceKeyDeps) {
   const sandboxStore = createSandboxStore(deps.db)
   const sign = (body: string | Uint8Array) => sandboxSignature(deps, body)

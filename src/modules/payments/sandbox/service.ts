@@ -7,10 +7,10 @@ import type { SandboxPayment, SandboxStore } from './store.ts'
 
 export type SandboxDeps = Pick<Deps, 'db' | 'clock'> & { readonly instanceKeys: InstanceKeys; readonly sandboxStore: SandboxStore }
 
-/** What the sandbox answers: a status and a body, an answer that gets lost on its way, or none at all. */
+/** The reply of the sandbox: a status and a body, a broken connection, or none. */
 export type Reply = { status: number; body?: unknown } | 'break off' | 'hang'
 
-/** What the sandbox signs its messages with. */
+/** The signature key of the sandbox's webhooks. */
 export const sandboxSignature = async ({ instanceKeys }: Pick<SandboxDeps, 'instanceKeys'>, body: string | Uint8Array): Promise<string> =>
   hmac({ bytes: await instanceKeys.of('SANDBOX_WEBHOOKS') }, body)
 
@@ -30,7 +30,7 @@ const notFound: Reply = { status: 404, body: { error: 'not_found' } }
 const refuse = (error: string): Reply => ({ status: 422, body: { error } })
 
 /**
- * What the sandbox does about a request.
+ * Handles a request to the sandbox.
  * @param route method, collection and action: `POST payments capture`
  */
 export async function sandboxReply(deps: SandboxDeps, route: string, id: string, body: Record<string, unknown>): Promise<Reply> {
@@ -70,12 +70,12 @@ async function create(
   const { becomes, creation } = behaviours[token]
   const row = { id, token, amount, currency, captured: 0, refunded: 0, status: becomes, createdAt: clock.now() }
   const begun = await db.write((tx) => store.begin(tx, row), locking)
-  // What it was begun with before stays, whatever is asked now.
+  // A repeated creation returns the first payment, whatever it asks for.
   const payment = (await begun.known) ? row : ((await store.find(id)) ?? row)
   return creation === 'hangs' ? 'hang' : { status: 201, body: view(payment) }
 }
 
-/** Takes the money; of a payment that is captured already it says so again. */
+/** Captures a payment; a second capture returns the same. */
 async function capture({ db, sandboxStore: store }: SandboxDeps, id: string, from: 'AUTHORIZED' | 'PENDING'): Promise<Reply> {
   const captured = await db.write((tx) => store.capture(tx, id, from), locking)
   const taken = await captured.known
@@ -86,7 +86,7 @@ async function capture({ db, sandboxStore: store }: SandboxDeps, id: string, fro
   return lost ? 'break off' : { status: 200, body: view(payment) }
 }
 
-/** Gives a payment up: one that was declined, too, since its shopper could try again. */
+/** Voids a payment, also a declined one, since its shopper could retry. */
 async function voidPayment({ db, sandboxStore: store }: SandboxDeps, id: string): Promise<Reply> {
   const payment = await db.write(async (tx) => {
     for (const from of ['AUTHORIZED', 'PENDING', 'DECLINED'] as const) await store.move(tx, id, from, { status: 'VOIDED' })
@@ -99,7 +99,7 @@ async function refund({ db, clock, sandboxStore: store }: SandboxDeps, { id, pay
   if (typeof id !== 'string' || typeof paymentId !== 'string' || !isAmount(amount)) return refuse('invalid_request')
   const row = { id, paymentId, amount, createdAt: clock.now() }
   const made = await db.write(async (tx) => {
-    // Whoever sends the same refund at the same time waits here, and then finds it.
+    // A concurrent repeat of the same refund waits here and then finds it.
     await store.lock(tx, paymentId)
     return (await store.findRefund(tx, id)) !== undefined || store.refund(tx, row)
   }, locking)

@@ -24,7 +24,7 @@ const capturePayment = prepare((queries) =>
     .returning(),
 )
 
-/** A promise also where it is answered, or refused, at once. */
+/** Always a promise, also for synchronous results and errors. */
 const firstOf = async <Row>(tx: Writer, query: Prepared<Row>, values: Values): Promise<Row | undefined> => tx.first(query, values)
 
 export function createSandboxStore({ read }: Pick<Database, 'read'>) {
@@ -32,16 +32,16 @@ export function createSandboxStore({ read }: Pick<Database, 'read'>) {
     async find(id: string): Promise<SandboxPayment | undefined> {
       return read.first(paymentById, { id })
     },
-    /** As it stands, in a write that has it to itself from then on. */
+    /** Reads and locks a payment. */
     async lock(tx: Writer, id: string): Promise<SandboxPayment | undefined> {
       return tx.first(lockedPayment, { id })
     },
-    /** Begins a payment, as all that a write does; false where there is one under its id. */
+    /** Creates a payment as the whole write; false if its id exists. */
     begin: (tx: Writer, payment: SandboxPayment): Promise<KnownLater<boolean>> => knownLater(insertPayment(tx, payment)),
-    /** Takes all the money of a payment in status `from`, as all that a write does: the payment after it. Undefined: there is none in it. */
+    /** Captures a payment in status `from` as the whole write; undefined in another status. */
     capture: (tx: Writer, id: string, from: SandboxPayment['status']): Promise<KnownLater<SandboxPayment | undefined>> =>
       knownLater(firstOf(tx, capturePayment, { id, from })),
-    /** Moves a payment on from `from`; undefined, and nothing is done, in any other status. */
+    /** Moves a payment from `from`; undefined without a change in another status. */
     async move(
       tx: Writer,
       id: string,
@@ -54,7 +54,7 @@ export function createSandboxStore({ read }: Pick<Database, 'read'>) {
     async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<SandboxRefund | undefined> {
       return from.first(refundById, { id })
     },
-    /** False when more would go back than was captured. */
+    /** Returns false if more than the captured amount would be refunded. */
     async refund(tx: Writer, refund: SandboxRefund): Promise<boolean> {
       const rows = await tx
         .update(sandboxPayments)

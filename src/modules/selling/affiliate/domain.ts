@@ -7,32 +7,32 @@ import { shareOf } from '../../../lib/rounding.ts'
 export type Affiliate = typeof affiliates.$inferSelect
 export type Commission = typeof commissions.$inferSelect
 
-/** A click counts for so long: for orders, and among a partner's clicks. */
+/** How long a click counts. */
 export const attributionWindowMs = 30 * dayMs
 export const rateMaxBps = 10_000
 export const codeLengthMax = 64
 
-/** What a create or a change says. */
+/** The fields of a create or a change. */
 export type AffiliateInput = Partial<Pick<Affiliate, 'name' | 'code' | 'rateBps' | 'active'>>
 
-/** Codes are one whatever their capitals. */
+/** Codes ignore case. */
 export const normalCode = (code: string): string => code.toLowerCase()
 
 /** Whether a click still counts for an order. */
 export const isRecentClick = (clickedAt: number, orderedAt: number): boolean => clickedAt >= orderedAt - attributionWindowMs
 
-/** What a partner earns by an order: of the goods less discounts, without shipping and tax, also that which the prices hold; half-even. */
+/** The commission of an order: on goods after discounts, without shipping and tax, rounded half-even. */
 export const commissionOf = (
   { subtotal, discountTotal, taxIncluded }: { subtotal: number; discountTotal: number; taxIncluded: number },
   rateBps: number,
 ): number => shareOf(Math.max(0, subtotal - discountTotal - taxIncluded), rateBps, rateMaxBps)
 
-/** What was refunded of an order altogether, in minor units. */
+/** All refunds of an order so far, in minor units. */
 export type RefundedSoFar = {
-  /** All of it, out of `of`. */
+  /** The refunded amount, out of `of`. */
   readonly refunded: number
   readonly of: number
-  /** What of it went back for goods, `refunded`, and what these were worth without tax, `back`, out of `of` for all of the order's. */
+  /** Refunds of goods: `refunded`, their value without tax `back`, out of the order's `of`. */
   readonly goods?: { readonly back: number; readonly of: number; readonly refunded: number }
 }
 
@@ -52,7 +52,7 @@ export function afterRefund<Before extends Pick<Commission, 'amount' | 'reversed
   return { reversed: Math.max(before.reversed, Math.min(amount, byGoods + byAmounts)), status }
 }
 
-/** What a partner has earned in one currency: amounts in minor units, after what refunds took back. */
+/** An affiliate's earnings in one currency, in minor units, after refunds. */
 export type Earnings = { currency: string; pending: number; approved: number; reversed: number }
 
 /** An affiliate as the shop sees it. */

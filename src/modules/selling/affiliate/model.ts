@@ -2,7 +2,7 @@ import { t } from 'elysia'
 import { fieldsOf, Instant, integer, MoneySchema, notBlank, pageOf, text } from '../../../http/schema.ts'
 import { codeLengthMax, rateMaxBps } from './domain.ts'
 
-/** Any sum of commissions. */
+/** A sum of commissions. */
 const earned = (description: string) =>
   t.Object({ amount: integer({ minimum: 0, description: 'Minor units' }), currency: MoneySchema.properties.currency }, { description })
 

@@ -26,13 +26,13 @@ import {
 import type { AffiliateDeps } from './providers.ts'
 import { commissionStore } from './store.ts'
 
-/** An order, as far as a partner earns by it. */
+/** The fields of an order that its commission needs. */
 export type AttributedOrder = Pick<
   Order,
   'id' | 'shopId' | 'currency' | 'subtotal' | 'discountTotal' | 'taxIncluded' | 'affiliateCode' | 'affiliateAt' | 'createdAt'
 >
 
-/** A click may be a cart's too. */
+/** A click may name a cart. */
 export type ReferringDeps = AffiliateDeps & CartDeps
 
 /** Rows of one write. */
@@ -43,7 +43,7 @@ const nothingYet = { clicks: 0, earnings: [] }
 
 const noSuchAffiliate = () => new AppError('NOT_FOUND', 'No such affiliate')
 
-/** A partner is a person, so their name is not on record. */
+/** Names are personal data and not audited. */
 const affiliateDifference = (before: Affiliate | undefined, after: Affiliate): Difference =>
   differenceOf(before, after, ['code', 'rateBps', 'active'])
 
@@ -76,11 +76,11 @@ export function createAffiliate(
 }
 
 /**
- * Changes an affiliate; what `input` leaves undefined stays. Commissions that are written down stay too.
+ * Changes an affiliate; undefined keeps a field. Existing commissions stay.
  * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT when the code is taken
  */
 export async function changeAffiliate(deps: AffiliateDeps, by: Change, id: string, input: AffiliateInput): Promise<AffiliateView> {
-  // Read before the write: within it, on Postgres, every click would be a conflict.
+  // Read before the write: within it, every click would conflict on PostgreSQL.
   const figures = await figuresOf(deps, [id])
   return audited(deps, by, { action: 'affiliate.changed', subject: id }, async (tx, tell) => {
     const before = await deps.affiliateStore.find(by.shop.id, id, tx)
@@ -100,7 +100,7 @@ export async function affiliateOf(deps: AffiliateDeps, shop: Pick<ShopContext, '
   return affiliateView(affiliate, (await figuresOf(deps, [id]))(id))
 }
 
-/** A page of the shop's affiliates, newest first. */
+/** Lists the shop's affiliates, newest first. */
 export async function listAffiliates(deps: AffiliateDeps, shop: Pick<ShopContext, 'id'>, slice: Slice): Promise<Page<AffiliateView>> {
   const { rows: affiliates, total } = await deps.affiliateStore.list(shop.id, slice)
   const ids = affiliates.map(({ id }) => id)
@@ -116,9 +116,9 @@ async function figuresOf({ affiliateStore, clock }: AffiliateDeps, ids: readonly
 }
 
 /**
- * Counts a click on a partner's link, and puts the code on the cart that is named: the last click wins.
- * @throws AppError NOT_FOUND for a code that no active partner of the shop has, and for a cart out of reach; CONFLICT for one
- *   that is not open
+ * Counts a click on an affiliate's link, and puts the code on the named cart: the last click wins.
+ * @throws AppError NOT_FOUND for an unknown or inactive code, or an inaccessible cart; CONFLICT for a cart that is not
+ *   open
  */
 export async function recordClick(
   deps: ReferringDeps,
@@ -136,9 +136,9 @@ export async function recordClick(
 }
 
 /**
- * Attributes an order to the partner whose code came last, if that was within 30 days before it and the partner is active,
- * inside the order's write. The commission is written down even when it is nothing: that the partner sent the shopper is a fact.
- * @returns the partner's id; for the same order again, the same
+ * Attributes an order to the affiliate of its last click within 30 days, if active, inside the order's write. A
+ * commission of zero is recorded too.
+ * @returns the affiliate's id; the same when repeated
  */
 export async function attributeOrder(tx: Writer, deps: AffiliateDeps, order: AttributedOrder): Promise<string | undefined> {
   const { affiliateCode: code, affiliateAt: at } = order
@@ -166,8 +166,8 @@ export async function attributeOrder(tx: Writer, deps: AffiliateDeps, order: Att
 }
 
 /**
- * Takes back what a refund takes of an order's commission, approved or not, inside the refund's write.
- * @param soFar all that was refunded of the order: done again, it changes nothing
+ * Reduces an order's commission after a refund, inside the refund's write.
+ * @param soFar all refunds of the order: repeating it changes nothing
  */
 export async function reverseCommission(
   tx: Writer,
@@ -178,16 +178,16 @@ export async function reverseCommission(
   if (commission) await commissionStore.change(tx, orderId, { ...afterRefund(commission, soFar), updatedAt: clock.now() })
 }
 
-/** Takes back the attribution of an order that came to nothing. */
+/** Removes the attribution of an order that ended without a sale. */
 export const removeCommission = (tx: Writer, orderId: string): Promise<void> => commissionStore.remove(tx, orderId)
 
-/** Approves the commissions whose refund window has passed, in small writes. Returns how many. */
+/** Approves commissions whose refund window has passed, in small writes. Returns their number. */
 export async function approveCommissions({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
   const now = clock.now()
   return inBatches(approvedAtOnce, () => db.write((tx) => commissionStore.approveDue(tx, now, approvedAtOnce)))
 }
 
-/** Forgets clicks that count no more, in small writes. Returns how many. */
+/** Removes expired clicks, in small writes. Returns their number. */
 export async function forgetOldClicks({
   db,
   clock,

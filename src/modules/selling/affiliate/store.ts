@@ -28,7 +28,7 @@ export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
   /** Newest first. */
   list: (shopId: string, slice: Slice) =>
     selectSlice(read, affiliates, { where: eq(affiliates.shopId, shopId), order: [desc(affiliates.id)], ...slice }),
-  /** How many clicks each of these had since a moment. */
+  /** Counts the clicks of each affiliate since a moment. */
   async clicksSince(ids: readonly string[], since: number): Promise<Map<string, number>> {
     const rows = await read
       .select({ id: affiliateClicks.affiliateId, n: count() })
@@ -37,7 +37,7 @@ export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
       .groupBy(affiliateClicks.affiliateId)
     return new Map(rows.map(({ id, n }) => [id, Number(n)]))
   },
-  /** What each of these has earned, by currency. */
+  /** Sums up the earnings of each affiliate by currency. */
   async earningsOf(ids: readonly string[]): Promise<Map<string, Earnings[]>> {
     const { affiliateId, currency, reversed } = commissions
     const rows = await read
@@ -53,7 +53,7 @@ export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
   async insert(tx: Writer, affiliate: Affiliate): Promise<void> {
     await tx.insert(affiliates).values(affiliate)
   },
-  /** The affiliate as it is then; undefined when it is not of the version any more that it had before. */
+  /** Returns the changed affiliate; undefined if its version has changed. */
   async change(
     tx: Writer,
     { id, version }: Pick<Affiliate, 'id' | 'version'>,
@@ -69,7 +69,7 @@ export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
   async insertClick(tx: Writer, click: Click): Promise<void> {
     await tx.insert(affiliateClicks).values(click)
   },
-  /** Returns how many it removed. */
+  /** Returns the number removed. */
   async removeClicksBefore(tx: Writer, at: number, limit: number): Promise<number> {
     const rows = await tx.rows(
       sql`delete from affiliate_clicks where id in (select id from affiliate_clicks where at < ${at} limit ${limit}) returning 1 as done`,
@@ -78,9 +78,9 @@ export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
   },
 })
 
-/** Both engines may answer a sum as text. */
+/** Both engines may return a sum as text. */
 const sumOf = (value: SQLWrapper) => sql<number>`sum(${value})`.mapWith(Number)
-/** What refunds have left of it, if it has that status. */
+/** The commission left after refunds, if it has that status. */
 const left = (status: Commission['status']) =>
   sql`case when ${commissions.status} = ${status} then ${commissions.amount} - ${commissions.reversed} else 0 end`
 
@@ -88,11 +88,11 @@ export const commissionStore = {
   async find(tx: Writer, orderId: string): Promise<Commission | undefined> {
     return tx.first(commissionOf, { orderId })
   },
-  /** As it stands, in a write that has it to itself from then on. */
+  /** Reads and locks a commission. */
   async lock(tx: Writer, orderId: string): Promise<Commission | undefined> {
     return tx.first(lockedCommissionOf, { orderId })
   },
-  /** An order has one at most: nothing happens when it is there. */
+  /** An order has at most one; a second insert changes nothing. */
   async insert(tx: Writer, commission: Commission): Promise<void> {
     await tx.insert(commissions).values(commission).onConflictDoNothing({ target: commissions.orderId })
   },
@@ -102,7 +102,7 @@ export const commissionStore = {
   async remove(tx: Writer, orderId: string): Promise<void> {
     await tx.delete(commissions).where(eq(commissions.orderId, orderId))
   },
-  /** Approves pending ones whose refund window ended; returns how many. */
+  /** Approves pending commissions whose refund window has passed. Returns their number. */
   async approveDue(tx: Writer, now: number, limit: number): Promise<number> {
     const rows = await tx.rows(
       sql`update commissions set status = 'APPROVED', updated_at = ${now} where order_id in

@@ -27,21 +27,21 @@ import { type CartCaller, openCart, provincesFor, withOffers } from './service.t
 import { assertProvinces } from './strict-provinces.ts'
 import { type CartView, cartView, shownBy } from './view.ts'
 
-/** What a create or a change says; what is undefined stays as it is, null clears. */
+/** A change of a cart: undefined keeps a field, null clears it. */
 export type CartInput = Optional<
   Pick<Cart, 'email' | 'shippingMethod' | 'affiliateCode'> & Record<'shippingAddress' | 'billingAddress', AddressFields | null>
 >
-/** Who changes a cart, and by which write. */
+/** The caller of a change, and the write that stores it. */
 export type CartChange = CartCaller & { readonly write?: Write | undefined }
 
-/** Of a change that somebody else's came before each time. */
+/** Attempts while other changes come first. */
 const triesMax = 25
 
 const invalid = (message: string) => new AppError('INVALID', message)
 const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
 
 /**
- * Begins a cart in the shop's currency: a customer's own, or a guest's.
+ * Creates a cart in the shop's currency, for a customer or a guest.
  * @throws AppError INVALID, naming the field
  */
 export async function createCart(deps: CartDeps, { shop: met, principal }: CartCaller, input: CartInput): Promise<CartView> {
@@ -55,7 +55,7 @@ export async function createCart(deps: CartDeps, { shop: met, principal }: CartC
   return view
 }
 
-/** A cart that nobody has put anything into. */
+/** Returns an empty cart. */
 export const blankCart = (deps: Pick<CartDeps, 'randomBytes'>, shop: Pick<Shop, 'id' | 'currency'>, now: number): Cart => ({
   id: newCartId(deps.randomBytes),
   shopId: shop.id,
@@ -78,31 +78,31 @@ export const blankCart = (deps: Pick<CartDeps, 'randomBytes'>, shop: Pick<Shop, 
   updatedAt: now,
 })
 
-/** A customer's cart begins with their e-mail address. */
+/** A customer's cart starts with their e-mail address. */
 const contactOf = async (deps: CartDeps, shopId: string, principal: CartCaller['principal']): Promise<Partial<Cart>> =>
   principal.kind === 'customer' ? { email: (await emailOf(deps, shopId, principal.id)) ?? null } : {}
 
 /**
- * Changes what is known of a cart besides its lines.
- * @throws AppError INVALID, NOT_FOUND, CONFLICT for a cart that is not open
+ * Changes a cart's fields, but not its lines.
+ * @throws AppError INVALID, NOT_FOUND; CONFLICT for a cart that is not open
  */
 export async function changeCart(deps: CartDeps, by: CartChange, cartId: string, input: CartInput): Promise<CartView> {
   const { shippingAddress, billingAddress } = input
-  // Before anything is looked for: what is wrong with them does not depend on the cart.
+  // Checked before any read: it does not depend on the cart.
   if (shippingAddress) validateAddress(shippingAddress, 'shippingAddress.')
   if (billingAddress) validateAddress(billingAddress, 'billingAddress.')
   return changing(deps, by, cartId, async (snapshot, now) => {
     assertNotSettled(snapshot.cart, input)
-    // What a method is offered for may go by what is left after discounts.
+    // A method's price may depend on the amount after discounts.
     const offered = input.shippingMethod ? await withOffers(deps, snapshot) : snapshot
     return { snapshot: { ...snapshot, cart: { ...snapshot.cart, ...fieldsOf(offered, input, now) } } }
   })
 }
 
 /**
- * Puts a variant into a cart; of one that is there already, so many more.
- * @throws AppError INVALID; NOT_FOUND also for a variant that shoppers do not see; CONFLICT when there is less in stock, the cart
- *   is full or not open
+ * Adds units of a variant to a cart.
+ * @throws AppError INVALID; NOT_FOUND, also for a variant that shoppers do not see; CONFLICT when less is in stock, or
+ *   the cart is full or not open
  */
 export const addItem = (
   deps: CartDeps,
@@ -128,8 +128,8 @@ export const addItem = (
   )
 
 /**
- * Changes how many of a line's variant are in the cart, at the price of now.
- * @throws AppError INVALID, NOT_FOUND, CONFLICT as for `addItem`
+ * Sets the quantity of a line, at the current price.
+ * @throws AppError INVALID, NOT_FOUND; CONFLICT as for `addItem`
  */
 export const changeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string, quantity: number): Promise<CartView> =>
   changing(deps, by, cartId, async (snapshot, now) => {
@@ -137,7 +137,7 @@ export const changeItem = (deps: CartDeps, by: CartChange, cartId: string, lineI
     return withQuantity(deps, snapshot, itemOf(snapshot, lineId), quantity, now)
   })
 
-/** @throws AppError NOT_FOUND, CONFLICT for a cart that is not open */
+/** @throws AppError NOT_FOUND; CONFLICT for a cart that is not open */
 export const removeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string): Promise<CartView> =>
   changing(deps, by, cartId, async (snapshot) => {
     assertNoDraft(snapshot.cart)
@@ -146,7 +146,7 @@ export const removeItem = (deps: CartDeps, by: CartChange, cartId: string, lineI
     return { snapshot: { ...snapshot, items }, store: (tx) => deps.cartStore.removeLine(tx, line.id) }
   })
 
-/** What a change leaves in a cart, and what stores it besides the cart itself. */
+/** The cart after a change, and what stores it besides the cart itself. */
 type Decision = { snapshot: CartSnapshot; store?: (tx: Writer) => Promise<void> }
 
 /**
@@ -185,14 +185,14 @@ export async function changing(
         inLine('change', before.shopId),
       )
     } catch (error) {
-      // Somebody else's change came between: nothing of this one is kept, and it is decided anew.
+      // Another change came first: this one is decided again.
       if (!(error instanceof NothingChanged)) throw error
     }
   }
   throw new AppError('UNAVAILABLE', 'The cart is being changed by others all the time: try again', { retryAfterSeconds: 1 })
 }
 
-/** @throws AppError unless so many may be in the cart */
+/** @throws AppError unless the cart may hold this quantity */
 function withQuantity(deps: CartDeps, snapshot: CartSnapshot, item: CartItem, quantity: number, now: number): Decision {
   const sellable = assertSold(item.sellable, snapshot.cart, quantity, now)
   const line = { ...item.line, quantity, unitPrice: sellable.variant.price }
@@ -206,7 +206,7 @@ function itemOf({ items }: CartSnapshot, lineId: string): CartItem {
   return item
 }
 
-/** @throws AppError unless so many of a variant may be in the cart */
+/** @throws AppError unless the cart may hold this quantity of a variant */
 function assertSold(sellable: Sellable | undefined, cart: Cart, quantity: number, now: number): Sellable {
   if (!sellable || !isSellable(sellable.product, now)) throw new AppError('NOT_FOUND', 'No such variant')
   if (sellable.product.currency !== cart.currency) throw invalid(`variantId (body): not sold in ${cart.currency}, the currency of the cart`)
@@ -215,7 +215,10 @@ function assertSold(sellable: Sellable | undefined, cart: Cart, quantity: number
   return sellable
 }
 
-/** What a change says of a cart besides its lines. @throws AppError INVALID */
+/**
+ * Returns the cart's fields after a change.
+ * @throws AppError INVALID
+ */
 export function fieldsOf(snapshot: CartSnapshot, input: CartInput, now: number): Partial<Cart> {
   const before = snapshot.cart
   const { email, shippingAddress, billingAddress, affiliateCode } = input
@@ -230,11 +233,11 @@ export function fieldsOf(snapshot: CartSnapshot, input: CartInput, now: number):
   return shippingMethod === before.shippingMethod ? change : { ...change, shippingMethod }
 }
 
-/** Whose code it is, if anybody's, is looked up once there is an order. */
+/** The affiliate of a code is looked up when an order is placed. */
 const affiliateOf = (code: string | null, now: number): Pick<Cart, 'affiliateCode' | 'affiliateAt'> =>
   code === null ? { affiliateCode: null, affiliateAt: null } : { affiliateCode: code.trim().toLowerCase(), affiliateAt: now }
 
-/** The method after a change: the one that is asked for must be offered; the one chosen before goes when it is not any more. */
+/** Returns the method after a change: a requested one must be offered; an earlier one is dropped when it is not. */
 function methodOf(after: CartSnapshot, asked: string | null | undefined, now: number): string | null {
   const code = asked === undefined ? after.cart.shippingMethod : asked
   if (code === null) return null

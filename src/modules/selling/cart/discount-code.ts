@@ -26,7 +26,7 @@ export async function changeDiscountCode(
     return changing(deps, caller, cartId, async (snapshot) => ({
       snapshot: { ...snapshot, cart: { ...snapshot.cart, discountCode: null } },
     }))
-  // A guest's cart becomes that of the customer who changes it.
+  // A guest's cart becomes the cart of the customer who changes it.
   const customerId = principal.kind === 'customer' ? principal.id : cart.customerId
   const offer = await tryDiscountCode(deps, {
     code,
@@ -35,7 +35,7 @@ export async function changeDiscountCode(
     mode: (await shopOf(deps, shop)).mode,
     cartId,
     customerId: customerId ?? undefined,
-    // Behind a secret key all shoppers of a shop have one address.
+    // All shoppers of a shop's own server share one address.
     address: isServer(principal) ? undefined : address,
   })
   return changing(deps, caller, cartId, async (snapshot) => {

@@ -16,31 +16,31 @@ export const linesMax = 100
 export const quantityMax = 9_999
 export const giftCardsMax = 10
 export const affiliateCodeMax = 64
-/** After its last change. */
+/** Counted from the last change. */
 export const cartLifeMs = 30 * dayMs
-/** A draft, after the last change by its shop: what shoppers do gives it no more. */
+/** A draft's, counted from its shop's last change. Changes by shoppers do not extend it. */
 export const draftLifeMs = 90 * dayMs
 
 export const cartTransitions = reachable('OPEN', {
   OPEN: ['CONVERTED', 'EXPIRED'],
-  // A checkout that was taken back.
+  // A cancelled checkout.
   CONVERTED: ['OPEN'],
   EXPIRED: [],
 } as const satisfies Transitions<CartStatus>)
 export const cartStatuses = statesOf(cartTransitions)
 
-/** What a cart reads as: an open one whose time is over has expired, even if no job has come by yet. */
+/** Returns the status of a cart now: an open one whose time is over is EXPIRED, even before the job runs. */
 export const statusAt = ({ status, expiresAt }: Pick<Cart, 'status' | 'expiresAt'>, now: number): CartStatus =>
   status === 'OPEN' && expiresAt <= now ? 'EXPIRED' : status
 
-/** Until when a cart is open after a shopper has done something with it. */
+/** Returns the expiry of a cart after a shopper's change. */
 export const expiryAfter = ({ draft, expiresAt }: Pick<Cart, 'draft' | 'expiresAt'>, now: number): number =>
   draft === null ? now + cartLifeMs : expiresAt
 
 const fixed = () => new AppError('CONFLICT', 'The shop has drawn up this order: its lines, prices and discount are changed as its draft')
 
 /**
- * What is in a draft, at which prices and with which discount, is its shop's to say, by the routes of drafts.
+ * Refuses changes of a draft's lines, prices and discount: its shop makes them through the draft.
  * @throws AppError CONFLICT for the cart of a draft
  */
 export function assertNoDraft({ draft }: Pick<Cart, 'draft'>): void {
@@ -48,39 +48,40 @@ export function assertNoDraft({ draft }: Pick<Cart, 'draft'>): void {
 }
 
 /**
- * Whoever pays a draft says what its shop has left open.
- * @param change what is undefined stays
- * @throws AppError CONFLICT for what the shop has settled
+ * Refuses changes of fields that the shop settled in a draft.
+ * @param change undefined keeps a field
+ * @throws AppError CONFLICT for a settled field
  */
 export function assertNotSettled({ draft }: Pick<Cart, 'draft'>, change: { readonly [Field in SettledField]?: unknown }): void {
   const settled = draft?.settled.find((field) => change[field] !== undefined)
   if (settled) throw new AppError('CONFLICT', `${settled} (body): settled by the shop, which has drawn up this order`)
 }
 
-/** When a change of a cart counts as made: no two leave the same time, so that one tells whether another came between. */
+/** Returns the time of a change. No two changes share one, so that it works as a version. */
 export const nextUpdatedAt = ({ updatedAt }: Pick<Cart, 'updatedAt'>, now: number): number => Math.max(now, updatedAt + 1)
 
-/** The carts of a shop that somebody may see and change: all of them, those of nobody, or those and their own. */
+/**
+ * The carts of a shop that a caller may read and change: all, those of guests, or those of guests and of one customer.
+ */
 export type CartAccess = 'all' | 'guests' | { customerId: string }
 
-/** Whether a cart of the shop lies within reach. */
+/** Whether a caller may read and change a cart of the shop. */
 export const canAccessCart = (reach: CartAccess, { customerId }: Pick<Cart, 'customerId'>): boolean =>
   reach === 'all' || customerId === null || (reach !== 'guests' && reach.customerId === customerId)
 
 /** Where a purchase is taxed, or goes to. */
 export type TaxLocation = { countryCode: string; province: string | null }
 
-/** Where a cart is taxed: where it goes to, else where it is billed to, else where the shop is. */
+/** Returns where a cart is taxed: by its shipping address, else its billing address, else the shop's country. */
 export const taxPlaceOf = (
   { shippingAddress, billingAddress }: Pick<Cart, 'shippingAddress' | 'billingAddress'>,
   shopCountry: string,
 ): TaxLocation => shippingAddress ?? billingAddress ?? { countryCode: shopCountry, province: null }
 
 /**
- * The rate of a place for a tax class, or for goods of none: the most specific that there is. A class's own rates stand instead of the
- * standard ones, a region's instead of its country's: class and region, class and country, region, country. Regions and provinces go by
- * code or name.
- * @param provinces without them, regions go by their spelling alone
+ * Returns the most specific tax rate of a location and tax class. The order is: class and region, class and country,
+ * region, country. Regions and provinces match by code or name.
+ * @param provinces without them, regions match by spelling alone
  */
 export function taxRateAt(
   rates: readonly TaxRate[],
@@ -96,23 +97,22 @@ export function taxRateAt(
   return (taxClass === null ? undefined : within(taxClass)) ?? within(undefined)
 }
 
-/** What a shopper has to know of a cart, and would not see by its amounts. */
+/** A notice to the shopper that the amounts do not show. */
 export type Notice = { code: (typeof noticeCodes)[number]; message: string }
 export const noticeCodes = ['NO_TAX_RATE', 'NO_SHIPPING_METHOD', 'UNKNOWN_PROVINCE', 'DISCOUNT_NOT_COUNTED'] as const
 
-/** What of a cart's lines decides which notices it has. */
+/** The facts about a cart's lines that its notices depend on. */
 export type NoticeFacts = {
-  /** Of the lines that are taxed; of a cart without any, the standard one. */
+  /** Of the taxed lines; the standard class for a cart without any. */
   taxClasses: readonly (string | null)[]
   parcel: Parcel
-  /** Whether a method is offered for the cart as it is. */
+  /** Whether any method is offered for the cart. */
   isSent: boolean
 }
 
 /**
- * Lists what the address of a cart is not covered by, of a shop that has some (tax rates, shipping methods), and an
- * unknown province.
- * @param provinces empty for a shop without rates or zones by province, which has no unknown provinces
+ * Lists which of the shop's tax rates and shipping methods do not cover a cart's address, and an unknown province.
+ * @param provinces empty for a shop without rates or zones by province
  */
 export function noticesOf(
   { shippingAddress, billingAddress }: Pick<Cart, 'shippingAddress' | 'billingAddress'>,
@@ -146,29 +146,29 @@ export type Totals = {
   shipping: number
   /** On top of the prices. */
   tax: number
-  /** Held by the prices already. */
+  /** Included in the prices. */
   taxIncluded: number
-  /** What gift cards pay of the total. */
+  /** Paid by gift cards. */
   giftCards: number
   total: number
-  /** What is left to pay. */
+  /** Left to pay. */
   amountDue: number
 }
 
-/** What a cart comes to as its order has it. */
+/** The amounts of a converted cart, from its order. */
 export type SoldCart = {
   totals: Totals
-  /** The code of the method by which it goes. */
+  /** The code of the shipping method. */
   shippingMethod: string | null
-  /** What each gift card pays of it. */
+  /** What each gift card pays. */
   cards: { id: string; last4: string; amount: number }[]
-  /** The discounts that count. */
+  /** The discounts that apply. */
   discounts: readonly OrderDiscount[]
-  /** What they take off each line, by its id; of one that is missing nothing. */
+  /** The discount of each line, by its id; none if missing. */
   ofLines: ReadonlyMap<string, number>
 }
 
-/** `rate`: of its place and class; undefined where it is not taxed. `discount`: what is taken off the line, which its tax is not of. */
+/** `rate`: undefined for an untaxed line. `discount`: taken off before tax. */
 export type PurchaseLine = { unitPrice: number; quantity: number; rate: TaxRate | undefined; discount?: number }
 /** `total` is before the discount. */
 export type TaxedLine = { total: number; discount: number; taxRateBps: number; taxInclusive: boolean; taxAmount: number }
@@ -176,8 +176,8 @@ export type TaxedLine = { total: number; discount: number; taxRateBps: number; t
 const bpsOfWhole = 10_000
 
 /**
- * What a purchase comes to: each line taxed and rounded by itself, shipping untaxed, gift cards last.
- * @param shippingOf what is asked for sending goods of so much, which is their subtotal after discounts
+ * Computes a purchase: each line is taxed and rounded by itself, shipping is untaxed, gift cards come last.
+ * @param shippingOf returns the shipping price for a subtotal after discounts
  */
 export function totalsOf<Draw extends { amount: number }>(
   { lines, shippingOf }: { lines: readonly PurchaseLine[]; shippingOf: (amount: number) => number },
@@ -206,17 +206,20 @@ function taxedLine(line: PurchaseLine): TaxedLine {
   return { total, discount, taxRateBps: rate?.rateBps ?? 0, taxInclusive: rate?.inclusive ?? false, taxAmount }
 }
 
-/** What a line comes to before discounts. @throws AppError CONFLICT for more than can be stored */
+/**
+ * A line's amount before discounts.
+ * @throws AppError CONFLICT for more than can be stored
+ */
 export const lineTotalOf = ({ unitPrice, quantity }: Pick<PurchaseLine, 'unitPrice' | 'quantity'>): number => stored(unitPrice * quantity)
 
-/** The tax on an amount, or the part of it that is tax; half a unit is rounded to the even one. */
+/** The tax on an amount, or the tax included in it, rounded half-even. */
 export const taxOf = (amount: number, { rateBps, inclusive }: Pick<TaxRate, 'rateBps' | 'inclusive'>): number =>
   shareOf(amount, rateBps, inclusive ? bpsOfWhole + rateBps : bpsOfWhole)
 
 /** @throws AppError CONFLICT for more than can be stored */
 export const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => stored(sum + amount), 0)
 
-/** An amount that can be stored. Up to twice the bound numbers are exact, and beyond it they stay above it. */
+/** Checks that an amount can be stored. Numbers up to twice the limit are exact, and larger ones stay above it. */
 function stored(amount: number): number {
   if (amount > amountMax) throw new AppError('CONFLICT', 'The total of the cart would be larger than any order can be')
   return amount

@@ -1,4 +1,4 @@
-/** The carts of draft orders: what their shop says of them. Who may, and what is on record of it, is the business of drafts. */
+/** The carts of draft orders. Permissions and audit are the draft module's. */
 import type { Writer } from '../../../../db/engine.ts'
 import type { SettledField } from '../../../../db/schema/selling.ts'
 import { AppError } from '../../../core/errors.ts'
@@ -16,16 +16,16 @@ import type { CartDeps } from './providers.ts'
 import { provincesFor, withOffers } from './service.ts'
 import { type CartView, cartView, shownBy } from './view.ts'
 
-/** So many of a variant at this price; without one at the price that it has on the draft already, else at the product's of now. */
+/** A line of a draft. Without a price it keeps its price on the draft, else it gets the product's. */
 type DraftLine = { readonly variantId: string; readonly quantity: number; readonly unitPrice?: Money | undefined }
 const settledFields = ['email', 'shippingAddress', 'billingAddress', 'shippingMethod'] as const satisfies readonly SettledField[]
-/** What a shop says of a draft; what is undefined stays as it is, null clears. `lines` are all that there are then. */
+/** A change of a draft: undefined keeps a field, null clears it. `lines` replaces all lines. */
 export type DraftInput = Pick<CartInput, SettledField> &
   Optional<{ lines: readonly DraftLine[]; discountCode: string | null; customerId: string | null }>
 
 const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
 
-/** The cart of a draft that is to be drawn up. */
+/** Returns the cart of a new draft. */
 export async function emptyDraftCart(deps: CartDeps, shopId: string): Promise<CartSnapshot> {
   const shop = await readShop(deps, shopId)
   const cart = blankCart(deps, shop, deps.clock.now())
@@ -33,9 +33,10 @@ export async function emptyDraftCart(deps: CartDeps, shopId: string): Promise<Ca
 }
 
 /**
- * The cart of a draft as its shop wants it, at prices that stay. Stock is not looked at: it is taken when the order is placed.
+ * Returns a draft's cart after a change, with fixed prices. Stock is checked when the order is placed.
  * @param before as it was read
- * @throws AppError INVALID, naming the field; NOT_FOUND for a customer that the shop does not have; CONFLICT for more than any order can be
+ * @throws AppError INVALID, naming the field; NOT_FOUND for an unknown customer; CONFLICT for more than any order can
+ *   hold
  */
 export async function updatedDraftCart(
   deps: CartDeps,
@@ -45,7 +46,7 @@ export async function updatedDraftCart(
 ): Promise<{ snapshot: CartSnapshot; view: CartView }> {
   const now = deps.clock.now()
   const { shippingAddress, billingAddress } = input
-  // Before anything is looked for: what is wrong with them does not depend on the draft.
+  // Checked before any read: it does not depend on the draft.
   if (shippingAddress) validateAddress(shippingAddress, 'shippingAddress.')
   if (billingAddress) validateAddress(billingAddress, 'billingAddress.')
   const items = input.lines ? await itemsOf(deps, before, input.lines) : before.items
@@ -61,7 +62,7 @@ export async function updatedDraftCart(
     cart: { ...before.cart, ...person, discountCode, draft: { id: draftId, settled } },
     offers: { ...before.offers, all: offer ? [offer] : before.offers.all },
   }
-  // What a method is offered for may go by what is left after the discount.
+  // A method's price may depend on the amount after the discount.
   const offered = await withOffers(deps, asked)
   const cart = {
     ...offered.cart,
@@ -69,14 +70,14 @@ export async function updatedDraftCart(
     expiresAt: now + draftLifeMs,
     updatedAt: nextUpdatedAt(before.cart, now),
   }
-  // A method that is not offered any more went with the address or the lines.
+  // The change of address or lines dropped the method.
   const left = cart.shippingMethod === null ? settled.filter((field) => field !== 'shippingMethod') : settled
   const after = { ...offered, cart: { ...cart, draft: { id: draftId, settled: left } } }
   const view = cartView(after, now)
   return { snapshot: { ...after, cart: { ...after.cart, ...shownBy(view) } }, view }
 }
 
-/** Whose it is. A customer's draft has their e-mail address, unless the shop says another. */
+/** Returns the customer and e-mail address. A customer's address is the default. */
 async function personOf(deps: CartDeps, before: Cart, { customerId, email }: DraftInput): Promise<Partial<Cart>> {
   if (customerId === undefined || customerId === before.customerId) return {}
   if (customerId === null) return { customerId }
@@ -118,7 +119,7 @@ async function itemsOf(deps: CartDeps, { cart, items: before }: CartSnapshot, li
   })
 }
 
-/** Stores the cart of a draft that was drawn up, inside the write of its draft. */
+/** Inserts the cart of a draft, inside the draft's write. */
 export async function insertDraftCart(
   tx: Writer,
   { cartStore }: Pick<CartDeps, 'cartStore'>,
@@ -128,7 +129,7 @@ export async function insertDraftCart(
   for (const { line } of items) await cartStore.insertLine(tx, line)
 }
 
-/** Stores what has become of the cart of a draft, inside a write: unless it is still as it was `before`, that throws NothingChanged. */
+/** Stores the cart of a draft, inside a write; throws NothingChanged if it differs from `before`. */
 export async function saveDraftCart(
   tx: Writer,
   { cartStore }: Pick<CartDeps, 'cartStore'>,
@@ -146,6 +147,6 @@ export async function saveDraftCart(
   for (const id of was.keys()) await cartStore.removeLine(tx, id)
 }
 
-/** Removes the cart of a draft, inside a write that has locked it, and with it the draft. */
+/** Removes the cart of a draft, and with it the draft, inside a write that has locked it. */
 export const removeDraftCart = (tx: Writer, { cartStore }: Pick<CartDeps, 'cartStore'>, cartId: string): Promise<void> =>
   cartStore.remove(tx, cartId)

@@ -24,10 +24,10 @@ export async function applyGiftCard(
     shopId: shop.id,
     code,
     currency: cart.currency,
-    // A guest's cart becomes that of the customer who changes it.
+    // A guest's cart becomes the cart of the customer who changes it.
     customerId: principal.kind === 'customer' ? principal.id : (cart.customerId ?? undefined),
     cartId: cart.id,
-    // Behind a secret key all shoppers of a shop have one address.
+    // All shoppers of a shop's own server share one address.
     address: isServer(principal) ? undefined : address,
   })
   return changing(deps, caller, cart.id, async (snapshot, now) => {
@@ -42,8 +42,8 @@ export async function applyGiftCard(
 }
 
 /**
- * Takes a gift card off a cart, or all of them.
- * @throws AppError INVALID without a `cartId` where one is needed; NOT_FOUND for the cart, or a card that is not on it; CONFLICT
+ * Removes a gift card from a cart, or all of them.
+ * @throws AppError INVALID if `cartId` is needed; NOT_FOUND for the cart, or a card that is not on it; CONFLICT
  */
 export async function removeGiftCards(
   deps: CartDeps,
@@ -59,7 +59,7 @@ export async function removeGiftCards(
   })
 }
 
-/** The cart that is named, or the customer's latest. */
+/** The named cart, or the customer's newest. */
 async function openCart(deps: CartDeps, caller: CartCaller, cartId: string | undefined): Promise<Cart> {
   const { principal, shop } = caller
   if (cartId !== undefined) {

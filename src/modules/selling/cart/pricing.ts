@@ -1,4 +1,4 @@
-/** What a cart comes to: pure functions of what it holds, the shop it is in, and the time. */
+/** Prices carts. Pure functions of the cart, its shop and the time. */
 import { availableCount, isSellable, labelOf, type Sellable, shortageMessage } from '../../catalog/products/domain.ts'
 import type { Provinces } from '../../shop/countries/domain.ts'
 import { offerOf, offersOf, parcelOf, type Sending, type Offer as ShippingOffer } from '../../shop/shipping/domain.ts'
@@ -31,14 +31,14 @@ import {
   totalsOf,
 } from './domain.ts'
 
-/** A line with what it is of; a variant that is gone has neither. */
+/** A line and its variant; undefined if the variant is gone. */
 export type CartItem = { line: CartLine; sellable: Sellable | undefined }
-/** All that a cart's price depends on. `provinces` is empty where no rate or zone of the shop is of one. */
+/** All that a cart's price depends on. `provinces` is empty if no rate or zone of the shop needs them. */
 export type CartSnapshot = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[]; provinces: Provinces; offers: Offers }
 export type PricedLine = CartLine & TaxedLine
 /**
- * `lines` are in the order of the snapshot's items. `shipping` is the way that was chosen, while it is offered; `discounts` those that
- * count, `offered` what they were looked at by.
+ * `lines` in the order of the snapshot's items. `shipping`: the chosen method while it is offered. `discounts`: those
+ * that apply. `offered`: the input that they were computed from.
  */
 export type Priced = {
   lines: PricedLine[]
@@ -49,10 +49,10 @@ export type Priced = {
   offered: Offered
 }
 
-/** What a cart comes to at the prices of now; what is not sold any more counts at the price it was put in for. */
+/** Prices a cart now. A product that is no longer sold keeps its stored price. */
 export const priced = (snapshot: CartSnapshot, now: number): Priced => pricedBy(snapshot, now, (item) => priceNow(item, snapshot.cart, now))
 
-/** The same at the prices that the shopper has seen. */
+/** Prices a cart at the prices that the shopper saw. */
 export const pricedAsSeen = (snapshot: CartSnapshot, now: number): Priced => pricedBy(snapshot, now, ({ line }) => line.unitPrice)
 
 function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem) => number): Priced {
@@ -69,7 +69,7 @@ function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem)
   const usable = giftCards.filter((card) => fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
   const sentFor = (amount: number) => {
     const chosen = chosenOf(snapshot, amount)
-    // An empty cart keeps its method, which costs nothing until there is something to send.
+    // An empty cart keeps its method at no cost until it holds something.
     const shipping = chosen && items.length === 0 ? { ...chosen, price: { ...chosen.price, amount: 0 } } : chosen
     return { shipping, free: freeShipping(offers, offered, shipping?.price.amount ?? 0) }
   }
@@ -89,17 +89,17 @@ function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem)
   }
 }
 
-/** @param totals of the lines, which together can be stored */
+/** @param totals of the lines; their sum can be stored */
 function offeredOf({ cart: { currency }, items }: CartSnapshot, totals: readonly number[], now: number): Offered {
   sumOf(totals)
   return { lines: totals.map((total, at) => ({ total, productId: items[at]?.sellable?.product.id })), currency, now }
 }
 
-/** The discount of the cart's code, whether it counts or not; undefined where it has none, or that is gone. */
+/** The discount of the cart's code, whether it applies or not; undefined without one. */
 export const codedOffer = ({ cart: { discountCode }, offers }: Pick<CartSnapshot, 'cart' | 'offers'>): Offer | undefined =>
   discountCode === null ? undefined : offers.all.find(({ codeKey }) => codeKey === discountCode)
 
-/** What a shopper has to know of the code that they have put on the cart: why it takes nothing off. */
+/** Returns the notice why the cart's discount code takes nothing off. */
 export function discountNotices(snapshot: CartSnapshot, { discounts, offered }: Pick<Priced, 'discounts' | 'offered'>): Notice[] {
   const { discountCode } = snapshot.cart
   if (discountCode === null) return []
@@ -110,7 +110,7 @@ export function discountNotices(snapshot: CartSnapshot, { discounts, offered }: 
   return message === undefined ? [] : [{ code: 'DISCOUNT_NOT_COUNTED', message }]
 }
 
-/** Why the code of a cart cannot be had any more, whatever is in the cart: a sentence for its shopper. Undefined: it can, or there is none. */
+/** Returns a sentence why the cart's code cannot be used at all; undefined if it can, or there is none. */
 export function lostCode(snapshot: CartSnapshot, now: number): string | undefined {
   const { discountCode } = snapshot.cart
   if (discountCode === null) return undefined
@@ -119,7 +119,7 @@ export function lostCode(snapshot: CartSnapshot, now: number): string | undefine
   return why && `${offer ? nameOf(offer) : `The discount code ${discountCode}`} ${closedWords[why]}`
 }
 
-/** The discounts that the shopper was shown, and that count no more because they cannot be had: a sentence each. */
+/** Lists discounts that the shopper saw and that cannot be used any more, one sentence each. */
 function lostDiscounts({ cart, offers }: CartSnapshot, now: number): string[] {
   const shown = cart.shownDiscounts === '' ? [] : cart.shownDiscounts.split(',')
   return shown.flatMap((id) => {
@@ -130,7 +130,7 @@ function lostDiscounts({ cart, offers }: CartSnapshot, now: number): string[] {
   })
 }
 
-/** What is gone counts as goods that are taxed, and sent without weight: it cannot be bought. */
+/** A missing variant counts as taxed and shipped without weight: it cannot be bought. */
 const isTaxed = ({ sellable }: CartItem) => sellable?.variant.taxable ?? true
 const taxClassOf = ({ sellable }: CartItem) => sellable?.variant.taxClass ?? null
 
@@ -142,7 +142,7 @@ function parcelIn(items: readonly CartItem[]) {
   return parcelOf(lines)
 }
 
-/** Whether a cart holds something that has to be sent; an empty one may come to. */
+/** Whether a cart holds something to ship; an empty one may. */
 export const isSentAtAll = ({ items }: Pick<CartSnapshot, 'items'>): boolean => parcelIn(items).isNeeded
 
 /** @param amount the subtotal after discounts */
@@ -153,20 +153,20 @@ const sendingOf = ({ cart: { currency, shippingAddress }, items }: CartSnapshot,
   to: shippingAddress ?? undefined,
 })
 
-/** The way that was chosen, while the shop offers it for this cart. */
+/** The chosen shipping method, if the shop offers it for this cart. */
 function chosenOf(snapshot: CartSnapshot, amount: number): ShippingOffer | undefined {
   const { cart, shop, provinces } = snapshot
   const method = shop.shippingMethods.find(({ code }) => code === cart.shippingMethod)
   return method && offerOf(method, shop.shippingMethods, sendingOf(snapshot, amount), provinces)
 }
 
-/** The ways that a cart may go, at the prices that the shopper has seen, in the shop's order. */
+/** Lists the shipping methods for a cart, at the prices that the shopper saw, in the shop's order. */
 export function offersFor(snapshot: CartSnapshot, now: number): ShippingOffer[] {
   const { subtotal, discount } = pricedAsSeen(snapshot, now).totals
   return offersOf(snapshot.shop.shippingMethods, sendingOf(snapshot, subtotal - discount), snapshot.provinces)
 }
 
-/** What a shopper has to know of a cart besides what it comes to. */
+/** Lists the notices of a cart. */
 export const noticesIn = (snapshot: CartSnapshot, totals: Pick<Totals, 'subtotal' | 'discount'>): Notice[] =>
   noticesOf(snapshot.cart, snapshot.shop, snapshot.provinces, noticedIn(snapshot, totals))
 
@@ -181,20 +181,20 @@ function noticedIn(snapshot: CartSnapshot, { subtotal, discount }: Pick<Totals, 
   }
 }
 
-/** Whether a line is of something that the cart may hold, however much of it is left. */
+/** Whether a line's product may be in the cart, regardless of stock. */
 export const isStillSellable = (item: CartItem, cart: Cart, now: number): item is CartItem & { sellable: Sellable } =>
   item.sellable !== undefined &&
   (cart.draft === null ? isSellable(item.sellable.product, now) : isDraftable(item.sellable)) &&
   item.sellable.product.currency === cart.currency
 
-/** Whether a shop may draw up an order of it: also of what nobody else is shown. */
+/** Whether a draft may hold it: also a product that shoppers do not see. */
 export const isDraftable = ({ product }: Sellable): boolean => product.status !== 'ARCHIVED'
 
-/** What a line costs now, or what it was put in for where that is not sold any more, or fixed by the shop. */
+/** A line's price now; its stored price if it is not sold any more, or the shop fixed it. */
 export const priceNow = (item: CartItem, cart: Cart, now: number): number =>
   cart.draft === null && isStillSellable(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
 
-/** What is not as the shopper has seen it any more, a sentence each; empty when the cart can be bought as it is. */
+/** Lists what changed since the shopper saw the cart, one sentence each; empty if it can be bought. */
 export function changedSince(snapshot: CartSnapshot, now: number): string[] {
   const { cart, items } = snapshot
   const ofLines = items.flatMap((item) => {
@@ -213,15 +213,15 @@ export function changedSince(snapshot: CartSnapshot, now: number): string[] {
   return changes.length > 0 ? changes : changedTotals(snapshot, now)
 }
 
-/** Whether its shipping method is not offered any more. What need not be sent loses nothing by it. */
+/** Whether the cart's shipping method is no longer offered. A cart without shipping is not affected. */
 const lostMethod = (snapshot: CartSnapshot, now: number): boolean =>
   snapshot.cart.shippingMethod !== null && isSentAtAll(snapshot) && priced(snapshot, now).shipping === null
 
-/** Whether it holds what the shopper has put on it and cannot be had any more: without that it may be bought. */
+/** Whether the cart holds something that cannot be used any more. It can be bought without it. */
 export const holdsLost = (snapshot: CartSnapshot, now: number): boolean =>
   spentCards(snapshot, now).length > 0 || (!snapshot.cart.draft?.settled.includes('shippingMethod') && lostMethod(snapshot, now))
 
-/** Taxes, shipping, discounts and gift cards may come to something else although everything in the cart is as it was. */
+/** Reports changed totals when every line is unchanged: taxes, shipping, discounts or gift cards. */
 function changedTotals(snapshot: CartSnapshot, now: number): string[] {
   const { total, amountDue } = priced(snapshot, now).totals
   if (total !== snapshot.cart.shownTotal) {
@@ -231,6 +231,6 @@ function changedTotals(snapshot: CartSnapshot, now: number): string[] {
   return amountDue === snapshot.cart.shownDue ? [] : ['The gift cards pay another part of the total']
 }
 
-/** The cart's gift cards that pay nothing any more. */
+/** The cart's gift cards that can pay nothing any more. */
 export const spentCards = ({ cart, giftCards }: CartSnapshot, now: number): GiftCard[] =>
   giftCards.filter((card) => !isUsable(card, now) || !fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))

@@ -20,27 +20,27 @@ import type { CartDeps } from './providers.ts'
 import type { CartContents } from './store.ts'
 import { type CartView, cartView, shownAs, shownBy, soldView } from './view.ts'
 
-/** Who asks for a cart, in which shop. */
+/** The caller of a cart's route, and its shop. */
 export type CartCaller = {
   readonly shop: Pick<ShopContext, 'id'>
   readonly principal: Principal
-  /** They have the link of its draft, and so may pay it whosever it is. */
+  /** The caller has the link of its draft, and may pay any customer's. */
   readonly hasLink?: true
 }
 
 /** Of one write. */
 const cartsAtOnce = 200
-/** Carts that became orders, or expired, are looked at for so long after their last change. */
+/** How long a converted or expired cart is kept after its last change. */
 const overKeptMs = 90 * dayMs
 
-/** The same whether there is none or it is somebody else's. */
+/** The same for a missing cart and another customer's. */
 export const noSuchCart = () => new AppError('NOT_FOUND', 'No such cart')
 /** The refusal of a change to a cart that is over. */
 export const notOpen = () => new AppError('CONFLICT', 'The cart is not open any more')
 
 /**
- * The carts of their shop that somebody reaches: a publishable key those of guests, a customer these and their own, the shop's
- * own people and its secret key all.
+ * Returns the carts that a caller may access: a publishable key those of guests, a customer also their own, staff and
+ * the secret key all.
  */
 export function cartAccessOf(principal: Principal): CartAccess {
   if (principal.kind === 'customer') return { customerId: principal.id }
@@ -48,12 +48,12 @@ export function cartAccessOf(principal: Principal): CartAccess {
   return isShop ? 'all' : 'guests'
 }
 
-/** Whether it is a shop's secret key that asks. */
+/** Whether the caller has a shop's secret key. */
 export const isServer = (principal: Principal): boolean => principal.kind === 'key' && principal.scopes.includes('server')
 
 /**
- * A cart as it reads now: one whose time is over is EXPIRED.
- * @throws AppError NOT_FOUND, also for one that is out of the caller's reach
+ * Reads a cart; one whose time is over is EXPIRED.
+ * @throws AppError NOT_FOUND, also for a cart that the caller may not access
  */
 export const cartOf = async (deps: CartDeps, caller: CartCaller, cartId: string): Promise<Cart> =>
   assertAccess(deps, caller, await deps.cartStore.find(cartId))
@@ -63,7 +63,7 @@ function assertAccess({ clock }: CartDeps, { shop, principal, hasLink }: CartCal
   return { ...cart, status: statusAt(cart, clock.now()) }
 }
 
-/** What a cart holds and what its price depends on, as it is stored now. */
+/** Reads a cart's contents and all that its price depends on. */
 export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapshot> {
   const { id, shopId } = cart
   const { cartStore, db } = deps
@@ -74,20 +74,20 @@ export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapsh
   return withOffers(deps, await buildSnapshot(deps, { cart, shop, contents, found, offered }))
 }
 
-/** A cart and what it holds; `extraVariant`: the variant that was asked for extraVariants, where the shop has it. */
+/** A cart and its contents; `extraVariant`: the requested variant, if the shop has it. */
 export type LoadedCart = { readonly cart: Cart; readonly snapshot: CartSnapshot; readonly extraVariant: Sellable | undefined }
 
 type LoadOptions = {
   /** A variant that may not be in the cart. */
   readonly extraVariantId?: string | undefined
-  /** The shop as it was when the request was let in is good enough. */
+  /** Whether the shop as read at the start of the request is recent enough. */
   readonly acceptsCachedShop?: boolean
-  /** What discounts depend on besides the cart is asked for by the caller, by `withOffers`. */
+  /** The caller reads the discounts' dependencies later, by `withOffers`. */
   readonly isToChange?: boolean
 }
 
 /**
- * A cart and what it holds, as of one moment: read one after the other, they may be of before and after somebody's change.
+ * Reads a cart and its contents as of one moment: separate reads could straddle a change.
  * @throws AppError NOT_FOUND as `cartOf`
  */
 export async function loadCart(
@@ -120,8 +120,8 @@ export async function loadCart(
 }
 
 /**
- * A cart that is to be changed or bought, and what it holds, as of one moment.
- * @throws AppError NOT_FOUND as `cartOf`, CONFLICT for one that is not open
+ * Reads an open cart and its contents as of one moment.
+ * @throws AppError NOT_FOUND as `cartOf`; CONFLICT for a cart that is not open
  */
 export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string, options: LoadOptions = {}): Promise<LoadedCart> {
   const found = await loadCart(deps, caller, cartId, options)
@@ -138,24 +138,24 @@ async function buildSnapshot(deps: CartDeps, { cart, shop, contents, found, offe
   return { cart, shop, items, giftCards, provinces: loadProvinceTable, offers: { ...noOffers, all: offered } }
 }
 
-/** A cart as it is priced, with what its discounts depend on extraVariants: asked for once it is known what is in it, and whose it is. */
+/** Adds what the discounts depend on. Called once the cart's contents and customer are known. */
 export async function withOffers(deps: CartDeps, snapshot: CartSnapshot): Promise<CartSnapshot> {
   const { cart: shopper, shop, items, offers } = snapshot
   if (offers.all.length === 0) return snapshot
-  // A change may have taken its code off the cart. Of a draft, the shop has said what it costs: no discount comes to it by itself.
+  // A change may have taken off the code. A draft gets no automatic discounts: its shop fixed the price.
   const all = offers.all.filter(({ codeKey }) => (codeKey === null ? shopper.draft === null : codeKey === shopper.discountCode))
   const productIds = items.flatMap(({ sellable }) => (sellable ? [sellable.product.id] : []))
   return { ...snapshot, offers: await offersWith(deps, all, { shopper, mode: shop.mode, productIds }) }
 }
 
-/** What is needed to tell the regions of a shop's tax rates and zones: of one that has none, nothing is loaded. */
+/** Loads the provinces that a shop's tax rates and zones need; none if it has no such rates. */
 export const provincesFor = async ({ taxRates, shippingMethods }: Pick<Shop, 'taxRates' | 'shippingMethods'>): Promise<Provinces> =>
   taxRates.some(({ region }) => region) || needsProvinces(shippingMethods) ? loadProvinceTable() : noProvinces
 
 /**
- * Takes over the prices of now, and takes off what cannot be had any more (shipping method, gift cards, discount code), so that the shopper sees
- * it. A cart that somebody changes at the same time is left alone.
- * @param tell keeps what the shopper is told of it, in the same write: whoever did not hear of it must not buy at the new price
+ * Stores the current prices and removes what cannot be used any more (shipping method, gift cards, discount code), so
+ * that the shopper sees it. A cart that changes meanwhile is left alone.
+ * @param tell stores the message to the shopper in the same write
  */
 export async function refreshPrices(deps: CartDeps, cartId: string, tell: (tx: Writer) => Promise<void>): Promise<void> {
   const now = deps.clock.now()
@@ -165,7 +165,7 @@ export async function refreshPrices(deps: CartDeps, cartId: string, tell: (tx: W
   const offered = priced(snapshot, now).shipping?.code ?? null
   const after = {
     ...cart,
-    // What the shop has settled it changes itself: nobody is to pay more than it said because something has ended.
+    // Fields that the shop settled stay: nobody pays more than it said.
     shippingMethod: cart.draft?.settled.includes('shippingMethod') ? cart.shippingMethod : offered,
     discountCode: cart.draft !== null || lostCode(snapshot, now) === undefined ? cart.discountCode : null,
     updatedAt: nextUpdatedAt(cart, now),
@@ -185,16 +185,16 @@ export async function refreshPrices(deps: CartDeps, cartId: string, tell: (tx: W
 }
 
 /**
- * A cart as the API answers it: one that became an order comes to what that does. What a shopper is shown of an open one's price is
- * noted, so that the checkout knows.
- * @throws AppError NOT_FOUND, also for one that is out of the caller's reach
+ * Reads a cart as the API shows it; a converted one shows its order's amounts. The price shown of an open cart is
+ * stored, so that the checkout can compare.
+ * @throws AppError NOT_FOUND, also for a cart that the caller may not access
  */
 export async function readCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<CartView> {
   const { cart, view, isSold } = await viewCart(deps, caller, cartId)
   if (isSold) return view
   const shown = shownBy(view)
   const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue || shown.shownDiscounts !== cart.shownDiscounts
-  // Taxes, shipping or a gift card's balance have changed, and now the shopper knows. Where that cannot be noted, the checkout tells.
+  // The shopper has now seen a changed total. If storing it fails, the checkout reports the change.
   if (!isServer(caller.principal) && cart.status === 'OPEN' && isNew)
     await deps.db
       .write((tx) => deps.cartStore.noteShown(tx, { ...cart, ...shown }), locking)
@@ -202,7 +202,10 @@ export async function readCart(deps: CartDeps, caller: CartCaller, cartId: strin
   return view
 }
 
-/** The same for whoever does not buy it: nothing is noted. @throws AppError NOT_FOUND, also for one that is out of the caller's reach */
+/**
+ * Reads a cart without storing what it shows.
+ * @throws AppError NOT_FOUND, also for a cart that the caller may not access
+ */
 export async function viewCart(
   deps: CartDeps,
   caller: CartCaller,
@@ -215,9 +218,9 @@ export async function viewCart(
 }
 
 /**
- * Makes an open cart that of an order, inside the order's write, and forgets its e-mail address and addresses.
- * @param cart as it was read: what was changed since is not what the order is made of
- * @returns false when the cart is not open any more, or was changed
+ * Converts an open cart inside its order's write, and removes its personal data.
+ * @param cart as it was read
+ * @returns false when the cart is not open or has changed
  */
 export const convertCart = (
   tx: Writer,
@@ -225,20 +228,23 @@ export const convertCart = (
   { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
 ): Promise<boolean> => cartStore.convert(tx, { id, now: clock.now(), updatedAt })
 
-/** The same, which nobody waits for: where it would be false, the write throws NothingChanged. */
+/** Does `convertCart` without awaiting the result: the write throws NothingChanged instead of returning false. */
 export const convertCartSurely = (
   tx: Writer,
   { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
   { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
 ): Promise<void> => cartStore.convertSurely(tx, { id, now: clock.now(), updatedAt })
 
-/** Has a cart to itself for the rest of a write: nobody buys it meanwhile. @returns it as it is then; undefined when it is gone */
+/**
+ * Locks a cart, so that nobody buys it during the write.
+ * @returns it; undefined when it is gone
+ */
 export const lockCart = (tx: Writer, { cartStore }: Pick<CartDeps, 'cartStore'>, id: string): Promise<Cart | undefined> =>
   cartStore.lock(tx, id)
 
 /**
- * Opens the cart of an order again that came to nothing, inside a write, with what it forgot of the person.
- * @returns false when the cart is not that of an order any more
+ * Reopens the cart of an order that ended without a sale, inside a write, with its personal data.
+ * @returns false when the cart is not converted
  */
 export const reopenCart = (
   tx: Writer,
@@ -252,8 +258,8 @@ export const reopenCart = (
 }
 
 /**
- * Puts the code of the partner who sent the shopper last onto a cart, inside a write.
- * @throws AppError NOT_FOUND for a cart out of reach, CONFLICT for one that is not open
+ * Puts an affiliate's code on a cart, inside a write.
+ * @throws AppError NOT_FOUND for an inaccessible cart; CONFLICT for one that is not open
  */
 export async function referCart(
   tx: Writer,
@@ -267,13 +273,13 @@ export async function referCart(
   throw cart && cart.shopId === shop.id && canAccessCart(reach, cart) ? notOpen() : noSuchCart()
 }
 
-/** Ends the carts whose time is over, in small writes, and forgets whose they were to be sent to. */
+/** Expires carts whose time is over, and removes their personal data, in small writes. */
 export async function expireCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' | 'clock' | 'cartStore'>): Promise<void> {
   const now = clock.now()
   await inBatches(cartsAtOnce, () => db.write((tx) => cartStore.expire(tx, now, cartsAtOnce)))
 }
 
-/** Forgets carts that were over long ago: their orders know all that is still wanted. In small writes. */
+/** Deletes carts that were over long ago, in small writes. Their orders hold what is still needed. */
 export async function forgetCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' | 'clock' | 'cartStore'>): Promise<void> {
   const before = clock.now() - overKeptMs
   await inBatches(cartsAtOnce, () => db.write((tx) => cartStore.removeOver(tx, before, cartsAtOnce)))

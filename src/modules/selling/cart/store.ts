@@ -9,13 +9,13 @@ const cartById = rowsOf(carts, ['id'])
 const lockedCart = lockedRowsOf(carts, ['id'])
 const linesOfCart = rowsOf(cartLines, ['cartId'], asc(cartLines.id))
 const giftCardsOfCart = rowsOf(cartGiftCards, ['cartId'])
-/** A cart whose checkout was taken back may be bought again: the order that was made last counts. */
+/** A cart can be bought again after its checkout was cancelled; the last order counts. */
 const orderOfCart = rowsOf(orders, ['cartId'], desc(orders.number))
 const giftCardsOfOrder = rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId))
 const linesOfOrder = rowsOf(orderLines, ['orderId'], asc(orderLines.position))
 const insertCart = insertOf(carts)
 const insertCartLine = insertOf(cartLines)
-// Whoever changes a line has its cart.
+// The caller has locked the line's cart.
 const lineById = eq(cartLines.id, sql.placeholder('which'))
 const changeCartLine = prepare(
   (queries) =>
@@ -31,23 +31,23 @@ const saveCart = changeOf(carts, and(seenCart, eq(carts.status, 'OPEN')))
 
 const saveCartSurely = sureChangeOf(carts, and(seenCart, eq(carts.status, 'OPEN')))
 
-/** What is another after a change of a cart, of what may change. */
+/** The fields that a change sets, of those that may change. */
 function changeOfCart({ id, shopId, currency, status, createdAt, ...fields }: Cart, before: Cart): Partial<Cart> {
   return Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== before[name as keyof Cart]))
 }
 
-/** What nobody needs once a cart is over. */
+/** Personal data, removed when a cart is over. */
 const personal = { email: null, shippingAddress: null, billingAddress: null }
 
 const expiry = moveOf(cartTransitions, 'OPEN', 'EXPIRED')
 const reopening = moveOf(cartTransitions, 'CONVERTED', 'OPEN')
 const conversion = moveOf(cartTransitions, 'OPEN', 'CONVERTED')
-/** Of carts that are as they were when they were read, and whose time is not over. */
+/** Matches unexpired carts that are unchanged since they were read. */
 const convertible = and(seenCart, eq(carts.status, conversion.from), gt(carts.expiresAt, sql.placeholder('now')))
 const convertCart = changeOf(carts, convertible)
 const convertCartSurely = sureChangeOf(carts, convertible)
 
-/** What is in a cart: its lines in the order in which they were put in, and the ids of the gift cards on it. */
+/** The lines in the order in which they were added, and the ids of the gift cards. */
 export type CartContents = { lines: readonly CartLine[]; giftCardIds: readonly string[] }
 
 export function createCartStore({ read }: Pick<Database, 'read'>) {
@@ -55,7 +55,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     async find(id: string, tx?: Writer): Promise<Cart | undefined> {
       return tx ? tx.first(cartById, { id }) : read.first(cartById, { id })
     },
-    /** The customer's cart that was begun last, of those that are open. */
+    /** The customer's newest open cart. */
     async latestOf(shopId: string, customerId: string, now: number): Promise<Cart | undefined> {
       const [cart] = await read
         .select()
@@ -65,14 +65,14 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
         .limit(1)
       return cart
     },
-    /** Asked in one go, so that it may be asked together with something else. */
+    /** Issues all queries at once, so that they can join other reads. */
     async contentsOf(cartId: string): Promise<CartContents> {
       const asked = [read.all(linesOfCart, { cartId }), read.all(giftCardsOfCart, { cartId })] as const
       const [lines, cards] = await Promise.all(asked)
       return { lines, giftCardIds: cards.map(({ giftCardId }) => giftCardId) }
     },
 
-    /** What a cart was sold for; undefined while it has not become an order. */
+    /** The amounts of a cart's order; undefined without an order. */
     async soldFor(cartId: string): Promise<SoldCart | undefined> {
       const order = await read.first(orderOfCart, { cartId })
       if (!order) return undefined
@@ -100,18 +100,17 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       await insertCart(tx, cart)
     },
     /**
-     * Stores what may change of an open cart, if it is still as it was `before`. False when it is not: nothing that was decided
-     * by what was read of it holds then.
-     * @param before as it was read; what is the same stays untouched, and with it the indexes that hold it
+     * Stores an open cart if it equals `before`; false otherwise: the change was decided on stale data.
+     * @param before as it was read; unchanged columns, and their indexes, are not written
      */
     async save(tx: Writer, cart: Cart, before: Cart): Promise<boolean> {
       return saveCart(tx, changeOfCart(cart, before), { which: cart.id, seen: before.updatedAt })
     },
-    /** The same, which nobody waits for: where it would be false, the write throws NothingChanged. */
+    /** Does `save` without awaiting the result: the write throws NothingChanged instead of returning false. */
     async saveSurely(tx: Writer, cart: Cart, before: Cart): Promise<void> {
       await saveCartSurely(tx, changeOfCart(cart, before), { which: cart.id, seen: before.updatedAt })
     },
-    /** Notes who sent the shopper, on a cart that is open and within reach; false when there is no such cart. */
+    /** Stores the affiliate's code on an open, accessible cart; false if there is none. */
     async refer(
       tx: Writer,
       {
@@ -131,7 +130,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
         .returning({ id: carts.id })
       return rows.length > 0
     },
-    /** Notes what the shopper was shown of a cart, if it is still as it was at `updatedAt`. */
+    /** Stores what the shopper was shown, if the cart is unchanged since `updatedAt`. */
     async noteShown(
       tx: Writer,
       {
@@ -162,19 +161,19 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     async removeGiftCards(tx: Writer, cartId: string, giftCardIds: readonly string[]): Promise<void> {
       await tx.delete(cartGiftCards).where(and(eq(cartGiftCards.cartId, cartId), inArray(cartGiftCards.giftCardId, [...giftCardIds])))
     },
-    /** Makes an open cart a converted one, if it is still as it was at `updatedAt`. False when it is not, or was not open. */
+    /** Converts an open cart that is unchanged since `updatedAt`; false otherwise. */
     async convert(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<boolean> {
       return convertCart(tx, { ...personal, status: conversion.to, updatedAt: now }, { which: id, seen: updatedAt, now })
     },
-    /** The same, which nobody waits for: where it would be false, the write throws NothingChanged. */
+    /** Does `convert` without awaiting the result: the write throws NothingChanged instead of returning false. */
     async convertSurely(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<void> {
       await convertCartSurely(tx, { ...personal, status: conversion.to, updatedAt: now }, { which: id, seen: updatedAt, now })
     },
-    /** As it stands, in a write that has it to itself from then on. */
+    /** Reads and locks a cart. */
     async lock(tx: Writer, id: string): Promise<Cart | undefined> {
       return tx.first(lockedCart, { id })
     },
-    /** Opens a converted cart again. False when it is none. */
+    /** Reopens a converted cart; false if it is not converted. */
     async reopen(
       tx: Writer,
       id: string,
@@ -189,16 +188,16 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
         .returning({ id: carts.id })
       return rows.length > 0
     },
-    /** Removes the cart of a draft with all that is in it. */
+    /** Deletes the cart of a draft and its contents. */
     async remove(tx: Writer, id: string): Promise<void> {
       await tx.delete(carts).where(eq(carts.id, id))
     },
-    /** Ends some of the carts whose time is over. Returns how many. */
+    /** Expires some carts whose time is over. Returns their number. */
     async expire(tx: Writer, now: number, limit: number): Promise<number> {
       const over = tx
         .select({ id: carts.id })
         .from(carts)
-        // Spelt out, as the index of open carts has it.
+        // A literal, so that the partial index of open carts applies.
         .where(and(sql`${carts.status} = 'OPEN'`, lte(carts.expiresAt, now)))
         .limit(limit)
       const rows = await tx
@@ -208,7 +207,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
         .returning({ id: carts.id })
       return rows.length
     },
-    /** Removes some of the carts that were over before `before`, with all that was in them. Returns how many. */
+    /** Deletes some carts that were over before `before`, with their contents. Returns their number. */
     async removeOver(tx: Writer, before: number, limit: number): Promise<number> {
       const rows = await tx.rows(
         sql`delete from carts where id in (select id from carts where status <> 'OPEN' and updated_at < ${before} limit ${limit}) returning 1 as done`,
@@ -218,15 +217,15 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
   }
 }
 
-/** As `expiryAfter` of the domain has it. */
+/** The SQL of `expiryAfter`. */
 const unlessDraft = (expiresAt: number) => sql<number>`case when ${carts.draft} is null then ${expiresAt} else ${carts.expiresAt} end`
 
-/** As `nextUpdatedAt` of the domain has it. */
+/** The SQL of `nextUpdatedAt`. */
 const laterThan = (now: number) => sql<number>`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`
 
 const isOpen = (now: number) => and(eq(carts.status, 'OPEN'), gt(carts.expiresAt, now))
 
-/** The same as `canAccessCart` of the domain, for the guard of an update. */
+/** The SQL of `canAccessCart`. */
 function within(reach: CartAccess): SQL | undefined {
   if (reach === 'all') return undefined
   return reach === 'guests' ? isNull(carts.customerId) : or(isNull(carts.customerId), eq(carts.customerId, reach.customerId))

@@ -5,7 +5,7 @@ import { orderDiscount, orderDiscountView } from '../discount/domain.ts'
 import { type Cart, type Notice, type SoldCart, statusAt } from './domain.ts'
 import { type CartItem, type CartSnapshot, codedOffer, discountNotices, isStillSellable, noticesIn, pricedAsSeen } from './pricing.ts'
 
-/** A cart as the API answers it. */
+/** Returns a cart as the API shows it. */
 export function cartView(snapshot: CartSnapshot, now: number): CartView {
   const sum = pricedAsSeen(snapshot, now)
   const { lines, shipping, totals, draws, discounts } = sum
@@ -18,7 +18,7 @@ export function cartView(snapshot: CartSnapshot, now: number): CartView {
   return soldView(snapshot, sold, now, discountNotices(snapshot, sum))
 }
 
-/** The same with what it was sold for: that of a cart which became an order. Taxes, methods and cards of now are none of its. */
+/** Returns a converted cart with the amounts of its order. */
 export function soldView(
   snapshot: CartSnapshot,
   { totals, shippingMethod, cards, discounts, ofLines }: SoldCart,
@@ -36,7 +36,7 @@ export function soldView(
     giftCards: cards.map(({ amount, ...card }) => ({ ...card, amount: { amount, currency } })),
     discountCode: codedOffer(snapshot)?.code ?? cart.discountCode,
     discounts: discounts.map((discount) => orderDiscountView(discount, currency)),
-    // Of a cart that is over, nothing is shown of the person.
+    // A cart that is over shows no personal data.
     email: isOpen ? cart.email : null,
     shippingAddress: isOpen ? cart.shippingAddress : null,
     billingAddress: isOpen ? cart.billingAddress : null,
@@ -73,7 +73,7 @@ function lineView(item: CartItem, cart: Cart, discount: number, now: number) {
   }
 }
 
-/** What an answer shows of a cart's price. */
+/** Returns the part of a price that a cart stores as shown. */
 export const shownBy = ({
   totals: { total, amountDue },
   discounts,
@@ -83,5 +83,5 @@ export const shownBy = ({
   shownDue: amountDue.amount,
 })
 
-/** Discounts that a shopper is shown, as a cart notes them. */
+/** Returns shown discounts as a cart stores them. */
 export const shownAs = (discounts: readonly { readonly id: string }[]): string => discounts.map(({ id }) => id).join()

@@ -3,7 +3,7 @@ import type { Money } from '../../../lib/money.ts'
 import type { Optional } from '../../../lib/objects.ts'
 import { codeKeyOf, type Discount } from './domain.ts'
 
-/** What a create or a change says; what is undefined stays as it is, or takes its default. Times in milliseconds. */
+/** A change of a discount: undefined keeps a field or uses its default. Times in milliseconds. */
 export type DiscountInput = Optional<
   Pick<
     Discount,
@@ -21,16 +21,16 @@ export type DiscountInput = Optional<
   > & { amount: Money | null; minSubtotal: Money | null }
 >
 
-/** Before it lies no sale, and beyond it nothing that a clock is right about. */
+/** The range of valid times. */
 const firstMs = Date.UTC(1970, 0, 1)
 const lastMs = Date.UTC(2200, 0, 1)
 
 const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
 
 /**
- * A discount after a change.
- * @param before a blank one where it is made
- * @param shop whose currency its amounts are in
+ * Returns a discount after a change.
+ * @param before a blank one for a new discount
+ * @param shop its currency is the currency of amounts
  * @throws AppError INVALID, naming the field
  */
 export function changedDiscount(before: Discount, input: DiscountInput, shop: { currency: string }, now: number): Discount {
@@ -79,7 +79,7 @@ function amountOf(field: string, before: number | null, input: Money | null | un
 }
 
 /**
- * The currency of a discount's amounts. What was said before stays in the one in which it was said, also where the shop has another by now.
+ * Returns the currency of a discount's amounts. Stored amounts keep theirs, even if the shop's currency changed.
  * @param now the shop's
  */
 function currencyOf(before: Discount, after: Discount, input: DiscountInput, now: string): string | null {
@@ -91,13 +91,13 @@ function currencyOf(before: Discount, after: Discount, input: DiscountInput, now
   return before.currency
 }
 
-/** That what makes one kind of discount is there, and what makes another is not. A value of another kind that was there before goes. */
+/** Checks that the fields of its kind are given, and no others. Fields of another kind are cleared. */
 function assertNeeded(field: string, input: unknown, after: unknown, isOfKind: string | undefined, kind: Discount['kind']): void {
   if (isOfKind !== undefined && after === null) throw invalid(field, `needed for a discount that is ${kind}`)
   if (isOfKind === undefined && input !== undefined && input !== null) throw invalid(field, `not of a discount that is ${kind}`)
 }
 
-/** An hour that the clock lacks is NaN. */
+/** An invalid time is NaN. */
 function assertMoment(field: string, ms: number | null | undefined): void {
   if (ms === null || ms === undefined || (ms >= firstMs && ms < lastMs)) return
   throw invalid(field, 'a moment from 1970 to 2199')

@@ -1,4 +1,4 @@
-/** What discounts are, and what they take off a purchase (contract, section 4a): pure functions, whole minor units. */
+/** Computes discounts (contract, section 4a). Pure functions; amounts in minor units. */
 import type { discounts, discountUses } from '../../../../db/schema/discounts.ts'
 import type { OrderDiscount } from '../../../../db/schema/selling.ts'
 import { decimalOf, decimalsOf, moneyOf } from '../../../lib/money.ts'
@@ -16,24 +16,24 @@ export const titleMax = 255
 export const codeMax = 64
 export const bpsOfWhole = 10_000
 export const usageMax = 1_000_000_000
-/** What one may name. */
+/** Products that a discount may name. */
 export const productsMax = 250
 export const collectionsMax = 20
 export const discountsPerShopMax = 10_000
-/** Each of them is looked at whenever a cart of the shop changes. */
+/** Every one is computed whenever a cart of the shop changes. */
 export const automaticPerShopMax = 50
-/** An automatic one that ended is known for so long, so that a shopper can be told its name. */
+/** How long an ended automatic discount is still loaded, so that a shopper can be told its name. */
 export const endedKnownMs = 60 * 60_000
 
-/** Failed tries of codes. */
+/** The limit on failed codes. */
 export const discountTries = codeLimits('discount')
 
-/** A code in the one way in which codes are compared: whatever its case, and its width. */
+/** Returns a code in its canonical form, regardless of case and width. */
 export const codeKeyOf = (code: string): string => code.trim().normalize('NFKC').toUpperCase()
 
-/** A discount as it is looked at whenever something is priced. */
+/** A discount as pricing needs it. */
 export type Offer = Readonly<Omit<Discount, 'productIds' | 'collectionIds'>> & {
-  /** Null: it is of all. */
+  /** Null: applies to all products. */
   readonly of: { readonly products: ReadonlySet<string>; readonly collections: ReadonlySet<string> } | null
 }
 
@@ -42,26 +42,26 @@ export const offerOf = ({ productIds, collectionIds, ...discount }: Discount): O
   of: productIds === null && collectionIds === null ? null : { products: new Set(productIds), collections: new Set(collectionIds) },
 })
 
-/** What is on offer for a cart. */
+/** The discounts on offer for a cart. */
 export type Offers = {
-  /** The automatic ones of its shop, and that of its code, whether they count or not. */
+  /** The shop's automatic discounts and the one of the cart's code, whether they apply or not. */
   readonly all: readonly Offer[]
-  /** Of the products in the cart, in which of the collections they are that the offers are of. */
+  /** The relevant collections of each product in the cart. */
   readonly collections: ReadonlyMap<string, ReadonlySet<string>>
-  /** How often the customer of the cart has used those of the offers that limit this. */
+  /** The customer's uses of discounts that limit them. */
   readonly uses: ReadonlyMap<string, number>
 }
 export const noOffers: Offers = { all: [], collections: new Map(), uses: new Map() }
 
-/** A line as discounts see it: what it comes to before them. A product that is gone is of none. */
+/** A line before discounts. A missing product matches no product or collection. */
 export type OfferedLine = { readonly total: number; readonly productId: string | undefined }
-/** What is bought, in which currency; `lines` in the order of the cart. */
+/** The purchase that discounts are computed for; `lines` in the cart's order. */
 export type Offered = { readonly lines: readonly OfferedLine[]; readonly currency: string; readonly now: number }
 
-/** Why one cannot be had any more, or not yet: whatever is in the cart. Undefined: it can. */
+/** Why a discount cannot be used, regardless of the cart. Undefined: it can. */
 export type Closed = 'DISABLED' | 'SCHEDULED' | 'ENDED' | 'USED_UP' | 'USED_BY_CUSTOMER'
 
-/** @param uses how often the customer who asks has used it */
+/** @param uses by the customer who asks */
 export function closedBy(
   offer: Pick<Offer, 'status' | 'startsAt' | 'endsAt' | 'usageLimit' | 'perCustomerLimit' | 'used'>,
   uses: number,
@@ -76,10 +76,10 @@ export function closedBy(
 export const isEnded = ({ endsAt }: Pick<Discount, 'endsAt'>, now: number): boolean => endsAt !== null && endsAt <= now
 export const isUsedUp = ({ usageLimit, used }: Pick<Discount, 'usageLimit' | 'used'>): boolean => usageLimit !== null && used >= usageLimit
 
-/** The same of one of a cart's offers. */
+/** Does `closedBy` for one of a cart's offers. */
 export const closedIn = ({ uses }: Offers, offer: Offer, now: number): Closed | undefined => closedBy(offer, uses.get(offer.id) ?? 0, now)
 
-/** What a shopper is told of one that cannot be had, behind its name. */
+/** The text for the shopper, after the discount's name. */
 export const closedWords: Readonly<Record<Closed, string>> = {
   DISABLED: 'is not offered any more',
   SCHEDULED: 'has not begun yet',
@@ -88,16 +88,16 @@ export const closedWords: Readonly<Record<Closed, string>> = {
   USED_BY_CUSTOMER: 'was used as often as one customer may',
 }
 
-/** What a shopper knows a discount by. */
+/** The name that a shopper knows: code or title. */
 export const nameOf = ({ code, title }: Pick<Discount, 'code' | 'title'>): string =>
   code === null ? `The discount “${title}”` : `The discount code ${code}`
 
-/** One that counts, and what it takes off: of each line, in their order; none of them of free shipping. */
+/** A discount that applies, and its amount for each line in order; free shipping has none. */
 export type Counted = { readonly offer: Offer; readonly amount: number; readonly ofLines: readonly number[] }
 
 /**
- * Of those that take something off the lines, the one that takes the most; of two that take as much one with a code, then the older one.
- * In whatever order they come, it is the same.
+ * Returns the discount with the largest amount; of equal ones the one with a code, then the older. The input order
+ * does not matter.
  */
 export function bestReduction(offers: Offers, offered: Offered): Counted | undefined {
   let best: Worth | undefined
@@ -115,8 +115,8 @@ export function bestReduction(offers: Offers, offered: Offered): Counted | undef
 }
 
 /**
- * The one that makes the shipping free, where it costs something.
- * @param shipping what it would cost
+ * Returns the discount that makes shipping free, if it costs something.
+ * @param shipping its price
  */
 export function freeShipping(offers: Offers, offered: Offered, shipping: number): Counted | undefined {
   if (shipping <= 0) return undefined
@@ -141,7 +141,7 @@ type Looked =
   | { readonly why: Closed | 'OTHER_CURRENCY' | 'NOTHING_ELIGIBLE' | 'UNDER_MINIMUM' }
   | { readonly why: undefined; readonly amount: number }
 
-/** What one would take off; or why it takes nothing. */
+/** Returns what a discount takes off, or why nothing. */
 function lookAt(offers: Offers, offer: Offer, { lines, currency, now }: Offered): Looked {
   const closed = closedIn(offers, offer, now)
   if (closed !== undefined) return { why: closed }
@@ -166,7 +166,7 @@ function isOf({ collections }: Offers, { of }: Offer, productId: string | undefi
   return false
 }
 
-/** What is taken off lines that come to `subtotal` together: half-even of it, or an amount, and never more than there is. */
+/** The reduction of lines with this subtotal: a half-even share or an amount, at most the subtotal. */
 export const reductionOf = ({ kind, valueBps, amount }: Pick<Discount, 'kind' | 'valueBps' | 'amount'>, subtotal: number): number => {
   if (kind === 'PERCENT') return shareOf(subtotal, valueBps ?? 0, bpsOfWhole)
   return kind === 'FIXED' ? Math.min(amount ?? 0, subtotal) : 0
@@ -186,7 +186,7 @@ export function allocated(amount: number, totals: readonly number[]): number[] {
   })
   let left = BigInt(amount) - shares.reduce((sum, { part }) => sum + part, 0n)
   const parts = shares.map(({ part }) => Number(part))
-  // Sorting is stable: of equal remainders the first line's comes first.
+  // The sort is stable: of equal remainders the first line comes first.
   for (const { at } of shares.toSorted((a, b) => (a.rest === b.rest ? 0 : a.rest > b.rest ? -1 : 1))) {
     if (left === 0n) break
     parts[at] = (parts[at] ?? 0) + 1
@@ -195,21 +195,21 @@ export function allocated(amount: number, totals: readonly number[]): number[] {
   return parts
 }
 
-/** What an order keeps of a discount that counts. */
+/** A discount as an order stores it. */
 export const orderDiscount = ({ offer, amount }: Pick<Counted, 'offer' | 'amount'>): OrderDiscount => ({
   ...pick(offer, 'id', 'title', 'code', 'kind'),
   amount,
 })
 
-/** The same as carts and orders show it. */
+/** A discount as carts and orders show it. */
 export const orderDiscountView = ({ amount, ...discount }: OrderDiscount, currency: string) => ({
   ...discount,
   amount: { amount, currency },
 })
 
 /**
- * Why the code of a cart takes nothing off, where it does not: a sentence for its shopper.
- * @param counted what counts instead
+ * Returns a sentence why the cart's code takes nothing off.
+ * @param counted the discounts that apply instead
  */
 export function whyNotCounted(offers: Offers, offer: Offer, offered: Offered, counted: readonly Counted[]): string | undefined {
   if (counted.some((one) => one.offer.id === offer.id)) return undefined

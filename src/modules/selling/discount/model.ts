@@ -45,7 +45,7 @@ export const DiscountRecord = t.Object(
 )
 export const Discounts = pageOf(DiscountRecord)
 
-/** A discount that counts, as carts and orders show it. */
+/** A discount that applies, as carts and orders show it. */
 export const CountedDiscount = t.Object(
   { ...fieldsOf(t.String(), 'id', 'title'), code: nullable(t.String()), kind: oneOf(discountKinds), amount: MoneySchema },
   {

@@ -5,11 +5,11 @@ import { type CodeCaller, findByCode } from '../../identity/auth/index.ts'
 import { closedBy, closedIn, codeKeyOf, type DiscountUse, discountTries, noOffers, type Offer, type Offers } from './domain.ts'
 import type { DiscountDeps } from './providers.ts'
 
-/** Whose cart it is. */
+/** The shopper of a cart. */
 export type Shopper = { readonly shopId: string; readonly customerId: string | null; readonly email: string | null }
 type Mode = DiscountUse['mode']
 
-/** By what a shopper is told from others: the account, else the e-mail address, of which no more is kept than what tells it again. */
+/** Returns the key that identifies a shopper: the account's id, else a keyed hash of the e-mail address. */
 export async function customerKeyOf(
   { instanceKeys }: Pick<DiscountDeps, 'instanceKeys'>,
   { shopId, customerId, email }: Shopper,
@@ -19,14 +19,17 @@ export async function customerKeyOf(
   return hmac({ bytes: await instanceKeys.of('DISCOUNT_CUSTOMERS') }, `${shopId}/${normalEmail(email)}`)
 }
 
-/** What of a shop is on offer for a cart: its automatic discounts, and that of the cart's code. Asked in one go, so that it may be asked with the cart. */
+/** Reads the offers for a cart in one query: the shop's automatic discounts and the one of its code. */
 export const offersOfCart = ({ discountStore, clock }: DiscountDeps, shopId: string, cartId: string): Promise<readonly Offer[]> =>
   discountStore.ofCart(shopId, cartId, clock.now())
 
-/** What has to be known besides, to tell which of them count. */
+/** What decides which offers apply. */
 export type OfferContext = { readonly shopper: Shopper; readonly mode: Mode; readonly productIds: readonly string[] }
 
-/** The same with what is not said by themselves: which products are in their collections, and what their shopper has used. Where none asks, nothing is read. */
+/**
+ * Adds what the offers depend on: collections of the products and uses by the shopper. Reads nothing if no offer needs
+ * it.
+ */
 export async function offersWith(deps: DiscountDeps, all: readonly Offer[], { shopper, mode, productIds }: OfferContext): Promise<Offers> {
   if (all.length === 0) return noOffers
   const now = deps.clock.now()
@@ -53,12 +56,12 @@ async function usesBy(deps: DiscountDeps, offers: readonly Offer[], shopper: Sho
   return new Map((await Promise.all(counts)).map((count, at) => [limited[at]?.id ?? '', count]))
 }
 
-/** A code as somebody typed it, and for which cart. */
+/** A code as typed, for a cart. */
 export type CodeOfCart = { readonly code: string; readonly currency: string; readonly shopper: Shopper; readonly mode: Mode }
 /** A code as a shopper types it. */
 export type TypedCode = CodeCaller & CodeOfCart
 
-/** The discount of a code, if it can be had: whether what is in the cart is enough for it is no question here. */
+/** Finds the discount of a code, if it can be used. The contents of the cart do not matter. */
 export async function offerOfCode(deps: DiscountDeps, { code, currency, shopper, mode }: CodeOfCart): Promise<Offer | undefined> {
   const offer = await deps.discountStore.findByCode(shopper.shopId, codeKeyOf(code))
   if (!offer || (offer.currency !== null && offer.currency !== currency)) return undefined
@@ -67,9 +70,8 @@ export async function offerOfCode(deps: DiscountDeps, { code, currency, shopper,
 }
 
 /**
- * The discount of a code, if it can be had: whether what is in the cart is enough for it is no refusal. A try is counted before the look-up
- * and taken back when it found one.
- * @throws AppError NOT_FOUND for every cause alike, since somebody who guesses must not learn which codes there are; RATE_LIMITED
+ * Finds the discount of a code that a shopper typed. A try is counted before the look-up and returned if it finds one.
+ * @throws AppError NOT_FOUND for every cause, so that guessing reveals nothing; RATE_LIMITED
  */
 export async function tryDiscountCode(deps: DiscountDeps, { code, currency, shopper, mode, ...trier }: TypedCode): Promise<Offer> {
   const found = await findByCode(deps, discountTries, trier, () => offerOfCode(deps, { code, currency, shopper, mode }))

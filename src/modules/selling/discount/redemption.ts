@@ -8,7 +8,7 @@ const refused = (counted: Counted, why: Closed) =>
   new AppError('CONFLICT', `${nameOf(counted.offer)} ${closedWords[why]}. Look at the cart again`)
 const changed = (counted: Counted) => new AppError('CONFLICT', `${nameOf(counted.offer)} has changed. Look at the cart again`)
 
-/** In the order of the discounts' ids, so that writes which meet on several of them do not wait for each other in a ring. */
+/** In order of their ids, so that concurrent writes do not deadlock. */
 const inOrder = (all: readonly Counted[]): Counted[] => [...all].sort((a, b) => (a.offer.id < b.offer.id ? -1 : 1))
 
 export type DiscountUseRequest = {
@@ -18,7 +18,7 @@ export type DiscountUseRequest = {
   readonly counted: readonly Counted[]
 }
 
-/** Whose order it is, told before its write: within it nothing is waited for but what it locks. */
+/** Returns the customer key of an order. Called before its write, which awaits only locks. */
 export const userOf = async (deps: DiscountDeps, shopper: Shopper): Promise<string> => {
   const customer = await customerKeyOf(deps, shopper)
   if (customer === undefined) throw new Error('an order of nobody')
@@ -26,10 +26,10 @@ export const userOf = async (deps: DiscountDeps, shopper: Shopper): Promise<stri
 }
 
 /**
- * Takes the discounts that count for an order, inside its write, behind its gift cards. The count of one with a limit is a row that all its
- * orders wait for; that of one customer is a name; one that has neither is only looked at, and orders share nothing.
- * @param customer by `userOf`
- * @throws AppError CONFLICT when one is used up, has ended or is another than it was, and then the write must not go on
+ * Records an order's discounts inside its write, after gift cards. Orders with a limited discount wait for its row,
+ * those with a limit per customer for that customer's uses; others share no lock.
+ * @param customer from `userOf`
+ * @throws AppError CONFLICT when a discount is used up, has ended or has changed; the write must then fail
  */
 export async function takeDiscounts(
   tx: Writer,
@@ -55,7 +55,7 @@ export async function takeDiscounts(
     if (uses >= (one.offer.perCustomerLimit ?? 0)) throw refused(one, 'USED_BY_CUSTOMER')
   }
   for (const { offer } of taken) await store.insertUse(tx, { discountId: offer.id, orderId, customer, mode, at: now })
-  // Behind the row of its use, which keeps whoever would give it a limit from counting until this write has ended.
+  // Reads behind the row of its use, which blocks a new limit from counting until this write ends.
   for (const one of taken) {
     const { offer } = one
     const current = await store.find(offer.shopId, offer.id, tx)
@@ -66,7 +66,7 @@ export async function takeDiscounts(
   }
 }
 
-/** Gives back what an order has used that came to nothing, inside a write; the caller sees to it that this happens once. */
+/** Returns the uses of an order that ended without a sale, inside a write. The caller calls it once. */
 export const giveBackDiscounts = (
   tx: Writer,
   { discountStore }: Pick<DiscountDeps, 'discountStore'>,

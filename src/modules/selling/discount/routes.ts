@@ -9,7 +9,7 @@ import { changeDiscount, createDiscount, type DiscountDeps, listDiscounts, readD
 import { ChangeDiscount, CreateDiscount, DiscountRecord, Discounts } from './model.ts'
 
 const msOf = (text: string | null | undefined) => (typeof text === 'string' ? parseInstant(text) : text)
-/** The body with its times in milliseconds. */
+/** Returns the body with its times in milliseconds. */
 const timesInMs = <Body extends { startsAt?: string | null; endsAt?: string | null }>({ startsAt, endsAt, ...rest }: Body) => ({
   ...rest,
   startsAt: msOf(startsAt),

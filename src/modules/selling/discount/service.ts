@@ -19,11 +19,11 @@ export type NewDiscount = DiscountInput & Pick<Discount, 'title' | 'kind'>
 
 const codeTaken = 'code (body): another discount of the shop has it'
 const noSuchDiscount = () => new AppError('NOT_FOUND', 'No such discount')
-/** Removed ones are kept for so long at least: whoever is placing an order just then has decided by it. */
+/** A checkout may still use a discount that was removed during it. */
 const removedKeptMs = dayMs
 const forgottenAtOnce = 500
 
-/** The titles and codes of a shop are there to be read; its people's names are not asked for. */
+/** Titles and codes are public; no personal data is in them. */
 const discountDifference = (before: Discount | undefined, after: Discount | undefined): Difference =>
   differenceOf(before && kept(before), after && kept(after), [
     'title',
@@ -44,9 +44,9 @@ const discountDifference = (before: Discount | undefined, after: Discount | unde
 const kept = ({ codeKey: _, used: __, removedAt: ___, ...discount }: Discount) => discount
 
 /**
- * Makes a discount.
- * @throws AppError INVALID, naming the field, also for products and collections that are not the shop's; CONFLICT when the code is taken, or
- *   the shop has as many discounts as it may have
+ * Creates a discount.
+ * @throws AppError INVALID, naming the field, also for products and collections of another shop; CONFLICT when the
+ *   code is taken or the shop has too many discounts
  */
 export function createDiscount(deps: DiscountDeps, by: By, input: NewDiscount): Promise<DiscountView> {
   const now = deps.clock.now()
@@ -85,7 +85,7 @@ export function createDiscount(deps: DiscountDeps, by: By, input: NewDiscount): 
 }
 
 /**
- * Changes a discount; what `input` leaves undefined stays. Orders keep what they took by it before.
+ * Changes a discount; undefined keeps a field. Orders keep what they took.
  * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; INVALID and CONFLICT as `createDiscount`
  */
 export const changeDiscount = (deps: DiscountDeps, by: By, id: string, input: DiscountInput): Promise<DiscountView> => {
@@ -102,13 +102,16 @@ export const changeDiscount = (deps: DiscountDeps, by: By, id: string, input: Di
   }).catch(refuseTaken(codeTaken))
 }
 
-/** How many uses count towards the limit after a change: nobody has counted those of before there was one. */
+/** Returns the uses that count after a change. They are counted now if there was no limit before. */
 async function usedFrom(tx: Writer, { discountStore }: DiscountDeps, { shop }: By, before: Discount, after: Discount): Promise<number> {
   if (after.usageLimit === null) return 0
   return before.usageLimit === null ? discountStore.countUses(tx, after.id, shop.mode) : before.used
 }
 
-/** Removes a discount: it counts for no cart any more, and its code is free. @throws AppError NOT_FOUND, PRECONDITION_FAILED */
+/**
+ * Removes a discount: it applies to no cart, and its code is free.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED
+ */
 export const removeDiscount = (deps: DiscountDeps, by: By, id: string): Promise<void> =>
   audited(deps, withLocks(deps, by), { action: 'discount.removed', subject: id }, async (tx, tell) => {
     const now = deps.clock.now()
@@ -118,7 +121,7 @@ export const removeDiscount = (deps: DiscountDeps, by: By, id: string): Promise<
     tell(discountDifference(before, undefined))
   })
 
-/** A discount, locked: nobody uses it until the write has ended. */
+/** Finds and locks a discount, so that no order uses it until the write ends. */
 async function findToChange(tx: Writer, { discountStore }: DiscountDeps, { shop, expected }: By, id: string): Promise<Discount> {
   await discountStore.lock(tx, id)
   const discount = await discountStore.find(shop.id, id, tx)
@@ -127,7 +130,7 @@ async function findToChange(tx: Writer, { discountStore }: DiscountDeps, { shop,
   return discount
 }
 
-/** @throws AppError INVALID, naming the field, for what is not the shop's */
+/** @throws AppError INVALID, naming the field, for products and collections of another shop */
 async function assertOfShop(tx: Writer, deps: DiscountDeps, shopId: string, { productIds, collectionIds }: DiscountInput): Promise<void> {
   const unknown = await findUnknownReference(tx, deps, shopId, { productIds: productIds ?? [], collectionIds: collectionIds ?? [] })
   if (!unknown) return
@@ -135,7 +138,7 @@ async function assertOfShop(tx: Writer, deps: DiscountDeps, shopId: string, { pr
   throw new AppError('INVALID', `${unknown.field}.${unknown.at} (body): no ${what} of the shop`)
 }
 
-/** @throws AppError CONFLICT when a shop would have too many */
+/** @throws AppError CONFLICT when the shop would have too many */
 async function assertRoom(
   tx: Writer,
   { discountStore, clock }: DiscountDeps,
@@ -156,14 +159,17 @@ async function assertRoom(
     )
 }
 
-/** A discount of the shop. @throws AppError NOT_FOUND, also for another shop's */
+/**
+ * Reads a discount.
+ * @throws AppError NOT_FOUND, also for another shop's
+ */
 export async function readDiscount({ discountStore, clock }: DiscountDeps, shopId: string, id: string): Promise<DiscountView> {
   const discount = await discountStore.find(shopId, id)
   if (!discount) throw noSuchDiscount()
   return discountView(discount, clock.now())
 }
 
-/** The shop's discounts, newest first. */
+/** Lists the shop's discounts, newest first. */
 export async function listDiscounts({ discountStore, clock }: DiscountDeps, shopId: string, slice: Slice): Promise<Page<DiscountView>> {
   const { rows, total } = await discountStore.list(shopId, slice)
   const now = clock.now()
@@ -175,13 +181,13 @@ export async function listDiscounts({ discountStore, clock }: DiscountDeps, shop
 }
 
 /**
- * Disables all discounts of a shop, inside the write by which it goes live: they were made to be tried out. Uses of test orders limit nobody
- * after it. @returns how many could be used until then
+ * Disables all discounts of a shop in the write that takes it live. Uses by test orders do not count afterwards.
+ * @returns how many were active
  */
 export const disableDiscounts = (tx: Writer, { discountStore, clock }: DiscountDeps, shopId: string): Promise<number> =>
   discountStore.disableAll(tx, shopId, clock.now())
 
-/** Forgets removed discounts that no order has, in small writes. Returns how many. */
+/** Deletes removed discounts that no order uses, in small writes. Returns their number. */
 export async function forgetDiscounts({ db, clock, discountStore }: Pick<DiscountDeps, 'db' | 'clock' | 'discountStore'>): Promise<number> {
   const before = clock.now() - removedKeptMs
   return inBatches(forgottenAtOnce, () => db.write((tx) => discountStore.forgetRemoved(tx, before, forgottenAtOnce)))

@@ -12,12 +12,12 @@ import { automaticPerShopMax, type Discount, type DiscountUse, endedKnownMs, typ
 
 export type DiscountStore = ReturnType<typeof createDiscountStore>
 
-/** What of a shop's discounts is looked at for each of its carts. */
+/** A shop's discounts as its carts need them. */
 type ShopOffers = { readonly automatic: readonly Offer[]; readonly hasCodes: boolean }
 
 const shopsMax = 1_000
 const charactersMax = 16_000_000
-/** Of an offer without the ids that it names, and of each of those. */
+/** Characters of an offer without its ids, and of each id. */
 const offerCharacters = 500
 const idCharacters = 80
 
@@ -50,7 +50,7 @@ const ofCartsCode = prepare((queries) =>
     .where(and(valuesOf(discounts, ['shopId']), sql`${discounts.codeKey} = ${codeOfCart}`))
     .limit(1),
 )
-/** Both of them in one: where nothing is kept, they are asked for with each cart. */
+/** Both in one query, for engines without the cache. */
 const ofCart = prepare((queries) =>
   queries
     .select()
@@ -93,7 +93,7 @@ const usesOfOrder = rowsOf(discountUses, ['orderId'], asc(discountUses.discountI
 const saveDiscount = changeOf(discounts, and(eq(discounts.id, placed('which')), eq(discounts.version, placed('was'))))
 const forUpdate = engine === 'postgres' ? sql` for update` : sql``
 
-/** Which of so many products are in which of so many collections: one for each pair of powers of two. */
+/** Queries for pairs of products and collections, one for each pair of powers of two. */
 const inCollectionsByCount = new Map<string, ReturnType<typeof inCollections>>()
 const nameAt = (what: string, at: number) => `${what}${at}`
 const placeholders = (what: string, many: number) =>
@@ -113,15 +113,15 @@ const inCollections = (productCount: number, collectionCount: number) =>
         ),
       ),
   )
-/** Of a statement. */
+/** In one statement. */
 const collectionsAtOnce = 64
 const powerFrom = (many: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, many)))
-/** Values under the names of as many placeholders as there are; the last is said again. */
+/** Binds values to placeholders; the last value fills the rest. */
 const named = (what: string, values: readonly string[], many: number) =>
   Object.fromEntries(Array.from({ length: many }, (_, at) => [nameAt(what, at), values[at] ?? values.at(-1)]))
 
 export function createDiscountStore({ read, foreignVersion }: Pick<Database, 'read' | 'foreignVersion'>) {
-  /** By shop; every function below that changes a discount forgets its shop's. */
+  /** By shop. Every function below that changes a discount drops its shop's entry. */
   const known = createCache<ShopOffers>({
     version: foreignVersion,
     entriesMax: shopsMax,
@@ -142,7 +142,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
   }
 
   return {
-    /** The discounts of a shop that count by themselves, whenever they do, and the one of a cart's code. Asked in one go. */
+    /** Reads a shop's automatic discounts and the one of a cart's code, in one query. */
     async ofCart(shopId: string, cartId: string, now: number): Promise<readonly Offer[]> {
       if (!known.isOn()) return (await read.all(ofCart, { shopId, cartId, since: now - endedKnownMs })).map(offerOf)
       const found = known.recall(shopId, () => readOffers(shopId, now))
@@ -155,7 +155,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
       const found = await read.first(byCode, { shopId, codeKey })
       return found && offerOf(found)
     },
-    /** In which of these collections these products are. */
+    /** Returns which of the products are in which of the collections. */
     async collectionsOf(productIds: readonly string[], collectionIds: readonly string[]): Promise<Map<string, Set<string>>> {
       const found = new Map<string, Set<string>>()
       const productCount = powerFrom(productIds.length)
@@ -171,7 +171,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
       }
       return found
     },
-    /** How often a customer has used a discount, of orders of a mode. */
+    /** Counts a customer's uses of a discount, by orders of a mode. */
     async usesOf(
       { discountId, customer, mode }: Pick<DiscountUse, 'discountId' | 'customer' | 'mode'>,
       from: Pick<Reader, 'first'> = read,
@@ -186,11 +186,11 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
     /** Newest first. */
     list: (shopId: string, slice: Slice) =>
       selectSlice(read, discounts, { where: and(eq(discounts.shopId, shopId), there), order: [desc(discounts.id)], ...slice }),
-    /** Has the discounts of a shop to itself, to count them, for the rest of a write: one that is about to be made has no row to lock. */
+    /** Locks the discounts of a shop to count them: a new one has no row to lock. */
     holdAll(tx: Writer, shopId: string): void {
       holdNames(tx, [`discounts ${shopId}`])
     },
-    /** How many discounts a shop has, and how many of them count by themselves and are not over. */
+    /** Counts a shop's discounts, and its automatic ones that have not ended. */
     async counts(tx: Writer, shopId: string, now: number): Promise<{ all: number; automatic: number }> {
       const countOf = async (where: SQL | undefined) => {
         const [row] = await tx
@@ -206,16 +206,16 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
       await insertDiscount(tx, discount)
       changed(tx, discount.shopId)
     },
-    /** Has a discount to itself: nobody uses it, or takes note of having used it, until the write has ended. */
+    /** Locks a discount: no order uses it until the write ends. */
     async lock(tx: Writer, id: string): Promise<void> {
       await tx.rows(sql`select id from discounts where id = ${id}${forUpdate}`)
     },
-    /** Stores a discount if it is still of the version that it had before; false when it is not. */
+    /** Stores a discount if its version is unchanged; false otherwise. */
     async save(tx: Writer, { id, ...after }: Discount, before: Discount): Promise<boolean> {
       changed(tx, after.shopId)
       return saveDiscount(tx, after, { which: id, was: before.version })
     },
-    /** How many orders of a mode use it. */
+    /** Counts the orders of a mode that use it. */
     async countUses(tx: Writer, discountId: string, mode: DiscountUse['mode']): Promise<number> {
       const [row] = await tx
         .select({ n: count() })
@@ -223,7 +223,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
         .where(and(eq(discountUses.discountId, discountId), eq(discountUses.mode, mode)))
       return Number(row?.n ?? 0)
     },
-    /** Disables all of a shop that are ACTIVE, and begins to count their uses anew. Returns how many were. */
+    /** Disables all active discounts of a shop and resets their uses. Returns their number. */
     async disableAll(tx: Writer, shopId: string, updatedAt: number): Promise<number> {
       changed(tx, shopId)
       await tx.update(discounts).set({ used: 0 }).where(eq(discounts.shopId, shopId))
@@ -234,7 +234,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
         .returning({ id: discounts.id })
       return disabled.length
     },
-    /** Removes some of those that were removed before a moment and that no order uses; how many it was. */
+    /** Deletes discounts that were removed before a moment and that no order uses. Returns their number. */
     async forgetRemoved(tx: Writer, before: number, limit: number): Promise<number> {
       const gone = await tx.rows(sql`
         delete from discounts where id in (
@@ -244,12 +244,12 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
       return gone.length
     },
 
-    /** Counts a use of one that has a limit, and has it to itself from then on; false where it is used up, has ended or is gone. */
+    /** Counts a use of a limited discount and locks it; false if it is used up, ended or gone. */
     async use(tx: Writer, { id, shopId }: Pick<Discount, 'id' | 'shopId'>, now: number): Promise<boolean> {
       changed(tx, shopId)
       return (await tx.first(use, { id, now })) !== undefined
     },
-    /** Has the uses of a discount by a customer to itself for the rest of a write. */
+    /** Locks a customer's uses of a discount for the rest of the write. */
     holdUses(tx: Writer, uses: readonly Pick<DiscountUse, 'discountId' | 'customer'>[]): void {
       holdNames(
         tx,
@@ -259,7 +259,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
     async insertUse(tx: Writer, row: DiscountUse): Promise<void> {
       await insertUse(tx, row)
     },
-    /** Takes back what an order has used: those with a limit can be used once more. */
+    /** Returns an order's uses, so that limited discounts can be used again. */
     async giveBack(tx: Writer, { orderId, shopId }: { orderId: string; shopId: string }): Promise<void> {
       const uses = await tx.all(usesOfOrder, { orderId })
       if (uses.length === 0) return

@@ -4,7 +4,7 @@ import { type Checked, type Finding, findingsOf, type Rule } from '../../../core
 
 const draftOfCart = sql.raw(engine === 'sqlite' ? `c.draft ->> 'id'` : `c.draft::json ->> 'id'`)
 
-// Asked for by `souk check` alone, and so made by it. The ids of carts are secrets.
+// Built on demand: only `souk check` needs it. Cart ids are secrets and not shown.
 const rules = (): readonly Rule[] => [
   {
     subject: 'draft orders',
@@ -19,5 +19,5 @@ const rules = (): readonly Rule[] => [
   },
 ]
 
-/** What of drafts is kept in two places. */
+/** Finds drafts that differ from their carts. */
 export const draftFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules())

@@ -5,19 +5,19 @@ import { endedWithoutSale, type Order } from '../order/domain.ts'
 export type Draft = typeof draftOrders.$inferSelect
 
 /**
- * `PENDING_PAYMENT`: its order is placed, and not paid yet. `COMPLETED`: it was paid, whatever became of the order since. `CANCELLED`: what was
- * paid goes back, because it could not be made a sale. Nothing of it is stored: it follows from the cart and its order.
+ * `PENDING_PAYMENT`: ordered, not paid yet. `COMPLETED`: paid, whatever happened to the order since. `CANCELLED`:
+ * paid, but not confirmed, so the money goes back. Computed from the cart and its order, not stored.
  */
 export const draftStatuses = ['OPEN', 'PENDING_PAYMENT', 'COMPLETED', 'CANCELLED', 'EXPIRED'] as const
 export type DraftStatus = (typeof draftStatuses)[number]
 
-/** Of a shop, at any time; those that are over go with their carts. */
+/** Of a shop; drafts that are over are removed with their carts. */
 export const draftsPerShopMax = 10_000
-/** How often the link of a draft is mailed. */
+/** Mails of a draft's link. */
 export const sendsMax = 20
 export const noteMax = 2_000
 
-/** What has become of the order that a draft's cart became last. */
+/** The state of a draft's last order. */
 export function standingOf(order: Pick<Order, 'status' | 'confirmedAt' | 'capturedTotal'>): Exclude<DraftStatus, 'EXPIRED'> {
   if (order.confirmedAt !== null) return 'COMPLETED'
   if (!endedWithoutSale(order) || order.status === 'COMPENSATING') return 'PENDING_PAYMENT'
@@ -25,8 +25,8 @@ export function standingOf(order: Pick<Order, 'status' | 'confirmedAt' | 'captur
 }
 
 /**
- * What a draft reads as. One whose order came to nothing unpaid waits to be paid again.
- * @param order the last that its cart became, of a cart that is CONVERTED
+ * Returns the status of a draft. One whose order ended unpaid is open again.
+ * @param order the last order of a CONVERTED cart
  */
 export function draftStatusOf(
   { status, expiresAt }: Pick<Cart, 'status' | 'expiresAt'>,

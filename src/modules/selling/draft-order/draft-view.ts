@@ -4,17 +4,17 @@ import type { CartView } from '../cart/index.ts'
 import type { Order } from '../order/domain.ts'
 import type { Draft, DraftStatus } from './domain.ts'
 
-/** What of a draft is shown besides its cart. */
+/** A draft with its cart and order. */
 export type LoadedDraft = {
   readonly draft: Draft
   readonly cart: Cart
   readonly view: CartView
-  /** That its cart became last. */
+  /** The last order of its cart. */
   readonly order: Order | undefined
   readonly status: DraftStatus
 }
 
-/** A draft as its shop sees it. Once it is an order, that says whom it is for. */
+/** A draft as its shop sees it. Once ordered, the order holds the person's data. */
 export function draftView({ draft, cart, view, order, status }: LoadedDraft, payUrl: string) {
   const person = cart.status === 'CONVERTED' && order && status !== 'EXPIRED' ? order : cart
   return {

@@ -1,8 +1,8 @@
-/** What the form of a pay page holds. It is sent by anybody. */
+/** Parses the forms of a pay page. Anyone can send them. */
 import { isMailAddress } from '../../../lib/mail-address.ts'
 import type { AddressFields } from '../../customers/customer/domain.ts'
 
-/** Of the fields of an address, in the order in which a page asks for them: how long each may be, and whether it must be there. */
+/** Fields of an address in the order of the form: the longest value, and whether it is required. */
 export const addressFields = {
   name: { most: 200, isNeeded: true },
   company: { most: 200, isNeeded: false },
@@ -22,7 +22,7 @@ export type Fields = ReadonlyMap<string, string>
 
 const utf8 = new TextDecoder()
 
-/** The fields of a body; undefined for one with a NUL. */
+/** Returns the fields of a body; undefined if it contains a NUL. */
 export function fieldsIn(body: Uint8Array): Fields | undefined {
   const fields = new Map(new URLSearchParams(utf8.decode(body)))
   return [...fields.values()].some((value) => value.includes('\0')) ? undefined : fields
@@ -30,7 +30,10 @@ export function fieldsIn(body: Uint8Array): Fields | undefined {
 
 const saidIn = (fields: Fields, name: string): string => fields.get(name)?.trim() ?? ''
 
-/** What somebody says of themselves; undefined: nothing. @returns 'refused' for what is none */
+/**
+ * Returns what a form says of the person; undefined fields are empty.
+ * @returns 'refused' for invalid values
+ */
 export function detailsIn(fields: Fields): { email?: string; shippingAddress?: AddressFields; shippingMethod?: string } | 'refused' {
   const email = saidIn(fields, 'email')
   if (email !== '' && !isMailAddress(email)) return 'refused'
@@ -44,7 +47,7 @@ export function detailsIn(fields: Fields): { email?: string; shippingAddress?: A
   }
 }
 
-/** An address of which only the country stands is none: that is chosen from a list, which begins somewhere. */
+/** An address with only a country is empty: the list preselects one. */
 function addressIn(fields: Fields): AddressFields | 'refused' | undefined {
   const said = addressNames.filter((name) => name !== 'countryCode' && saidIn(fields, name) !== '')
   if (said.length === 0) return undefined
@@ -56,7 +59,7 @@ function addressIn(fields: Fields): AddressFields | 'refused' | undefined {
   return isWrong || !/^[A-Z]{2}$/.test(values.countryCode) ? 'refused' : values
 }
 
-/** What a page showed that is paid; undefined where the form does not say. */
+/** Returns the cart version and amount that the page showed; undefined if the form lacks them. */
 export function shownIn(fields: Fields): { updatedAt: number; amountDue: number } | undefined {
   const [updatedAt, amountDue] = [fields.get('seen'), fields.get('due')].map((text) =>
     /^\d{1,16}$/.test(text ?? '') ? Number(text) : undefined,

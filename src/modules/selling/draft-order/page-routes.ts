@@ -10,14 +10,14 @@ import { type DraftDeps, fieldsIn, openPayPage, sendPayPage } from './index.ts'
 const PageToken = t.Object({ token: text(200) })
 const formBytesMax = 16 * 1024
 
-/** The page is looked at anew, so that to reload it sends nothing again. Relative: the token is in no text of ours but this one. */
+/** Redirects to the page, so that a reload sends nothing again. Relative: no other text contains the token. */
 const seeOther = (token: string) =>
   new Response(null, {
     status: 303,
     headers: { location: token, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
   })
 
-/** The page on which a draft is paid. For people, and in no document; what it says is no error of the API, so that it is 200 in every case. */
+/** The page where a draft is paid. It is not in the API documents, and answers 200 in every case. */
 export const payPageRoutes = (deps: HttpDeps & DraftDeps) =>
   routes(deps, 'Orders')
     .use(uploads(deps))

@@ -1,4 +1,4 @@
-/** The HTML of a pay page: what a draft comes to, and the forms by which it is paid. Without a script. */
+/** The HTML of a pay page, without scripts. */
 import { escaped } from '../../../lib/markup.ts'
 import type { Money } from '../../../lib/money.ts'
 import { plainText } from '../../../lib/plain-text.ts'
@@ -8,20 +8,20 @@ import type { HostedPageOption } from '../../payments/payment/index.ts'
 import type { CartView } from '../cart/index.ts'
 import { addressFields, addressNames, emailMax, type Fields } from './form.ts'
 
-/** What a page asks for before it can be paid. `isNeeded`: it cannot be paid without. */
+/** Details that a page asks for. `isNeeded`: the draft cannot be paid without them. */
 export type PageRequest = {
   readonly email: boolean
   readonly address: boolean
-  /** The ways that it may be sent, where one has to be chosen. */
+  /** Shipping methods to choose from, if there is a choice. */
   readonly methods: readonly { readonly code: string; readonly title: string; readonly amount: Money }[]
   readonly isNeeded: boolean
   readonly countries: readonly string[]
-  /** That is chosen before anybody has. */
+  /** The preselected country. */
   readonly country: string
 }
 type Notice = keyof Phrasebook['say']['pay']
 
-/** What there is to see of an order that is to be paid. `key`: of the next try to pay. */
+/** What a page shows of an order to pay. `key`: the idempotency key of the next attempt. */
 export type ToPay = {
   readonly view: CartView
   readonly asked: PageRequest
@@ -31,7 +31,7 @@ export type ToPay = {
   readonly key: string
   readonly seen: number
   readonly notice: Notice | undefined
-  /** What somebody has just sent, and that was not taken. */
+  /** Fields that were sent and refused. */
   readonly sent: Fields | undefined
 }
 
@@ -45,7 +45,7 @@ function linesTable({ lines, status }: CartView, { say, money, count }: Phrasebo
   const rows = lines.map(({ title, variantTitle, quantity, unitPrice, total, available }) => {
     const named = visibleVariantTitle(variantTitle ?? '')
     const variant = named === '' ? '' : ` <span class="note">${bdi(named)}</span>`
-    // What an order holds is there for it, also where nothing is left for others.
+    // Stock that the order holds is available to it.
     const gone = available || status !== 'OPEN' ? '' : ` <span class="wrong">${escaped(say.pay.gone)}</span>`
     return `<tr><td>${bdi(title ?? '—')}${variant}${gone}</td><td class="n">${count(quantity)}</td><td class="n">${escaped(money(unitPrice))}</td><td class="n">${escaped(money(total))}</td></tr>`
   })
@@ -70,7 +70,7 @@ function totalsTable({ totals, currency }: CartView, { say, money }: Phrasebook)
   ].join('\n')}</tbody></table>`
 }
 
-/** As much of where it goes as the page of an order shows: the link is passed on. */
+/** As much of the address as the order's page shows: links are passed on. */
 function placeOf({ shippingAddress }: CartView, { say }: Phrasebook): string {
   if (!shippingAddress) return ''
   const parts = [shippingAddress.name, shippingAddress.city, shippingAddress.province, shippingAddress.countryCode]
@@ -167,7 +167,7 @@ function payForms({ view, ways, canBePaid, key, seen }: ToPay, { say, money }: P
 const page = (look: Look, parts: readonly string[]): WebPage =>
   webPage(look, { title: look.words.say.payHeading(look.title), body: parts.filter((part) => part !== '').join('\n'), posts: true })
 
-/** An order that is to be paid, with what is still to be said and how it may be paid. */
+/** Renders an order to pay, with missing details and payment options. */
 export function toPayPage(look: Look, shown: ToPay): WebPage {
   const { words } = look
   const { say } = words
@@ -178,12 +178,15 @@ export function toPayPage(look: Look, shown: ToPay): WebPage {
     linesTable(view, words),
     totalsTable(view, words),
     placeOf(view, words),
-    // What is still missing comes first.
+    // Missing details come first.
     ...(asked.isNeeded ? [detailsForm(shown, words)] : [payForms(shown, words), detailsForm(shown, words)]),
   ])
 }
 
-/** One whose payment is under way. @param link where it goes on, if it has to */
+/**
+ * Renders an order with an open payment.
+ * @param link the processor's page, if needed
+ */
 export function waitingPage(
   look: Look,
   view: CartView,
@@ -204,7 +207,10 @@ export function waitingPage(
   ])
 }
 
-/** One that is over. @param orderUrl of the page of the order, where there is one to be seen */
+/**
+ * Renders a draft that is over.
+ * @param orderUrl the page of its order, if there is one
+ */
 export function overPage(look: Look, what: 'paid' | 'cancelled', orderUrl: string | undefined): WebPage {
   const { say } = look.words
   return page(look, [

@@ -1,4 +1,4 @@
-/** The page on which whoever has the link of a draft pays it: the ordinary cart and checkout behind forms. */
+/** The pay page of a draft: the cart and the checkout behind HTML forms. */
 import { AppError } from '../../../core/errors.ts'
 import type { Attempt } from '../../../core/idempotency.ts'
 import type { ShopContext } from '../../../core/principal.ts'
@@ -35,9 +35,9 @@ type Found = {
 }
 type Told = { readonly notice?: ToPay['notice']; readonly sent?: Fields | undefined }
 
-/** How the trial payments of a shop in TEST may end on the page. */
+/** Results of test payments that the page offers in TEST. */
 const outcomes = ['tok_success', 'tok_decline']
-/** Of the key of a try to pay. */
+/** Of the idempotency key of an attempt. */
 const keyBytes = 16
 const shopperOfLink = 'shopper'
 
@@ -50,17 +50,14 @@ async function found(deps: DraftDeps, token: string): Promise<Found | undefined>
   return isOpen(shop) ? { draft, shop, look, caller: { ...ofLink(shop.id), shop: context } } : undefined
 }
 
-/** The same whatever a link is not good for any more. */
+/** The same page for every invalid link. */
 async function gonePage(deps: DraftDeps): Promise<WebPage> {
   const { look } = await readAppearance(deps, null)
   const { say } = look.words
   return webPage(look, { title: say.linkOver, body: `<p>${escaped(say.linkOverText)}</p>` })
 }
 
-/**
- * The page of a link: what there is to pay, that it is being paid, or that it was. A payment under way is asked about, as when a shopper comes
- * back from its processor.
- */
+/** Opens the page of a link: to pay, being paid, or over. An open payment is queried, as when a shopper returns. */
 export async function openPayPage(deps: DraftDeps, token: string): Promise<WebPage> {
   const known = await found(deps, token)
   return known ? shown(deps, known) : gonePage(deps)
@@ -70,7 +67,7 @@ async function shown(deps: DraftDeps, known: Found, told: Told = {}): Promise<We
   const { draft, caller, look, shop } = known
   const { cartId } = draft
   const before = await wholeDraft(deps, draft)
-  // What has become of the payment is known after this.
+  // Queries the payment.
   const returned = before.status === 'PENDING_PAYMENT' ? await returnFromProcessor(deps, caller, cartId) : undefined
   const whole = returned ? await wholeDraft(deps, draft) : before
   const { status, order, view } = whole
@@ -98,7 +95,7 @@ async function shown(deps: DraftDeps, known: Found, told: Told = {}): Promise<We
   }
 }
 
-/** Nothing of an order changes any more: whoever was refused to pay it was not the first to, in another tab or by a second press. */
+/** The page is stale: another tab or a second click was first. */
 const unchanged = (notice: Told['notice']): Told['notice'] => (notice === 'changed' ? undefined : notice)
 
 async function openPage(deps: DraftDeps, known: Found, told: Told): Promise<WebPage> {
@@ -108,7 +105,7 @@ async function openPage(deps: DraftDeps, known: Found, told: Told): Promise<WebP
   let whole: Awaited<ReturnType<typeof openDraft>>
   try {
     whole = await openDraft(deps, shop.id, draft.id, { actor: shopperOfLink })
-    // A gift card that is spent, or a way to send it that has ended, would else stand in the way for good: nothing on the page takes it off.
+    // Takes off a used-up gift card or method: nothing on the page could remove it.
     if (holdsLost(whole.snapshot, deps.clock.now())) {
       await refreshPrices(deps, draft.cartId, async () => undefined)
       whole = await openDraft(deps, shop.id, draft.id, { actor: shopperOfLink })
@@ -116,12 +113,12 @@ async function openPage(deps: DraftDeps, known: Found, told: Told): Promise<WebP
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
-    // The payment of an order that came to nothing is not given up yet, or somebody pays just now.
+    // The last order's payment is not voided yet, or another request pays now.
     return waitingPage(look, (await wholeDraft(deps, draft)).view, { link: undefined, notice: 'busy' })
   }
-  // By this it is noted what is shown: the checkout refuses whatever else it may come to by then.
+  // Records the shown price: the checkout refuses any other.
   const view = await readCart(deps, caller, draft.cartId)
-  // Somebody has begun to pay between these looks.
+  // Another request started to pay in between.
   if (view.status !== 'OPEN') return waitingPage(look, view, { link: undefined, notice: 'busy' })
   const { snapshot } = whole
   const asked = await askedOf(deps, known, whole)
@@ -145,7 +142,10 @@ async function openPage(deps: DraftDeps, known: Found, told: Told): Promise<WebP
 
 const nothingAsked: PageRequest = { email: false, address: false, methods: [], isNeeded: false, countries: [], country: '' }
 
-/** What is the same of every order that is to be paid. @param due 0: nothing has to be paid */
+/**
+ * Returns what every page of an order to pay shows.
+ * @param due 0 if nothing is due
+ */
 async function toPayOf(deps: DraftDeps, { draft, caller }: Found, due?: number): Promise<Omit<ToPay, 'view' | 'seen' | 'notice'>> {
   const { shop } = caller
   const amount = due ?? (await wholeDraft(deps, draft)).view.totals.amountDue.amount
@@ -159,7 +159,7 @@ async function toPayOf(deps: DraftDeps, { draft, caller }: Found, due?: number):
   }
 }
 
-/** What the shop has left open, and what of that it has to know before it can be paid. */
+/** Returns the details that the shop left open, and which of them are required. */
 async function askedOf(
   deps: DraftDeps,
   { draft, caller, shop }: Found,
@@ -180,14 +180,17 @@ async function askedOf(
   }
 }
 
-/** How a try to pay is made once, whatever a browser sends twice. @throws what the work does, and CONFLICT while it is at work */
+/**
+ * Runs an attempt once, however often a browser sends it.
+ * @throws errors of the work; CONFLICT while it is running
+ */
 export type IdempotentRun = (key: string, work: (attempt: Attempt) => Promise<unknown>) => Promise<unknown>
-/** @param address of whoever sends it: unpaid orders are bounded by it */
+/** @param address the sender's; it limits unpaid orders */
 type Sender = { readonly address: string; readonly once: IdempotentRun }
 
 /**
- * Does what a form of the page says.
- * @returns 'look' where the page is to be looked at anew; else what it shows instead
+ * Handles a form of the page.
+ * @returns 'look' to reload the page, else what to show
  */
 export async function sendPayPage(deps: DraftDeps, token: string, fields: Fields, sender: Sender): Promise<WebPage | 'look'> {
   const known = await found(deps, token)
@@ -211,11 +214,11 @@ export async function sendPayPage(deps: DraftDeps, token: string, fields: Fields
   }
 }
 
-/** What whoever pays is told of a refusal: what the shop has to do about it is not theirs to read. */
+/** Returns the notice for a refusal, without what only the shop may read. */
 function noticeOf({ code, retryAfterSeconds }: AppError): ToPay['notice'] {
   switch (code) {
     case 'CONFLICT':
-      // What is worth trying again is only the same press that is still at work.
+      // Only a duplicate of a running attempt can be retried.
       return retryAfterSeconds === undefined ? 'changed' : 'busy'
     case 'RATE_LIMITED':
     case 'UNAVAILABLE':
@@ -227,7 +230,7 @@ function noticeOf({ code, retryAfterSeconds }: AppError): ToPay['notice'] {
   }
 }
 
-/** @returns false for what is not taken */
+/** @returns false for invalid details */
 async function saveDetails(deps: DraftDeps, { draft, caller, shop }: Found, fields: Fields): Promise<boolean> {
   const details = detailsIn(fields)
   if (details === 'refused') return false
@@ -241,17 +244,17 @@ async function saveDetails(deps: DraftDeps, { draft, caller, shop }: Found, fiel
   if (Object.keys(change).length > 0) await changeCart(deps, caller, draft.cartId, change)
   if (!isLeftOpen('shippingMethod') || shop.shippingMethods.length === 0) return true
   const { data } = await shippingOptions(deps, caller, draft.cartId)
-  // The only way is nobody's to choose; one that does not go to a new address is chosen anew.
+  // A single method is preselected; one that does not reach the new address is replaced.
   const code = data.length === 1 ? data[0]?.code : data.find((option) => option.code === shippingMethod)?.code
   if (code !== undefined) await changeCart(deps, caller, draft.cartId, { shippingMethod: code })
   return true
 }
 
-/** @returns false where the form is not of the page as it is now */
+/** @returns false for a form of another version of the page */
 async function pay(deps: DraftDeps, known: Found, fields: Fields, { address, once }: Sender): Promise<boolean> {
   const { draft, caller } = known
   const before = await wholeDraft(deps, draft)
-  // An order that came to nothing gives its cart back, which is shown as it is now.
+  // An order that ended unpaid reopens its cart, which is shown as it is now.
   if (before.status === 'OPEN' && before.cart.status !== 'OPEN') return false
   const { ways } = await toPayOf(deps, known, before.view.totals.amountDue.amount)
   const way = ways.find(({ method, processor }) => method === fields.get('method') && processor === fields.get('processor'))

@@ -27,17 +27,17 @@ import { type Draft, type DraftStatus, draftStatusOf, draftsPerShopMax, sendsMax
 import { type DraftView, draftView, type LoadedDraft } from './draft-view.ts'
 import type { DraftDeps } from './providers.ts'
 
-/** What a create or a change of a draft says; what is undefined stays as it is. */
+/** A create or change of a draft; undefined keeps a field. */
 export type DraftOrderInput = DraftInput & { readonly note?: string | null | undefined }
 
 export const noSuchDraft = () => new AppError('NOT_FOUND', 'No such draft order')
-/** Of one change, that somebody else's came before each time. */
+/** Attempts of one change while others come first. */
 const triesMax = 25
 
-/** Who reads the cart of a draft that they may see: nothing is noted as shown to a shopper. */
+/** A caller who may read a draft's cart without a record of what it showed. */
 export const ofLink = (shopId: string): CartCaller => ({ shop: { id: shopId }, principal: anonymous, hasLink: true })
 
-/** A draft with its cart and the order that it became last. */
+/** Reads a draft with its cart and last order. */
 export async function wholeDraft(deps: DraftDeps, draft: Draft): Promise<LoadedDraft & { readonly snapshot: CartSnapshot }> {
   const { cart, snapshot, view } = await viewCart(deps, ofLink(draft.shopId), draft.cartId)
   const order = await orderOfCart(deps, draft.cartId)
@@ -47,20 +47,26 @@ export async function wholeDraft(deps: DraftDeps, draft: Draft): Promise<LoadedD
 const viewOf = async (deps: DraftDeps, whole: LoadedDraft): Promise<DraftView> =>
   draftView(whole, (await deps.orderLinks.ready()).payUrlOf(whole.draft.id))
 
-/** A draft of the shop. @throws AppError NOT_FOUND, also for another shop's */
+/**
+ * Finds a draft.
+ * @throws AppError NOT_FOUND, also for another shop's
+ */
 export async function ownDraft(deps: DraftDeps, shopId: string, id: string): Promise<Draft> {
   const draft = await deps.draftStore.find(id)
   if (draft?.shopId !== shopId) throw noSuchDraft()
   return draft
 }
 
-/** A draft as its shop sees it, with its version. @throws AppError NOT_FOUND, also for another shop's */
+/**
+ * Reads a draft with its version.
+ * @throws AppError NOT_FOUND, also for another shop's
+ */
 export const readDraft = async (deps: DraftDeps, shopId: string, id: string): Promise<DraftView> =>
   viewOf(deps, await wholeDraft(deps, await ownDraft(deps, shopId, id)))
 
 type DraftFilter = { readonly shopId: string; readonly status?: DraftStatus | undefined }
 
-/** What there is of drafts that were read a moment ago: those that were deleted since are gone with their carts. */
+/** Loads drafts that were just listed; deleted ones are left out. */
 async function viewsOf(deps: DraftDeps, drafts: readonly Draft[]): Promise<DraftView[]> {
   const views = drafts.map((draft) =>
     wholeDraft(deps, draft)
@@ -74,26 +80,26 @@ function nothingIfGone(error: unknown): undefined {
   if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
 }
 
-/** The shop's drafts, newest first. */
+/** Lists the shop's drafts, newest first. */
 export async function listDrafts(deps: DraftDeps, filter: DraftFilter, slice: Slice): Promise<Page<DraftView>> {
   const { rows, total } = await deps.draftStore.list(filter, deps.clock.now(), slice)
   return pageOf(await viewsOf(deps, rows), total, slice)
 }
 
-/** How many of a shop's drafts wait to be paid, counted up to `most`. */
+/** Counts the shop's open drafts, up to `most`. */
 export const countOpenDrafts = (
   { draftStore, clock }: Pick<DraftDeps, 'draftStore' | 'clock'>,
   shopId: string,
   most: number,
 ): Promise<number> => draftStore.countIn(shopId, 'OPEN', clock.now(), most)
 
-/** A piece of the same list, where it is told whole. */
+/** Reads a piece of a complete export. */
 export async function pieceOfDrafts(deps: DraftDeps, filter: DraftFilter, slice: Slice): Promise<Piece<DraftView>> {
   const { rows } = await deps.draftStore.list(filter, deps.clock.now(), slice)
   return { data: await viewsOf(deps, rows), lookedTo: rows.at(-1)?.id }
 }
 
-/** What of a draft is on record: of its shopper, only that something is another. A cart's id is a secret. */
+/** The audited fields. Of personal data only that it changed. A cart's id is a secret. */
 const draftDifference = (before: Kept | undefined, after: Kept | undefined): Difference =>
   differenceOf(before && kept(before), after && kept(after), [
     'currency',
@@ -122,10 +128,10 @@ const kept = ({ snapshot: { cart, items }, total, note }: Kept) => ({
 const totalOf = ({ totals }: CartView): number => totals.total.amount
 
 /**
- * Draws up an order for somebody to pay: a cart whose prices stay.
+ * Creates a draft: a cart with fixed prices.
  * @returns the draft with its version
- * @throws AppError INVALID, naming the field; NOT_FOUND for a customer that the shop does not have; CONFLICT for more than any order can be,
- *   and for one draft too many
+ * @throws AppError INVALID, naming the field; NOT_FOUND for an unknown customer; CONFLICT for more than any order can
+ *   hold, or one draft too many
  */
 export async function createDraft(deps: DraftDeps, by: Change, { note = null, ...input }: DraftOrderInput): Promise<DraftView> {
   const { shop } = by
@@ -136,7 +142,7 @@ export async function createDraft(deps: DraftDeps, by: Change, { note = null, ..
   const { id: cartId } = snapshot.cart
   const draft: Draft = { id, shopId: shop.id, cartId, note, sends: 0, sentAt: null, createdAt: now, updatedAt: now, version: 1 }
   return audited(deps, withLocks(deps, by), { action: 'draft_order.created', subject: id }, async (tx, tell) => {
-    // Two at the same moment do not see each other: the bound is for scripts that run away, and one more does not matter.
+    // Two concurrent creates do not see each other. The limit is for runaway scripts, so one more is fine.
     if ((await deps.draftStore.countOf(tx, shop.id)) >= draftsPerShopMax)
       throw new AppError('CONFLICT', `A shop has at most ${draftsPerShopMax} draft orders: delete some`)
     await insertDraftCart(tx, deps, snapshot)
@@ -147,9 +153,9 @@ export async function createDraft(deps: DraftDeps, by: Change, { note = null, ..
 }
 
 /**
- * Changes a draft that was not paid; what `input` leaves undefined stays. Somebody may be looking at it: what they pay is what they see.
+ * Changes an unpaid draft; undefined keeps a field. A shopper who looks at it pays only what they see.
  * @returns the draft with its version
- * @throws AppError as `createDraft`; PRECONDITION_FAILED; CONFLICT for one that is being paid, or is over
+ * @throws AppError as `createDraft`; PRECONDITION_FAILED; CONFLICT for a draft that is being paid or is over
  */
 export async function changeDraft(deps: DraftDeps, by: Change, id: string, { note, ...input }: DraftOrderInput): Promise<DraftView> {
   const { shop, expected } = by
@@ -170,7 +176,7 @@ export async function changeDraft(deps: DraftDeps, by: Change, id: string, { not
         return draftView({ draft, cart: snapshot.cart, view, order: undefined, status: 'OPEN' }, payUrlOf(id))
       })
     } catch (error) {
-      // Somebody else's change came between: nothing of this one is kept, and it is decided anew.
+      // Another change came first: this one is decided again.
       if (!(error instanceof NothingChanged)) throw error
     }
   }
@@ -178,9 +184,9 @@ export async function changeDraft(deps: DraftDeps, by: Change, id: string, { not
 }
 
 /**
- * A draft that may be changed or paid: one whose order came to nothing gets its cart back first.
- * @param actor for the trail of that order
- * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for one that is being paid, or is over
+ * Returns a draft that can be changed or paid. If its order ended without a sale, the cart is reopened first.
+ * @param actor for the order's events
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for a draft that is being paid or is over
  */
 export async function openDraft(
   deps: DraftDeps,
@@ -209,14 +215,14 @@ const whyNot: Readonly<Record<DraftStatus, string>> = {
 const notOpen = (status: DraftStatus) => new AppError('CONFLICT', whyNot[status])
 
 /**
- * Removes a draft, and with it its link. An order that it became and that came to nothing stays.
- * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for one that is being paid, or was
+ * Deletes a draft and its link. An order that ended without a sale stays.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for a draft that is being paid or was paid
  */
 export async function removeDraft(deps: DraftDeps, by: Change, id: string): Promise<void> {
   const { shop, expected } = by
   const { cartId } = await ownDraft(deps, shop.id, id)
   await audited(deps, withLocks(deps, by), { action: 'draft_order.removed', subject: id }, async (tx, tell) => {
-    // Whoever pays it has its cart first, too.
+    // A checkout locks the cart first, too.
     await lockCart(tx, deps, cartId)
     const draft = await deps.draftStore.find(id, tx)
     if (!draft) throw noSuchDraft()
@@ -229,14 +235,14 @@ export async function removeDraft(deps: DraftDeps, by: Change, id: string): Prom
   })
 }
 
-/** What a mail shows of a draft; the rest is on its page. */
+/** Lines that a mail shows at most. The page shows the rest. */
 const linesShownMax = 50
 
 /**
- * Mails the link of a draft to its e-mail address.
+ * Mails the link of a draft.
  * @returns the draft with its version
- * @throws AppError NOT_FOUND; CONFLICT for one that has no address, is being paid or is over, that was sent often enough or is changed just then, and where no
- *   mail server is set
+ * @throws AppError NOT_FOUND; CONFLICT for a draft without an address, that is being paid or is over, was sent too
+ *   often or changes now, and without a mail server
  */
 export async function sendDraft(deps: DraftDeps, by: Change, id: string): Promise<DraftView> {
   const { shop, actor } = by
@@ -253,7 +259,7 @@ export async function sendDraft(deps: DraftDeps, by: Change, id: string): Promis
     total: { amount: line.unitPrice * line.quantity, currency: cart.currency },
   }))
   return audited(deps, withLocks(deps, by), { action: 'draft_order.sent', subject: id }, async (tx, tell) => {
-    // To somebody else by now, or of somebody who was erased: what was read is mailed to nobody.
+    // The address has changed or was erased meanwhile: the mail would go to the wrong person.
     const still = await lockCart(tx, deps, cart.id)
     if (still?.updatedAt !== cart.updatedAt) throw new AppError('CONFLICT', 'The draft was changed just now: look at it, and send it again')
     const now = deps.clock.now()

@@ -12,7 +12,7 @@ const insertDraft = insertOf(draftOrders)
 
 type Reads = Pick<Reader, 'first'>
 
-/** As `draftStatusOf` of the domain has it. */
+/** The SQL of `draftStatusOf`. */
 function statusIs(status: DraftStatus, now: number): SQL {
   const standing = sql`(select case
       when o.confirmed_at is not null then 'COMPLETED'
@@ -36,7 +36,7 @@ export const createDraftStore = ({ read }: Pick<Database, 'read'>) => ({
       order: [desc(draftOrders.id)],
       ...slice,
     }),
-  /** How many there are of a status, counted up to `most`. */
+  /** Counts the drafts of a status, up to `most`. */
   async countIn(shopId: string, status: DraftStatus, now: number, most: number): Promise<number> {
     const some = read
       .select({ id: draftOrders.id })
@@ -53,7 +53,7 @@ export const createDraftStore = ({ read }: Pick<Database, 'read'>) => ({
   async insert(tx: Writer, draft: Draft): Promise<void> {
     await insertDraft(tx, draft)
   },
-  /** The draft after the change; undefined when it is not of the version any more that it had before. */
+  /** Returns the changed draft; undefined if its version has changed. */
   async change(
     tx: Writer,
     { id, version }: Pick<Draft, 'id' | 'version'>,
@@ -66,7 +66,7 @@ export const createDraftStore = ({ read }: Pick<Database, 'read'>) => ({
       .returning()
     return draft
   },
-  /** Notes that its link goes out once more, of at most so many times; undefined where that is one too many, or it is gone. */
+  /** Counts a mail of its link; undefined at the limit, or if it is gone. */
   async noteSent(tx: Writer, id: string, sentAt: number, most: number): Promise<Draft | undefined> {
     const [draft] = await tx
       .update(draftOrders)

@@ -16,7 +16,7 @@ import {
   IssueGiftCard,
 } from './model.ts'
 
-/** The body with its expiry in milliseconds. */
+/** Returns the body with its expiry in milliseconds. */
 const expiryInMs = <Body extends { expiresAt?: string | null }>({ expiresAt, ...rest }: Body) => ({
   ...rest,
   expiresAt: typeof expiresAt === 'string' ? parseInstant(expiresAt) : expiresAt,

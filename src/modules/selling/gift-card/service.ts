@@ -25,23 +25,23 @@ import {
 import type { GiftCardDeps } from './providers.ts'
 import type { GiftCardChange, GiftCardTransaction } from './store.ts'
 
-/** A card may be a customer's, who must be there. */
+/** A card may belong to a customer. */
 export type CardIssuingDeps = GiftCardDeps & CustomerDeps
 
-/** A card to issue; what is undefined is null. */
+/** A card to issue; undefined means null. */
 export type NewGiftCard = { amount: Money } & Optional<Pick<GiftCard, 'expiresAt' | 'customerId' | 'note'>>
-/** The one answer that holds a code. */
+/** The only response with a code. */
 export type IssuedGiftCard = GiftCardView & { code: string }
 
-/** For every cause alike: somebody who guesses codes must not learn which of them exist. */
+/** The same for every cause, so that guessing reveals nothing. */
 const noSuchCard = () => new AppError('NOT_FOUND', 'No such gift card')
 
 const hashOf = async ({ instanceKeys }: GiftCardDeps, shopId: string, code: string): Promise<string> =>
   codeHashOf(await instanceKeys.of('GIFT_CARD_CODES'), shopId, code)
 
 /**
- * Issues a card with a code of its own, which is in the answer and nowhere else.
- * @throws AppError INVALID, naming the field; NOT_FOUND for a customer that the shop does not have
+ * Issues a card with a new code, which only the response contains.
+ * @throws AppError INVALID, naming the field; NOT_FOUND for an unknown customer
  */
 export async function issueGiftCard(
   deps: CardIssuingDeps,
@@ -72,7 +72,7 @@ export async function issueGiftCard(
     version: 1,
   }
   return audited(deps, by, { action: 'gift_card.issued', subject: card.id }, async (tx, tell) => {
-    // Of 80 random bits none is drawn twice; were it, the unique index refuses, and the next try draws anew.
+    // A collision of 80 random bits violates the unique index, and the retry draws again.
     await deps.giftCardStore.insert(tx, card)
     await append(tx, deps, { giftCardId: card.id, kind: 'ISSUE', amount: card.balance })
     tell(cardDifference(undefined, card))
@@ -80,20 +80,20 @@ export async function issueGiftCard(
   })
 }
 
-/** What of a card is on record: nothing that a code could be told from, and of the note that there is one. */
+/** The audited fields: nothing that reveals the code, and only whether there is a note. */
 const cardDifference = (before: GiftCard | undefined, after: GiftCard): Difference =>
   differenceOf(before && kept(before), kept(after), ['currency', 'initialAmount', 'balance', 'expiresAt', 'status', 'customerId'])
 const kept = ({ codeHash: _, last4: __, ...card }: GiftCard) => card
 
-/** An hour that the clock lacks is NaN. */
+/** An invalid time is NaN. */
 function assertFuture(expiresAt: number | null | undefined, now: number): void {
   if (expiresAt === null || expiresAt === undefined || expiresAt > now) return
   throw new AppError('INVALID', 'expiresAt (body): a moment in the future')
 }
 
 /**
- * Changes a card; what `change` leaves undefined stays. The balance is no business of this.
- * @throws AppError INVALID, NOT_FOUND (also for another shop's), PRECONDITION_FAILED
+ * Changes a card, but not its balance; undefined keeps a field.
+ * @throws AppError INVALID; NOT_FOUND, also for another shop's; PRECONDITION_FAILED
  */
 export async function changeGiftCard(deps: GiftCardDeps, by: Change, id: string, change: GiftCardChange): Promise<GiftCardView> {
   const now = deps.clock.now()
@@ -109,17 +109,23 @@ export async function changeGiftCard(deps: GiftCardDeps, by: Change, id: string,
   })
 }
 
-/** A card of the shop. @throws AppError NOT_FOUND, also for another shop's */
+/**
+ * Reads a card.
+ * @throws AppError NOT_FOUND, also for another shop's
+ */
 export async function readGiftCard({ giftCardStore, clock }: GiftCardDeps, shopId: string, id: string): Promise<GiftCardView> {
   const [card] = await giftCardStore.findAll([id])
   if (card?.shopId !== shopId) throw noSuchCard()
   return giftCardView(card, clock.now())
 }
 
-/** So many of a card's movements are told with it. */
+/** Movements shown with a card. */
 const transactionsTold = 200
 
-/** The same with what moved its balance, newest first. @throws AppError NOT_FOUND, also for another shop's */
+/**
+ * Reads a card with its movements, newest first.
+ * @throws AppError NOT_FOUND, also for another shop's
+ */
 export async function readGiftCardWhole(deps: GiftCardDeps, shopId: string, id: string) {
   const card = await readGiftCard(deps, shopId, id)
   const rows = await deps.giftCardStore.transactions(id, transactionsTold + 1)
@@ -132,7 +138,7 @@ export async function readGiftCardWhole(deps: GiftCardDeps, shopId: string, id: 
   return { ...card, transactions, ...(rows.length > transactionsTold ? { transactionsCapped: true as const } : {}) }
 }
 
-/** The shop's cards, or those that only this customer may use; newest first. */
+/** Lists the shop's cards, or those of one customer, newest first. */
 export async function listGiftCards(
   { giftCardStore, clock }: GiftCardDeps,
   asked: { readonly shopId: string; readonly customerId?: string | undefined },
@@ -147,7 +153,7 @@ export async function listGiftCards(
   )
 }
 
-/** Cards by their ids, in the order of those; ids that no card has are passed over. */
+/** Reads cards in the order of their ids; unknown ids are skipped. */
 export const giftCardsByIds = (
   { giftCardStore }: Pick<GiftCardDeps, 'giftCardStore'>,
   ids: readonly string[],
@@ -156,21 +162,24 @@ export const giftCardsByIds = (
 
 export type CardOnCart = {
   shopId: string
-  /** As it was typed. */
+  /** As typed. */
   code: string
   currency: string
-  /** Whose cart it is. */
+  /** The customer of the cart. */
   customerId: string | undefined
 }
 
-/** The card of a code, if it can pay for such a cart: active, not expired, with a balance in its currency, not another customer's. */
+/**
+ * Finds the card of a code that can pay for such a cart: active, not expired, with a balance in its currency, not
+ * another customer's.
+ */
 export async function findUsableCard(deps: GiftCardDeps, { shopId, code, ...cart }: CardOnCart): Promise<GiftCard | undefined> {
   const card = await deps.giftCardStore.findByHash(shopId, await hashOf(deps, shopId, code))
   return card && isUsable(card, deps.clock.now()) && fitsCart(card, cart) ? card : undefined
 }
 
 /**
- * The same for a shopper who types a code. Whatever the cause of a refusal, it does the same work and reads the same.
+ * Finds the card of a code that a shopper typed. Every refusal does the same work and reads the same.
  * @throws AppError NOT_FOUND for every cause, RATE_LIMITED
  */
 export async function tryCode(deps: GiftCardDeps & AuthDeps, card: CardOnCart & CodeCaller): Promise<GiftCard> {
@@ -181,23 +190,23 @@ export async function tryCode(deps: GiftCardDeps & AuthDeps, card: CardOnCart & 
 
 type Movement = Pick<GiftCardTransaction, 'giftCardId' | 'kind' | 'amount'> & Partial<Pick<GiftCardTransaction, 'orderId' | 'refundId'>>
 
-/** Writes a line of the ledger. */
+/** Appends a movement to the ledger. */
 const append = (tx: Writer, { giftCardStore, newId, clock }: GiftCardDeps, movement: Movement): Promise<void> =>
   giftCardStore.append(tx, { orderId: null, refundId: null, ...movement, id: newId('giftCardTransaction'), at: clock.now() })
 
 type Amount = Pick<Draw, 'giftCardId' | 'amount'>
 
-/** In the order of the cards' ids, so that writes which meet on several of them do not wait for each other in a ring. */
+/** In order of their ids, so that concurrent writes do not deadlock. */
 const inOrder = <One extends Amount>(amounts: readonly One[]): One[] => [...amounts].sort((a, b) => (a.giftCardId < b.giftCardId ? -1 : 1))
 
-/** @throws Error for what no ledger holds: another sign would turn a hold into a present */
+/** @throws Error unless positive: another sign would turn a hold into a gift */
 function assertAmount(amount: number): void {
   if (!Number.isSafeInteger(amount) || amount <= 0) throw new Error('a gift card moves whole amounts above zero')
 }
 
 /**
- * Takes from each card what it pays of an order, inside the order's write.
- * @throws AppError CONFLICT when a card does not cover its part, and then the write must not go on
+ * Takes each card's part of an order, inside the order's write.
+ * @throws AppError CONFLICT when a card does not cover its part; the write must then fail
  */
 export async function holdGiftCards(
   tx: Writer,
@@ -212,14 +221,14 @@ export async function holdGiftCards(
   }
 }
 
-/** Gives back what an order held, whatever has become of the card; the caller sees to it that this happens once. */
+/** Returns what an order held, whatever the card's status. The caller calls it once. */
 export const releaseGiftCards = (
   tx: Writer,
   deps: GiftCardDeps,
   { orderId, draws }: { orderId: string; draws: readonly Amount[] },
 ): Promise<void> => giveBack(tx, deps, draws, { kind: 'RELEASE', orderId })
 
-/** Gives back what a refund returns to each card, whatever has become of it. */
+/** Returns the refunded amounts to the cards, whatever their status. */
 export const refundGiftCards = (
   tx: Writer,
   deps: GiftCardDeps,
@@ -234,13 +243,16 @@ async function giveBack(
 ): Promise<void> {
   for (const { giftCardId, amount } of inOrder(amounts)) {
     assertAmount(amount)
-    // More than was ever on it would be money out of nothing: a fault of ours, and nobody's to repair by trying again.
+    // A balance above the initial amount is a bug, and a retry does not help.
     if (!(await deps.giftCardStore.giveBack(tx, giftCardId, amount, deps.clock.now())))
       throw new Error('a gift card does not exist, or would hold more than at first')
     await append(tx, deps, { ...why, giftCardId, amount })
   }
 }
 
-/** Disables all cards of a shop, inside a write that ends whatever they were worth. @returns how many could still be used */
+/**
+ * Disables all cards of a shop, inside the write that takes it live.
+ * @returns how many were usable
+ */
 export const disableGiftCards = (tx: Writer, { giftCardStore, clock }: GiftCardDeps, shopId: string): Promise<number> =>
   giftCardStore.disableAll(tx, shopId, clock.now())

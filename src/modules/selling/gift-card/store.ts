@@ -7,7 +7,7 @@ import type { Slice } from '../../../lib/page.ts'
 import type { GiftCard } from './domain.ts'
 
 export type GiftCardTransaction = typeof giftCardTransactions.$inferSelect
-/** What is undefined stays. */
+/** Undefined keeps a field. */
 export type GiftCardChange = { [Field in 'status' | 'note' | 'expiresAt']?: GiftCard[Field] | undefined }
 
 const byHash = rowsOf(giftCards, ['shopId', 'codeHash'])
@@ -38,7 +38,7 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
   async insert(tx: Writer, card: GiftCard): Promise<void> {
     await tx.insert(giftCards).values(card)
   },
-  /** The card after the change; undefined when it is not of the version any more that it had before. */
+  /** Returns the changed card; undefined if its version has changed. */
   async change(
     tx: Writer,
     { id, version }: Pick<GiftCard, 'id' | 'version'>,
@@ -51,7 +51,7 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
       .returning()
     return card
   },
-  /** Disables all that can be used; how many it were. */
+  /** Disables all usable cards. Returns their number. */
   async disableAll(tx: Writer, shopId: string, updatedAt: number): Promise<number> {
     const disabled = await tx
       .update(giftCards)
@@ -60,12 +60,12 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
       .returning({ id: giftCards.id })
     return disabled.length
   },
-  /** Takes an amount off a card that can be used and holds as much; false when it cannot, or does not. */
+  /** Takes an amount from a usable card; false if its balance is too small or it is not usable. */
   take(tx: Writer, id: string, amount: number, now: number): Promise<boolean> {
     const usable = and(eq(giftCards.status, 'ACTIVE'), or(isNull(giftCards.expiresAt), gt(giftCards.expiresAt, now)))
     return move(tx, id, -amount, now, and(usable, gte(giftCards.balance, amount)))
   },
-  /** Puts an amount back on a card, whatever its status; false when the card would hold more than at first. */
+  /** Returns an amount to a card in any status; false if it would exceed the initial amount. */
   giveBack(tx: Writer, id: string, amount: number, now: number): Promise<boolean> {
     return move(tx, id, amount, now, lte(giftCards.balance, sql`${giftCards.initialAmount} - ${amount}`))
   },
@@ -82,7 +82,7 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
   },
 })
 
-/** Relative, so that no two writes can undo each other. */
+/** Relative, so that concurrent writes add up. */
 async function move(tx: Writer, id: string, by: number, updatedAt: number, guard: SQL | undefined): Promise<boolean> {
   const rows = await tx
     .update(giftCards)

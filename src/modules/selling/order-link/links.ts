@@ -2,20 +2,20 @@ import { ownUrl } from '../../../core/public-url.ts'
 import { draftIdIn, draftTokenOf, orderIdIn, orderTokenOf } from '../../../lib/order-token.ts'
 import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
 
-/** The page of an order, which is found by its link alone. */
+/** The path of an order's page. */
 export const orderPagePath = '/v2/orders/public/'
-/** The page on which a draft is paid, which is found by its link alone, too. */
+/** The path of a draft's pay page. */
 export const payPagePath = '/pages/pay/'
 
-/** Makes and reads the links of orders' pages, under a key of the instance that never changes. */
+/** Creates and verifies links of pages with an instance key that never changes. */
 export type OrderLinks = {
   urlOf(orderId: string): string
   tokenOf(orderId: string): string
-  /** Undefined for a token that nobody made. */
+  /** Undefined for a token that we did not make. */
   orderIdOf(token: string): string | undefined
-  /** The link by which a draft is paid. */
+  /** The URL where a draft is paid. */
   payUrlOf(draftId: string): string
-  /** Undefined for a token that nobody made. */
+  /** Undefined for a token that we did not make. */
   draftIdOf(token: string): string | undefined
 }
 
@@ -35,9 +35,9 @@ export function createOrderLinks(deps: Pick<InstanceKeyDeps, 'instanceKeys' | 'c
   }
 
   return {
-    /** Makes the key of an instance that has none: not inside a write. */
+    /** Creates the instance key if missing: not inside a write. */
     ready: (): OrderLinks | Promise<OrderLinks> => links ?? ready(),
-    /** Undefined until somebody has asked for them. */
+    /** Undefined until `ready` was called. */
     now: (): OrderLinks | undefined => links,
   }
 }

@@ -6,7 +6,7 @@ import type { Phrasebook } from '../../messaging/mail/index.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
 import type { PublicOrder } from './public-order.ts'
 
-/** Who sold it, as a receipt says. */
+/** The seller, as a receipt shows it. */
 export type Seller = Pick<Shop, 'title' | 'address' | 'contact' | 'timeZone'>
 
 const textMax = 300
@@ -17,7 +17,7 @@ const shownBy = (parts: readonly (string | null | undefined)[]): string =>
     .map((part) => bdi(part as string))
     .join('<br>')
 
-/** @param withPrices of one unit, too */
+/** @param withPrices also shows unit prices */
 function linesTable({ lines }: PublicOrder, { say, money, count }: Phrasebook, withPrices: boolean): string {
   const price = (text: string) => (withPrices ? text : '')
   const rows = lines.map(
@@ -57,7 +57,7 @@ function placeOf({ shippingAddress }: PublicOrder, { say }: Phrasebook): string 
   return `<h2>${escaped(say.shipsTo)}</h2><p>${shownBy([name, city, province, countryCode])}</p>`
 }
 
-/** What was sent: how each parcel is followed, and what is in it where that is not the whole order. */
+/** The fulfilments: their tracking, and their lines if partial. */
 function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Phrasebook): string {
   const isWhole = (sent: PublicOrder['fulfilments'][number]) =>
     lines.every(({ id, quantity }) => sent.lines.some((one) => one.lineId === id && one.quantity === quantity))
@@ -78,11 +78,11 @@ function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Phrasebo
     .join('\n')
 }
 
-/** An order that became FULFILLED without a parcel was refunded before anything was sent. */
+/** An order that became FULFILLED without a fulfilment was refunded before anything was sent. */
 const statusOf = ({ status, fulfilmentStatus, fulfilments }: PublicOrder, { say }: Phrasebook): string =>
   fulfilmentStatus === 'FULFILLED' && fulfilments.length === 0 ? say.refundedUnsent : say.statuses[status]
 
-/** What the page of an order says. */
+/** Renders the page of an order. */
 export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Phrasebook): string {
   const { say } = words
   const { receiptUrl } = order
@@ -99,7 +99,7 @@ export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Phras
     .join('\n')
 }
 
-/** What a receipt says. */
+/** Renders a receipt. */
 export function receiptHtml(order: PublicOrder, { title, address, contact, timeZone }: Seller, words: Phrasebook): string {
   const { say } = words
   const { line1, line2, postalCode, city, province, countryCode } = address

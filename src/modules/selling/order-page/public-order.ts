@@ -3,8 +3,8 @@ import { isoTimes, pick } from '../../../lib/objects.ts'
 import { type FullOrder, fulfilmentView } from '../order/index.ts'
 
 /**
- * An order as whoever has its link sees it: a link is passed on. Nothing of where exactly the shopper lives, how they are reached, and who
- * they are at the processor; nothing that the shop wrote for itself, and no link by which money is fetched.
+ * An order as its link shows it. Links are passed on, so it has no exact address, contact or processor data, no notes
+ * of the shop, and no claim URL.
  */
 export function publicOrderView(
   { order, lines, refunds, fulfilments }: FullOrder,

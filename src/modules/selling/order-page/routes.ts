@@ -9,14 +9,14 @@ import type { OrderDeps } from '../order/index.ts'
 import { orderByLink, orderPage, receiptPage } from './index.ts'
 import { OrderToken, PublicOrderRecord } from './model.ts'
 
-/** Browsers name HTML, programs take anything. */
+/** Browsers ask for HTML, programs accept anything. */
 function wantsPage({ headers }: Request): boolean {
   const accept = headers.get('accept') ?? '*/*'
   return wanted(accept, 'text/html') > wanted(accept, 'application/json')
 }
 const linkHeaders = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow', vary: 'accept' }
 
-/** What whoever has the link of an order sees. */
+/** The public page of an order. */
 export const orderPageRoutes = (deps: HttpDeps & OrderDeps & MailDeps) =>
   routes(deps, 'Orders')
     .get(

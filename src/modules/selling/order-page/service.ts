@@ -28,17 +28,26 @@ async function shown(deps: Deps, token: string): Promise<{ order: PublicOrder; s
   }
 }
 
-/** The order that a link is of. @throws AppError NOT_FOUND, alike for every token that is none */
+/**
+ * Finds the order of a link.
+ * @throws AppError NOT_FOUND for every invalid token
+ */
 export const orderByLink = async (deps: Deps, token: string): Promise<PublicOrder> => (await shown(deps, token)).order
 
-/** The same as a page. @throws AppError NOT_FOUND */
+/**
+ * Renders the page of a link.
+ * @throws AppError NOT_FOUND
+ */
 export async function orderPage(deps: Deps, token: string): Promise<WebPage> {
   const { order, seller, shopId } = await shown(deps, token)
   const { look } = await readAppearance(deps, shopId)
   return webPage(look, { title: look.words.say.orderTitle(order.number), body: orderHtml(order, seller, look.words) })
 }
 
-/** The receipt of a sale, to be printed. @throws AppError NOT_FOUND, also of an order that was never paid */
+/**
+ * Renders the receipt of a sale.
+ * @throws AppError NOT_FOUND, also for an order that was never paid
+ */
 export async function receiptPage(deps: Deps, token: string): Promise<WebPage> {
   const { order, seller, shopId } = await shown(deps, token)
   if (order.receiptUrl === null) throw new AppError('NOT_FOUND', 'The order was not paid: it has no receipt')

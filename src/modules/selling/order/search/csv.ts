@@ -2,7 +2,7 @@ import type { Cell } from '../../../../lib/csv-line.ts'
 import { decimalCell, type Table, tableOf } from '../../../../lib/csv-table.ts'
 import type { Order, OrderLine } from '../domain.ts'
 
-/** An order as a list tells it. */
+/** An order as an export lists it. */
 export type OrderRow = { readonly order: Order; readonly lines: readonly OrderLine[] }
 
 type Amount = { [Name in keyof Order]: Order[Name] extends number ? Name : never }[keyof Order]
@@ -29,9 +29,7 @@ const address = (which: 'shippingAddress' | 'billingAddress'): Columns =>
 const lineText = ({ quantity, title, variantTitle, sku }: OrderLine) =>
   `${quantity} x ${title}${variantTitle === '' || variantTitle === title ? '' : ` / ${variantTitle}`}${sku === null ? '' : ` (${sku})`}`
 
-/**
- * One line an order, so that amounts may be added up. The address of its page is left out: whoever has that sees the order.
- */
+/** One row for each order, so that amounts can be summed. Without its page's URL, which opens the order to anyone. */
 export const orderTable: Table<OrderRow> = tableOf<OrderRow>({
   ...same('number', 'id'),
   ...times('createdAt'),

@@ -3,7 +3,7 @@ import type { Reader } from '../../../../../db/engine.ts'
 import { orderLines, orders } from '../../../../../db/schema/selling.ts'
 import type { OrderRow } from './csv.ts'
 
-/** The orders of a shop that have these numbers, with their lines, newest first: in two queries. */
+/** Reads a shop's orders by number with their lines, newest first, in two queries. */
 export async function orderRowsOf(read: Pick<Reader, 'select'>, shopId: string, numbers: readonly number[]): Promise<OrderRow[]> {
   if (numbers.length === 0) return []
   const found = await read

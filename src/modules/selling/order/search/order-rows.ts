@@ -6,7 +6,10 @@ import type { OrderRow } from './csv.ts'
 import { orderRowsOf } from './order-rows-store.ts'
 import { findingStore } from './search-store.ts'
 
-/** A piece of a shop's orders that a query finds, for a list that is told whole. @throws AppError INVALID, as `filterOf` */
+/**
+ * Reads a piece of a complete export.
+ * @throws AppError INVALID, as `filterOf`
+ */
 export async function orderRows(
   { db }: Pick<OrderDeps, 'db'>,
   query: OrderQuery & { shopId: string },

@@ -5,8 +5,8 @@ import type { OrderDeps } from '../providers.ts'
 import { findingStore } from './search-store.ts'
 
 /**
- * Makes anew what an order is found by, from what its rows say now: for whoever changes its addresses, its e-mail address or its tracking, in that
- * write and behind the change.
+ * Rebuilds the search words of an order from its rows, in the write that changed its addresses, e-mail address or
+ * tracking, after the change.
  */
 export async function reindexOrder(tx: Writer, { orderStore }: Pick<OrderDeps, 'orderStore'>, orderId: string): Promise<void> {
   const order = await orderStore.lock(tx, orderId)
@@ -24,8 +24,14 @@ const filling = (deps: FillDeps): Filling => ({
   index: (tx, id) => reindexOrder(tx, deps, id),
 })
 
-/** Makes orders findable that are older than the search. @returns how many, and whether those were all */
+/**
+ * Indexes orders older than the search.
+ * @returns their number, and whether those were all
+ */
 export const fillOrderSearch = (deps: FillDeps): Promise<{ filled: number; isDone: boolean }> => fillSearch(deps, filling(deps))
 
-/** The same of those that a process of an older version has placed lately. @returns how many */
+/**
+ * Indexes orders that a process of an older version placed lately.
+ * @returns their number
+ */
 export const fillUnknownOrders = (deps: FillDeps): Promise<number> => fillUnknown(deps, filling(deps))

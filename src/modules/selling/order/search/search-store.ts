@@ -13,16 +13,16 @@ import { normalMailAddress } from '../../../../lib/mail-address.ts'
 import type { Slice } from '../../../../lib/page.ts'
 import { matchesSearch, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, searchWordsOf, statusesOf } from '../domain.ts'
 
-/** Of what words find, totals are exact up to this, and nothing lies past it. */
+/** Totals of a word search are exact up to this number, and no results lie beyond it. */
 export const foundMax = 1_000
-/** Of what other filters leave, totals are exact up to this; further pages are there all the same. */
+/** Totals of other filters are exact up to this number; further pages exist. */
 const countedMax = 2_000
-/** Orders that filters leave: of so few, what each is found by is made anew and looked at. */
+/** Up to this many filtered orders, the words of each are computed and compared. */
 const lookedIntoMax = 500
-/** Of orders that hold the words, and of those that are as the columns are asked to be, so many are held against each other. */
+/** The most orders compared between the word index and the column index. */
 const walkedMax = 10_000
 const walkedAtOnce = 2_500
-/** Orders of a piece whose words are made anew at a stretch. */
+/** Orders whose words are computed before the thread is yielded. */
 const lookedAtMax = 100
 const numberMax = 2_147_483_647
 
@@ -30,7 +30,7 @@ type FoundOrders = { readonly ids: string[]; readonly total: number; readonly is
 type Numbers = { readonly numbers: readonly number[]; readonly isCapped: boolean }
 type NumberRange = { readonly first: number; readonly last: number }
 
-/** By its row, which the same write has made just before. */
+/** Reads the row that the same write inserted. */
 const ownNumber = sql`(select number from orders where id = ${sql.placeholder('id')})`
 const noteDay = prepare(
   (queries) =>
@@ -52,14 +52,14 @@ type SearchedOrder = Pick<Order, 'id' | 'shopId' | 'createdAt'>
 const allNumbers: NumberRange = { first: 1, last: numberMax }
 const fills = fillsOf('ORDERS')
 
-/** How orders are found: by words, by their day and by their columns. */
+/** Finds orders by words, by day and by columns. */
 export const findingStore = {
-  /** Makes an order findable, in the write that has just made its row. */
+  /** Indexes an order, in the write that inserts it. */
   async add(tx: Writer, { id, shopId, createdAt }: SearchedOrder, words: readonly string[]): Promise<void> {
     await tx.run(noteDay, { id, shopId, day: dayFrom(createdAt) })
     await orderSearch.add(tx, { id, shopId }, words)
   },
-  /** The same of one that may be there already. */
+  /** Indexes an order that may be indexed already. */
   async replace(tx: Writer, { id, shopId, createdAt }: SearchedOrder, words: readonly string[]): Promise<void> {
     await tx.run(noteDay, { id, shopId, day: dayFrom(createdAt) })
     await orderSearch.replace(tx, { id, shopId }, words)
@@ -77,8 +77,8 @@ export const findingStore = {
   },
 
   /**
-   * A piece of a list that is read whole: all that a filter finds, however many, some at a time.
-   * @returns numbers below the one it goes on after, highest first; `lookedTo`: the last that was looked at, where words are asked for
+   * A piece of a complete list.
+   * @returns numbers below the given one, highest first; `lookedTo`: the last number compared, in a word search
    */
   async numbersAfter(
     read: Reader,
@@ -92,7 +92,7 @@ export const findingStore = {
     const first = Math.max(days.first, number ?? days.first)
     const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
     if (words === undefined) return { numbers: await numbersIn(read, alongColumns(filter, { first, last }, limit)) }
-    // Until all of them have words, each is looked at: a file does not tell that it lacks some.
+    // While the index is incomplete, every order is compared.
     if (!isWhole) {
       const all = await numbersIn(read, alongColumns(filter, { first, last }, Math.min(limit, lookedAtMax)))
       return { numbers: await holding(read, shopId, all, words), lookedTo: all.at(-1) }
@@ -102,7 +102,7 @@ export const findingStore = {
   },
 
   ...fills,
-  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  /** The first id after one that is not indexed; none on SQLite, where no older version can run. */
   async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
     if (engine === 'sqlite') return []
     const rows = await read.rows<{ id: string }>(
@@ -123,7 +123,7 @@ function isWhole({ shopId: _, ...filter }: OrderFilter): boolean {
   return Object.values(filter).every((value) => value === undefined || value === null)
 }
 
-/** Numbers have no gap: the last one is how many there are, and a page is known by its numbers. */
+/** Numbers have no gap: the last one is the count, and a page is a range. */
 async function wholeList(read: Reader, shopId: string, { limit, offset }: Slice): Promise<FoundOrders> {
   const [row] = await read.select({ last: orderNumbers.last }).from(orderNumbers).where(eq(orderNumbers.shopId, shopId)).limit(1)
   const total = row?.last ?? 0
@@ -154,7 +154,7 @@ const capped = (numbers: readonly number[]): Numbers => ({
   isCapped: numbers.length > foundMax,
 })
 
-/** A page of what filters leave, by their columns alone. */
+/** A page by columns alone. */
 async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange, { limit, offset }: Slice): Promise<FoundOrders> {
   const [counted] = await read.rows<{ n: number | string }>(
     sql`select count(*) as n from (${alongColumns(filter, bounds, countedMax + 1)}) as first_ones`,
@@ -166,7 +166,7 @@ async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange,
 
 async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: NumberRange): Promise<Numbers> {
   const { shopId } = filter
-  // Before what is indexed: what the job comes to in between is in both, and not in neither.
+  // Read before the index: an order indexed in between appears in both, never in neither.
   const isWhole = !(await isFilling(read, shopId))
   const query = { shopId, words, whole: [], ...bounds }
   if (filter.number !== undefined || filter.id !== undefined || isNarrow(filter)) {
@@ -179,7 +179,7 @@ async function numbersOf(read: Reader, filter: OrderFilter, words: readonly stri
 
 const orMore = (found: Numbers, isWhole: boolean): Numbers => (isWhole ? found : { ...found, isCapped: true })
 
-/** Whether a shop has orders that no index knows yet: the job comes to its first one last. */
+/** Whether a shop has unindexed orders. The job indexes its first order last. */
 async function isFilling(read: Reader, shopId: string): Promise<boolean> {
   const fill = await fills.fillOf(read)
   if (!fill) return false
@@ -187,7 +187,7 @@ async function isFilling(read: Reader, shopId: string): Promise<boolean> {
   return first !== undefined && first.id < fill.below
 }
 
-/** Those of a shop's orders that are found by words. */
+/** Which of the shop's orders match the words. */
 async function holding(read: Reader, shopId: string, numbers: readonly number[], words: readonly string[]): Promise<number[]> {
   if (numbers.length === 0) return []
   const { id, number, email, shippingAddress, billingAddress } = orders
@@ -217,7 +217,7 @@ async function holding(read: Reader, shopId: string, numbers: readonly number[],
   )
 }
 
-/** What holds the words and is as the columns are asked to be: both come by their numbers, and go down them side by side. */
+/** Merges the word index and the column index, both sorted by number. */
 async function walked(read: Reader, filter: OrderFilter, words: readonly string[], { first, last }: NumberRange): Promise<Numbers> {
   const numbers: number[] = []
   let below = last
@@ -235,7 +235,7 @@ async function walked(read: Reader, filter: OrderFilter, words: readonly string[
   return { ...capped(numbers), isCapped: true }
 }
 
-/** Of these numbers, those whose orders are as the columns are asked to be; highest first. */
+/** Of these numbers, those that match the columns, highest first. */
 async function amongColumns(read: Reader, filter: OrderFilter, numbers: readonly number[]): Promise<number[]> {
   if (numbers.length === 0) return []
   const rows = await read
@@ -249,10 +249,10 @@ async function amongColumns(read: Reader, filter: OrderFilter, numbers: readonly
 const isNarrow = ({ status, paymentStatus, fulfilmentStatus, toFulfil, customerId, email }: OrderFilter): boolean =>
   [status, paymentStatus, fulfilmentStatus, toFulfil, customerId, email].some((value) => value !== undefined && value !== null)
 
-/** Between which numbers the orders of the days that are asked for lie; undefined where there are none. */
+/** The range of numbers for a range of days; undefined if empty. */
 async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<NumberRange | undefined> {
   if (from === undefined && until === undefined) return allNumbers
-  // Not every day is known yet.
+  // Not every day is indexed yet.
   if (await isFilling(read, shopId)) return allNumbers
   const [row] = await read
     .select({ first: sql<number | null>`min(${orderDays.first})`, last: sql<number | null>`max(${orderDays.last})` })
@@ -267,13 +267,13 @@ async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Pro
   return row?.first == null || row.last == null ? undefined : { first: row.first, last: row.last }
 }
 
-/** The numbers of orders by their columns alone: along one index in the order of numbers, and what else is asked is looked at as they come. */
+/** Finds numbers by columns along one index; other conditions are tested on the way. */
 function alongColumns(filter: OrderFilter, { first, last }: NumberRange, limit: number, offset = 0): SQL {
   const { shopId, customerId, email, paymentStatus, fulfilmentStatus, number, id } = filter
   const within = sql`number between ${first} and ${last}`
   const rest = and(...conditionsOf(filter)) ?? sql`true`
   const cut = sql`order by number desc limit ${limit} offset ${offset}`
-  // A limit keeps both engines from choosing another index by the conditions around it.
+  // A limit keeps both engines from choosing another index.
   const along = (condition: SQL, part: SQL) => sql`select number from (
     select * from orders where ${condition} and ${within} order by number desc limit ${numberMax}) as orders
     where ${rest} ${part}`
@@ -287,7 +287,7 @@ function alongColumns(filter: OrderFilter, { first, last }: NumberRange, limit: 
     return along(sql`shop_id = ${shopId} and status = 'CONFIRMED'`, cut)
   if (statuses.length === 0) return sql`select number from orders where false`
   if (statuses.length === orderStatuses.length && paymentStatus === undefined) return along(sql`shop_id = ${shopId}`, cut)
-  // Each state of the index by itself, since only within one are numbers in order.
+  // Each status on its own: numbers are sorted only within one.
   const states = statuses.flatMap((one) =>
     (paymentStatus === undefined ? orderPaymentStatuses : [paymentStatus]).map((paid) => ({ one, paid })),
   )
@@ -302,7 +302,7 @@ async function numbersIn(read: Reader, query: SQL): Promise<number[]> {
   return (await read.rows<{ number: number }>(query)).map(({ number }) => number)
 }
 
-/** What narrows a list, besides its shop and its words. */
+/** The conditions of a list besides its shop and words. */
 function conditionsOf(filter: OrderFilter): SQL[] {
   const { status, paymentStatus, fulfilmentStatus, toFulfil, customerId, number, id, email, from, until } = filter
   const same = [

@@ -1,4 +1,6 @@
-/** What a pull payment of BTCPay Server says of a refund: a claim that the shopper redeems, at once or in parts, into a wallet of theirs. */
+/**
+ * Reads a pull payment of BTCPay Server: a refund that the shopper claims, at once or in parts, to their own wallet.
+ */
 import { createHash } from 'node:crypto'
 import { decimalsOf } from '../../lib/money.ts'
 import { needed, textAt, valueAt } from './answers.ts'
@@ -7,27 +9,27 @@ import { unitsOf, wholeUnitsOf } from './decimals.ts'
 import type { RefundAnswer } from './processor.ts'
 import { UnknownAnswer } from './processor.ts'
 
-/** `archived` is undefined while it was not asked for. */
+/** `archived` is undefined until it is queried. */
 type Claim = { readonly id: string; readonly viewLink?: string | undefined; readonly archived?: boolean }
 
 const states = ['AwaitingApproval', 'AwaitingPayment', 'InProgress', 'Completed', 'Cancelled']
 
 /**
- * The claim among these that was made under our id.
- * @throws ProcessorUnavailable where it is of another amount: none may be made beside it
+ * Finds the claim with our id.
+ * @throws ProcessorUnavailable if its amount differs: no second one may be made
  */
 export function claimNamed(claims: readonly unknown[], refundId: string, money: Money): Claim | undefined {
   const found = claims.find((claim) => textAt(claim, 'name') === refundId)
   return found === undefined ? undefined : readClaim(found, money)
 }
 
-/** A claim that was made just now. */
+/** Reads a claim that was just made. */
 export function claimMade(answer: unknown, money: Money): RefundAnswer {
   const { id, viewLink } = readClaim(answer, money)
   return { reference: id, state: 'CLAIMABLE', claimUrl: needed(viewLink, 'claim link') }
 }
 
-/** What became of a claim; undefined where the server knows none of that id. */
+/** Queries a claim; undefined if the server does not know it. */
 export async function becomesOf(ask: ApiCall, claim: Claim, money: Money): Promise<RefundAnswer | undefined> {
   const path = `/pull-payments/${encodeURIComponent(claim.id)}`
   const payouts = listedBy(await ask('GET', `${path}/payouts`))
@@ -36,13 +38,13 @@ export async function becomesOf(ask: ApiCall, claim: Claim, money: Money): Promi
   const done = payouts.filter((payout) => stateOf(payout) === 'Completed')
   if (sumOf(done, money) >= money.amount) return { reference, state: 'SUCCEEDED' }
   if (payouts.some((payout) => !['Completed', 'Cancelled'].includes(stateOf(payout)))) return { reference, state: 'PENDING' }
-  // Nobody has claimed all of it, or what they claimed was cancelled: it can be claimed, if it is still there.
+  // It is not fully claimed, or the claim was cancelled: it can be claimed if it still exists.
   const { viewLink, archived } = claim.archived === undefined ? await shown(ask, path, claim, money) : claim
   if (archived) return { reference, state: 'FAILED', failureCode: 'archived' }
   return { reference, state: 'CLAIMABLE', ...(viewLink === undefined ? {} : { claimUrl: viewLink }) }
 }
 
-/** The claim with its link. Where it is not shown it is what it was. */
+/** Reads the claim with its link, or returns it unchanged. */
 async function shown(ask: ApiCall, path: string, claim: Claim, money: Money): Promise<Claim> {
   const answer = await ask('GET', path)
   const found = shownBy(answer)
@@ -63,7 +65,7 @@ function stateOf(payout: unknown): string {
   return state
 }
 
-/** What was paid out, in the currency of the claim. Servers before 2.0 have another name for it; one that does not tell means all of it. */
+/** The amount paid out, in the claim's currency. Servers before 2.0 name it differently; without it, all was paid. */
 function sumOf(payouts: readonly unknown[], { amount, currency }: Money): number {
   const amounts = payouts.map((payout) => {
     if ((textAt(payout, 'originalCurrency') ?? currency) !== currency) return 0
@@ -73,6 +75,6 @@ function sumOf(payouts: readonly unknown[], { amount, currency }: Money): number
   return amounts.reduce((sum, part) => sum + part, 0)
 }
 
-/** A redelivery has an id of its own and names the first one. Whatever names itself by nothing is named by its bytes. */
+/** A redelivery has its own id and names the first one. Without an id, a digest of the bytes is used. */
 export const messageIdOf = (message: unknown, body: Uint8Array): string =>
   textAt(message, 'originalDeliveryId') ?? textAt(message, 'deliveryId') ?? createHash('sha256').update(body).digest('hex')

@@ -1,4 +1,4 @@
-/** What an invoice of BTCPay Server says of a payment. */
+/** Reads a payment from an invoice of BTCPay Server. */
 import { decimalsOf } from '../../lib/money.ts'
 import { listAt, needed, textAt, unknownStatus, valueAt } from './answers.ts'
 import { type ApiCall, listedBy, type Money, webAddress } from './btcpay-calls.ts'
@@ -6,7 +6,7 @@ import { unitsOf, wholeUnitsOf } from './decimals.ts'
 import type { ProcessorPayment } from './processor.ts'
 import { UnknownAnswer } from './processor.ts'
 
-/** Whether an invoice is of this very amount, as far as it tells: it may be written with more zeros, or fewer. */
+/** Whether an invoice has this amount, as far as it says; zeros at the end do not matter. */
 export function isOf(invoice: unknown, { amount, currency }: Money): boolean {
   const told = valueAt(invoice, 'amount')
   return (valueAt(invoice, 'currency') ?? currency) === currency && (told === undefined || unitsOf(told, decimalsOf(currency)) === amount)
@@ -40,7 +40,7 @@ export async function paymentOf(
     case 'Expired':
     case 'Invalid': {
       const ended = status === 'Invalid' && detail === 'Marked' ? 'VOIDED' : 'FAILED'
-      // Servers before 2.1 do not tell how much came.
+      // Servers before 2.1 do not report the paid amount.
       const came = paid ?? (detail === 'PaidLate' || detail === 'PaidOver' ? amount : 0)
       if (came > 0 && (await isConfirmed(ask, pathOf(reference)))) return taken(reference, came, amount, ended)
       if (came >= amount && status === 'Expired') return { ...nothing, state: 'PROCESSING' }
@@ -60,7 +60,7 @@ function settledOf(amount: number, paid: number | undefined, detail: string | un
   return detail === 'PaidOver' ? Math.max(paid, amount) : Math.min(paid, amount)
 }
 
-/** Money that came, on an invoice that takes no more. */
+/** Money on an invoice that takes no more. */
 function taken(reference: string, captured: number, amount: number, ended: 'FAILED' | 'VOIDED'): ProcessorPayment {
   const seen = { reference, authorized: captured, captured }
   if (captured >= amount) return { ...seen, state: 'CAPTURED' }
@@ -78,7 +78,7 @@ async function isConfirmed(ask: ApiCall, path: string): Promise<boolean> {
   return statuses.includes('Settled') && statuses.every((status) => status === 'Settled' || status === 'Invalid')
 }
 
-/** The page goes to the link, or opens the server's own window for the invoice. */
+/** The page uses the link, or opens the server's own window. */
 function clientParametersOf(invoice: unknown, invoiceId: string): Record<string, unknown> {
   const checkoutLink = webAddress(textAt(invoice, 'checkoutLink'))
   const seconds = Number(valueAt(invoice, 'expirationTime'))

@@ -15,7 +15,7 @@ import { type CallAnswer, inconclusive, type ProcessorPort } from './call.ts'
 import type { Capabilities, NewPayment, Processor, ProcessorMessage, ProcessorPayment } from './processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 
-/** `apiUrl`: the server's own address. `mode`: nothing that it answers tells test coins from real ones. */
+/** `apiUrl`: the server's own URL. `mode`: given by the merchant; the server does not show it. */
 export type BtcpayAccount = {
   readonly apiUrl: string
   readonly storeId: string
@@ -24,7 +24,7 @@ export type BtcpayAccount = {
   readonly mode: 'TEST' | 'LIVE'
 }
 
-/** Units of account, which are quoted in no coin. */
+/** Units of account without a rate. */
 const unquoted = new Set(['BOV', 'CHE', 'CHW', 'CLF', 'COU', 'MXV', 'USN', 'UYI', 'UYW'])
 /** Coins that come after an invoice has expired are looked for as long as we ask for them: 72 hours. */
 const monitoringMinutes = 72 * 60

@@ -1,4 +1,4 @@
-/** Checkout.com: cards by its payment sessions (Flow) or by a token of the page, wallets by their tokens. */
+/** Checkout.com: cards by its payment sessions (Flow) or a token of the page, wallets by their tokens. */
 import { createHash, createHmac } from 'node:crypto'
 import { modeOf } from '../../lib/processor-keys.ts'
 import { sameSecret } from '../../lib/seal.ts'
@@ -18,11 +18,10 @@ import {
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment } from './processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 
-/** The settings `CHECKOUT_…`. `publishableKey` opens the exchange of wallet tokens, `apiUrl` has the account's own prefix. */
+/** The settings `CHECKOUT_…`. `publishableKey` exchanges wallet tokens, `apiUrl` contains the account's prefix. */
 export type CheckoutAccount = {
   readonly secretKey: string
   readonly publishableKey?: string | undefined
-  /** The signature key of the account's workflow. */
   readonly webhookSecret?: string | undefined
   readonly channelId?: string | undefined
   readonly apiUrl?: string | undefined
@@ -32,9 +31,9 @@ type Request = { readonly body?: unknown; readonly idempotencyKey?: string; read
 type Answer = { readonly status: number; readonly json: unknown }
 type Amount = { readonly amount: number; readonly currency: string }
 
-/** Keys are kept for 24 hours; the hour is for requests that travel and clocks that differ. */
+/** Keys are kept for 24 hours; the margin is for slow requests and clock differences. */
 const keysLiveMs = 23 * 3_600_000
-/** Most that one page of a list holds, and pages that are read: thieves try many cards on one session. */
+/** The largest page of a list, and the pages to read: card testers try many cards on one session. */
 const pageSize = '100'
 const pagesMax = 20
 const disputeStates: Readonly<Record<string, 'OPEN' | 'WON' | 'LOST'>> = {
@@ -44,8 +43,9 @@ const disputeStates: Readonly<Record<string, 'OPEN' | 'WON' | 'LOST'>> = {
 }
 
 /**
- * Our id is their `reference`. The first name of a payment is `ps_…` where the page pays, and `pay_…` where it gave a token; of a session
- * the paid one is `references.payment`, and `references.capture`, `references.void` are what was asked for and is not decided yet (202).
+ * Our id is its `reference`. The first reference of a payment is `ps_…` for a session and `pay_…` for a token. The
+ * paid one of a session is `references.payment`; `references.capture` and `references.void` are undecided requests
+ * (202).
  */
 export function createCheckout(account: CheckoutAccount, port: ProcessorPort & { now(): number }): Processor {
   const { secretKey, publishableKey, webhookSecret, channelId } = account
@@ -59,7 +59,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       url: `${baseUrl}${path}`,
       headers: {
         accept: 'application/json',
-        // As the SDK does: a publishable key stands there by itself.
+        // As in the SDK: a publishable key has no prefix.
         authorization: withPublishableKey ? (publishableKey ?? '') : authorizationOf(secretKey),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(idempotencyKey === undefined ? {} : { 'cko-idempotency-key': idempotencyKey }),
@@ -69,25 +69,24 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return { status, json }
   }
 
-  /** Answers 2xx, 403 and 404: what these two mean depends on what was asked. */
+  /** Returns answers 2xx, 403 and 404; the meaning of the errors depends on the request. */
   async function call(method: 'GET' | 'POST', path: string, request: Request = {}): Promise<Answer> {
     const { status, json } = await send(method, path, request)
     if ((status >= 200 && status < 300) || status === 403 || status === 404) return { status, json }
     if (status === 400 || status === 422) throw new ProcessorRefused(refusalOf(json))
     if (status === 401 || status === 409) throw inconclusive(status)
-    // A 429 may also say that an earlier request with this key is being worked on.
+    // A 429 may also mean that an earlier request with this key is running.
     const neverSent = status === 429 && request.idempotencyKey === undefined
     throw status === 429 ? new ProcessorUnavailable('the processor answered 429', { neverSent }) : new UnknownAnswer(`status ${status}`)
   }
 
-  /** Calls where neither 403 nor 404 can speak of a payment. */
+  /** Calls where neither 403 nor 404 says anything about a payment. */
   async function callPlainly(method: 'GET' | 'POST', path: string, request?: Request): Promise<unknown> {
     const { status, json } = await call(method, path, request)
     if (status >= 400) throw inconclusive(status)
     return json
   }
 
-  /** Reads one payment. Undefined: never heard of. */
   async function read(id: string, asked: ExpectedAmount): Promise<CheckoutPaymentState | undefined> {
     const { status, json } = await call('GET', `/payments/${id}`)
     if (status === 403) throw inconclusive(status)
@@ -96,7 +95,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return seen.id === id ? seen : strange()
   }
 
-  /** Every payment under our id: a session may have seen several cards, and been paid more than once. */
+  /** Reads every payment under our id: a session may have been tried with several cards, and paid more than once. */
   async function readAll(paymentId: string, asked: ExpectedAmount): Promise<readonly CheckoutPaymentState[]> {
     const payments: unknown[] = []
     for (let page = 0; page < pagesMax; page++) {
@@ -112,11 +111,11 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     throw new ProcessorUnavailable('there are more payments under one reference than are read')
   }
 
-  /** The payment of theirs that a name stands for. Undefined: there is none (yet). */
+  /** Finds the payment of a name; undefined if there is none yet. */
   async function find(name: PaymentName & ExpectedAmount): Promise<CheckoutPaymentState | undefined> {
     if (name.reference?.startsWith('pay_')) return await read(pathId(name.reference), name)
     const [best, ...others] = ranked(await readAll(name.paymentId, name), name.references?.['payment'])
-    // One payment of ours holds one card: what else was authorized under it is given back. Where that fails, the next look does it.
+    // One payment of ours holds one card: other authorizations are voided. If that fails, the next read does it.
     for (const { id, state } of others) if (state === 'AUTHORIZED') await askVoid(id, name.paymentId).catch(expected)
     return best
   }
@@ -124,7 +123,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   const askVoid = (id: string, paymentId: string): Promise<Answer> =>
     call('POST', `/payments/${id}/voids`, { body: { reference: paymentId }, idempotencyKey: `${id}-void` })
 
-  /** Their id of a payment, by a look only where we do not know it. */
+  /** Returns the payment's id, and queries it only if unknown. */
   async function idOf(name: PaymentName & ExpectedAmount): Promise<string | undefined> {
     const known = name.references?.['payment'] ?? (name.reference?.startsWith('pay_') ? name.reference : undefined)
     return known === undefined ? (await find(name))?.id : pathId(known)
@@ -137,7 +136,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   async function createSession({ paymentId, amount, currency, returnUrl, shopper }: NewPayment): Promise<ProcessorPayment> {
-    // What it has to hold is not written down anywhere: what we do not know is left out, and the processor may refuse.
+    // The required fields are not documented: unknown ones are left out, and the processor may refuse.
     const json = await callPlainly('POST', '/payment-sessions', {
       body: {
         amount,
@@ -151,7 +150,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     })
     const reference = needed(idAt(json, 'id'), 'session id')
     needed(textAt(json, 'payment_session_token'), 'session token')
-    // What their library reads, and nothing else that may be told.
+    // Only the fields that its library reads.
     const names = ['id', 'payment_session_token', 'payment_session_secret', '_links']
     const paymentSession = Object.fromEntries(
       names.flatMap((name) => (valueAt(json, name) === undefined ? [] : [[name, valueAt(json, name)]])),
@@ -179,7 +178,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return paymentOf(seen, { paymentId, reference: undefined })
   }
 
-  /** What Apple Pay and Google Pay gave the page is exchanged for a token of theirs; a token is one already. */
+  /** Exchanges a wallet's JSON for a token; returns a token as it is. */
   async function theirToken(token: string): Promise<string> {
     const wallet = walletTokenOf(token)
     if (wallet === undefined) return token
@@ -202,9 +201,9 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   async function voidPayment(name: PaymentName & Amount): Promise<ProcessorPayment> {
-    // Not only the card that we know of: a session may have been paid with another one since.
+    // A session may have been paid with another card since.
     const id = isSession(name) ? (await find(name))?.id : await idOf(name)
-    // Nothing cancels a session that nobody has paid yet: whoever asked for it goes on watching.
+    // An unpaid session cannot be cancelled; it is watched.
     if (id === undefined) return unpaidSession(name)
     const { status, json } = await askVoid(id, name.paymentId)
     if (status === 404) throw new ProcessorRefused('not_found')
@@ -213,7 +212,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return await sinceAsked(id, { ...name, references: { ...name.references, void: actionId } })
   }
 
-  /** What became of what was just accepted (202). A look that fails takes nothing back: it is asked for. */
+  /** Reads a payment after an accepted request (202). A failed read does not undo it. */
   async function sinceAsked(id: string, names: PaymentName & Amount): Promise<ProcessorPayment> {
     const seen = await read(id, names)
       .then((now) => now && undecided(now, names))
@@ -221,7 +220,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return paymentOf(seen ?? { id, state: 'PROCESSING', authorized: names.amount, captured: 0 }, names)
   }
 
-  /** 403: the payment's state does not allow it. What that state is, is read; one that would allow it says nothing. */
+  /** Handles 403: the payment's state forbids the request. The state is read; one that would allow it says nothing. */
   async function otherwise(id: string, name: PaymentName & Amount, status: number): Promise<ProcessorPayment> {
     const seen = await read(id, name)
     if (seen === undefined) throw new ProcessorRefused('not_found')
@@ -230,7 +229,10 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return paymentOf(now, name)
   }
 
-  /** An authorized payment of which more was asked for reads as if nothing had been: its actions say whether that is decided. */
+  /**
+   * An authorized payment with a pending request reads as if nothing was requested: its actions show whether that is
+   * decided.
+   */
   async function undecided(seen: CheckoutPaymentState, { paymentId, references }: PaymentName): Promise<CheckoutPaymentState> {
     const [voiding, capturing] = [references?.['void'], references?.['capture']]
     if (seen.state !== 'AUTHORIZED' || (voiding ?? capturing) === undefined) return seen
@@ -239,7 +241,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     if (capturing === undefined) return seen
     const action = actionOf(actions, 'Capture', { id: capturing })
     if (action?.approved !== false) return { ...seen, state: 'PROCESSING' }
-    // Declined when the money was to be taken: it would be again. What is held is given back; where that fails, it ends by itself.
+    // A retry of the declined capture would be declined too, so the payment is voided. If that fails, it expires.
     if (voiding === undefined) await askVoid(seen.id, paymentId).catch(expected)
     return { ...seen, state: 'FAILED', failureCode: action.code ?? 'capture_declined' }
   }
@@ -251,8 +253,8 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   /**
-   * What a message is about. The whole body is signed, so our id is believed where it stands in it; where it does not, it is asked for:
-   * the payment of a session is known here by nothing else.
+   * Reads a message. The whole body is signed, so our id in it is trusted. Without it the payment is queried: a
+   * session's payment is known by our id only.
    */
   async function messageOf(body: Uint8Array): Promise<ProcessorMessage> {
     const event = parsedMessage(body)
@@ -266,17 +268,16 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return { id, payment: { paymentId, reference: about, references: { payment: about } }, ...(dispute === undefined ? {} : { dispute }) }
   }
 
-  /** Why a refund was not allowed, where the payment shows why. */
+  /** Returns why a refund was not allowed, if the payment shows it. */
   async function whyNotRefunded(id: string, { amount, currency }: Amount): Promise<Error> {
     const seen = await read(id, { amount: undefined, currency })
     if (seen === undefined) return new ProcessorRefused('not_found')
     if (seen.captured === 0) return new ProcessorRefused('not_captured')
     if (seen.captured - (seen.refunded ?? 0) < amount) return new ProcessorRefused('refund_exceeds_rest')
-    // There is enough left: an earlier request of the same may be under way.
+    // Enough is left: an earlier identical request may be running.
     return new ProcessorUnavailable('the processor answered 403')
   }
 
-  /** Their id of the payment that a refund is of. */
   async function refundable({ amount: _, ...name }: PaymentName & Amount): Promise<string | undefined> {
     return await idOf({ ...name, amount: undefined })
   }
@@ -285,9 +286,10 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     name: 'checkout',
     mode,
     capabilities: {
-      // What a session takes by other methods than cards may capture all the same; it is read as what it is.
+      // A session may capture by methods other than cards; its state is read as it is.
       capturesItself: false,
-      // Payments by token 24 h, sessions never (one whose answer was lost is one that nobody can pay): looked for, then made again.
+      // Payments by token repeat for 24 h, sessions never (one without an answer cannot be paid): searched, then
+      // created again.
       createRepeatsMs: 0,
       refundRepeatsMs: keysLiveMs,
       findable: true,
@@ -316,7 +318,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       const id = await refundable(refund)
       if (id === undefined) throw new ProcessorRefused('not_found')
       const look = async () => actionOf(await actionsOf(id), 'Refund', { ourId: refundId, id: undefined })
-      // Only a 2xx is kept under its key: a request that failed after its effect would have it twice.
+      // Only a 2xx is stored under its key: a request that failed after its effect would have a second one.
       const before = await look()
       if (before !== undefined) return refundOf(before, refund)
       const { status, json } = await call('POST', `/payments/${id}/refunds`, {
@@ -336,7 +338,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       if (id === undefined) return undefined
       const action = actionOf(await actionsOf(id), 'Refund', { ourId: name.refundId, id: name.refundReference })
       if (action !== undefined) return refundOf(action, name)
-      // Whether one that is still to be worked is listed, nobody could confirm.
+      // Whether a pending refund is listed could not be confirmed.
       return name.refundReference === undefined ? undefined : { reference: name.refundReference, state: 'PENDING' }
     },
     readMessage: async ({ body, headers }) => {
@@ -353,12 +355,12 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 }
 
-/** @throws ProcessorRefused before anything is asked */
+/** @throws ProcessorRefused before any call */
 function mustSay(amount: Amount): void {
   if (!says(amount)) throw new ProcessorRefused('amount_not_supported')
 }
 
-/** Where an item of a list does not tell its reference, the list was asked for by it. */
+/** Items without a reference belong to the reference of the request. */
 const isOf =
   (paymentId: string) =>
   (payment: unknown): boolean =>
@@ -366,13 +368,11 @@ const isOf =
 
 const isSession = ({ reference }: PaymentName): boolean => reference?.startsWith('ps_') ?? false
 
-/** What a session is until somebody pays it. */
 function unpaidSession({ reference }: PaymentName): ProcessorPayment {
   if (!reference?.startsWith('ps_')) throw new ProcessorRefused('not_found')
   return { reference, state: 'PENDING', authorized: 0, captured: 0 }
 }
 
-/** A name that becomes part of an address. */
 const pathId = (name: string): string => encodeURIComponent(name)
 
 type ShownPayment = Pick<CheckoutPaymentState, 'id' | 'state' | 'authorized' | 'captured' | 'refunded' | 'failureCode' | 'redirectUrl'>
@@ -398,7 +398,6 @@ function strange(): never {
   throw new UnknownAnswer('another payment')
 }
 
-/** What went wrong with a call that nothing depends on. */
 function expected(error: unknown): undefined {
   if (!(error instanceof ProcessorUnavailable || error instanceof ProcessorRefused)) throw error
 }
@@ -407,11 +406,11 @@ const refusalOf = (json: unknown): string => wordOf(textAt(json, 'error_codes', 
 
 const urlsOf = (returnUrl: string | undefined) => (returnUrl === undefined ? {} : { success_url: returnUrl, failure_url: returnUrl })
 
-/** Keys of the platform before this one (`sk_` and a UUID) stand by themselves. */
+/** Keys of the previous platform (`sk_` and a UUID) have no prefix. */
 const authorizationOf = (key: string): string =>
   /^(Bearer |sk_(test_)?\w{8}-\w{4}-\w{4}-\w{4}-\w{12}$)/i.test(key) ? key : `Bearer ${key}`
 
-/** What a wallet gave to the page, as JSON, in the form that tokens are asked for with. Undefined: a token of theirs. */
+/** Converts a wallet's JSON to the form of a token request; undefined for a token. */
 function walletTokenOf(token: string): { type: 'applepay' | 'googlepay'; token_data: unknown } | undefined {
   const data = parsedMessage(Buffer.from(token))
   if (typeof valueAt(data, 'signedMessage') === 'string') return { type: 'googlepay', token_data: data }
@@ -419,7 +418,7 @@ function walletTokenOf(token: string): { type: 'applepay' | 'googlepay'; token_d
   return undefined
 }
 
-/** Of disputes the reference knows nothing: the amount counts only where all of it is told. */
+/** The reference does not describe disputes: the amount counts only if all its fields are there. */
 function disputeOf(event: unknown, type: string): ProcessorMessage['dispute'] {
   const reference = idAt(event, 'data', 'id')
   const amount = countAt(event, 'data', 'amount')

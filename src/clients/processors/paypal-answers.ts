@@ -1,4 +1,4 @@
-/** What PayPal's objects say: orders with their authorizations, captures and refunds, and events. */
+/** Reads PayPal's orders with their authorizations, captures and refunds, and events. */
 import { knownAs, listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import { minorUnitsIn } from './paypal-amounts.ts'
 import type { ProcessorMessage, ProcessorPayment, References, RefundAnswer } from './processor.ts'
@@ -10,7 +10,7 @@ export type Order = {
   readonly id: string
   readonly status: string
   readonly approveUrl: string | undefined
-  /** The one that counts: of several the one that is alive. */
+  /** The active one, if there are several. */
   readonly authorization: Money | undefined
   readonly captures: readonly Money[]
   readonly refunds: readonly unknown[]
@@ -23,9 +23,9 @@ const capturedStatuses = ['COMPLETED', 'PARTIALLY_REFUNDED', 'REFUNDED']
 const toApprove = ['CREATED', 'SAVED', 'PAYER_ACTION_REQUIRED', 'APPROVED']
 
 /**
- * An order of PayPal's.
- * @param total what it has to be about; undefined where that is not known here
- * @throws ProcessorUnavailable for what is none; for one of another payment of ours, another sum or another currency, in whatever part of it
+ * Reads an order.
+ * @param total its required amount; undefined if unknown
+ * @throws ProcessorUnavailable for an invalid order, and another payment, amount or currency in any of its parts
  */
 export function orderOf(
   json: unknown,
@@ -49,7 +49,10 @@ export function orderOf(
   }
 }
 
-/** An authorization, a capture or a refund. @throws ProcessorUnavailable for what is none, or in another currency */
+/**
+ * Reads an authorization, a capture or a refund.
+ * @throws ProcessorUnavailable if it is invalid or in another currency
+ */
 export const sumIn = (one: unknown, currency: string): Money => ({
   id: needed(textAt(one, 'id'), 'id'),
   status: needed(textAt(one, 'status'), 'status'),
@@ -66,12 +69,12 @@ function linkOf(json: unknown, rel: string): string | undefined {
   return href !== undefined && /^https?:\/\//.test(href) ? href : undefined
 }
 
-/** The capture that refunds are made of. */
+/** The capture that refunds belong to. */
 export const captureIn = ({ captures }: Order): string | undefined => captures.find(({ status }) => capturedStatuses.includes(status))?.id
 
 /**
- * An order as a payment. What was captured, if it is not the sum that was to be, is told as the number it is, and the payment is PROCESSING,
- * not CAPTURED: nobody may take it for the whole.
+ * Converts an order to a payment. A captured amount other than the requested one is reported as it is, and the payment
+ * is PROCESSING, not CAPTURED.
  */
 export function paymentOf(order: Order, { asked, clientId }: { asked: Amount; clientId: string }): ProcessorPayment {
   const { authorization, captures } = order
@@ -96,7 +99,7 @@ type StateAndFailure = Pick<ProcessorPayment, 'state' | 'failureCode'>
 const capturedAs = (captured: number, { amount }: Amount): StateAndFailure =>
   captured === amount ? { state: 'CAPTURED' } : { state: 'PROCESSING', failureCode: 'amount_differs' }
 
-/** How a payment stands of which nothing was captured. */
+/** The state of a payment without a capture. */
 function standingOf({ status, authorization, captures }: Order): StateAndFailure {
   const capture = captures.at(-1)
   if (capture) return neededIn(captureStates, capture.status)
@@ -117,7 +120,7 @@ const authorizationStates: Readonly<Record<string, StateAndFailure>> = {
   VOIDED: { state: 'VOIDED' },
 }
 
-/** @throws ProcessorUnavailable for a word that there is not, or that contradicts the rest: captured without a capture */
+/** @throws ProcessorUnavailable for an unknown status, or one that contradicts the rest: captured without a capture */
 const neededIn = (known: Readonly<Record<string, StateAndFailure>>, status: string): StateAndFailure => knownAs(known, status)
 
 function referencesOf(authorization: string | undefined, capture: string | undefined): References | undefined {
@@ -125,7 +128,7 @@ function referencesOf(authorization: string | undefined, capture: string | undef
   return { ...(authorization === undefined ? {} : { authorization }), ...(capture === undefined ? {} : { capture }) }
 }
 
-/** For PayPal's buttons (`orderId`), or to send the shopper on (`approveUrl`). */
+/** For PayPal's buttons (`orderId`), or a redirect (`approveUrl`). */
 const clientParametersOf = ({ id, approveUrl }: Order, clientId: string): Record<string, string> => ({
   orderId: id,
   clientId,
@@ -139,7 +142,10 @@ const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
   CANCELLED: 'FAILED',
 }
 
-/** A refund. @throws ProcessorUnavailable for what is none, or one of another amount, currency or id of ours */
+/**
+ * Reads a refund.
+ * @throws ProcessorUnavailable for anything else, or another amount, currency or id of ours
+ */
 export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): RefundAnswer {
   const isOurs = (textAt(refund, 'custom_id') ?? refundId) === refundId
   if (!isOurs || minorUnitsIn(valueAt(refund, 'amount'), asked.currency) !== asked.amount) throw new UnknownAnswer('another refund')
@@ -149,7 +155,7 @@ export function refundOf(refund: unknown, { refundId, asked }: { refundId: strin
   return { reference: needed(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
 }
 
-/** What an event says of its payment: one of these names, or none. A capture alone has to be asked for its order. */
+/** Returns the references of an event's payment. A capture alone requires a query for its order. */
 export function namesIn(event: unknown): { readonly paymentId?: string; readonly order?: string; readonly capture?: string } {
   const type = textAt(event, 'event_type') ?? ''
   const resource = valueAt(event, 'resource')
@@ -159,7 +165,7 @@ export function namesIn(event: unknown): { readonly paymentId?: string; readonly
   if (type.startsWith('CHECKOUT.ORDER.'))
     return told({ order: textAt(resource, 'id'), paymentId: textAt(resource, 'purchase_units', 0, 'custom_id') })
   if (/^PAYMENT\.CAPTURE\.(REFUNDED|REVERSED)$/.test(type)) {
-    // A refund, whose `custom_id` is the refund's; a reversal may be told as its capture.
+    // A refund's `custom_id` is the refund's. A reversal may be reported as its capture.
     const up = /\/captures\/([\w-]+)$/.exec(linkOf({ links: valueAt(resource, 'links') }, 'up') ?? '')?.[1]
     return told({ order: related('order_id'), capture: up ?? related('capture_id') ?? textAt(resource, 'id') })
   }
@@ -171,8 +177,8 @@ export function namesIn(event: unknown): { readonly paymentId?: string; readonly
 }
 
 /**
- * A dispute as an event tells of it. The reference does not confirm these fields: what is not found as expected is no dispute, and the payment
- * is asked about all the same. An inquiry between the shopper and the shop takes no money.
+ * Reads the dispute of an event. Its fields are not confirmed: without the expected ones it is no dispute, and the
+ * payment is queried anyway. An inquiry takes no money.
  */
 export function disputeOf(event: unknown): ProcessorMessage['dispute'] {
   if (!textAt(event, 'event_type')?.startsWith('CUSTOMER.DISPUTE.')) return undefined

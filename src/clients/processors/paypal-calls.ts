@@ -1,4 +1,4 @@
-/** Calls to PayPal: a token that all of an account share, and its errors. */
+/** Calls to PayPal: the shared token of an account, and errors. */
 import { countAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import { type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from './call.ts'
 import { notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
@@ -7,21 +7,21 @@ export type PaypalRequest = {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly json?: unknown
-  /** The body as it is to be sent, where its very bytes count. */
+  /** The exact body, where its bytes matter. */
   readonly text?: string
   readonly key?: string
-  /** Where it may not take as long as a call may. */
+  /** A shorter timeout than the usual one. */
   readonly timeoutMs?: number
 }
-/** `token`: what calls were made with; `until`: milliseconds. */
+/** `until`: milliseconds. */
 type Token = { readonly token: string; readonly until: number }
 
-/** A token is given up this long before it ends, for what is on its way. */
+/** A token is not used in its last minute, for requests in transit. */
 const marginMs = 60_000
-/** Where PayPal does not say how long one lives; one that ended before is renewed all the same. */
+/** The assumed lifetime if PayPal does not report it. An expired token is renewed anyway. */
 const livesSeconds = 300
 
-/** The account is not known, or may not do this: nothing happened, and it says nothing of PayPal. */
+/** The account is unknown or lacks the permission: nothing happened. */
 export class NotAllowed extends ProcessorUnavailable {}
 
 export function createPaypalCalls(
@@ -44,7 +44,7 @@ export function createPaypalCalls(
       body: 'grant_type=client_credentials',
     })
     if ([400, 401, 403].includes(answer.status)) throw new NotAllowed(`no token: ${answer.status}`, { neverSent: true })
-    // Whatever was to be done with the token has not been sent.
+    // The request that needed the token was not sent.
     if (answer.status !== 200) throw new UnknownAnswer(`status ${answer.status} for a token`, { neverSent: true })
     const token = textAt(answer.json, 'access_token')
     if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw new UnknownAnswer('no token', { neverSent: true })
@@ -52,7 +52,10 @@ export function createPaypalCalls(
     return { token, until: asked + Math.max(lives - marginMs, lives / 2) }
   }
 
-  /** Asks for a token once for all who need one. @throws ProcessorUnavailable that says that nothing was sent; NotAllowed */
+  /**
+   * Obtains one token for all who wait.
+   * @throws ProcessorUnavailable with `neverSent`; NotAllowed
+   */
   function renew(): Promise<Token> {
     renewal ??= fetchToken()
       .then((token) => {
@@ -68,7 +71,7 @@ export function createPaypalCalls(
     return renewal
   }
 
-  /** @param refused a token that was not taken: it is not used again, although its time is not over */
+  /** @param refused a refused token, not used again before its expiry */
   async function tokenOtherThan(refused: string | undefined): Promise<string> {
     if (held && held.token !== refused && port.now() < held.until) return held.token
     return (await renew()).token
@@ -78,7 +81,7 @@ export function createPaypalCalls(
     const body = text ?? (json === undefined ? undefined : JSON.stringify(json))
     const headers = {
       authorization: `Bearer ${token}`,
-      // Of every POST, also of one without a body.
+      // For every POST, also without a body.
       ...(method === 'POST' ? { 'content-type': 'application/json', prefer: 'return=representation' } : {}),
       ...(key === undefined ? {} : { 'paypal-request-id': key }),
     }
@@ -88,12 +91,12 @@ export function createPaypalCalls(
 
   /**
    * @returns an answer of status 200, 201, 204, 400, 404 or 422
-   * @throws ProcessorUnavailable for whatever says nothing of the thing itself
+   * @throws ProcessorUnavailable for answers that say nothing about the object
    */
   async function call(request: PaypalRequest): Promise<CallAnswer> {
     const token = await tokenOtherThan(undefined)
     const first = await send(request, token)
-    // An old token, most of the time: it says nothing of the account before a new one is refused as well.
+    // Usually an expired token. Only a refused new one says something about the account.
     const answer = first.status === 401 ? await send(request, await tokenOtherThan(token)) : first
     judge(answer)
     return answer
@@ -102,7 +105,7 @@ export function createPaypalCalls(
   return { call, renew }
 }
 
-/** @throws ProcessorUnavailable for answers that say nothing of what was asked */
+/** @throws ProcessorUnavailable for answers that say nothing about the request */
 function judge({ status, json }: CallAnswer): void {
   if (status === 204) return
   if (status === 401 || status === 403) throw new NotAllowed(`the processor answered ${status}`, { neverSent: true })
@@ -111,18 +114,18 @@ function judge({ status, json }: CallAnswer): void {
     if (typeof json !== 'object' || json === null) throw new UnknownAnswer('no JSON object')
     return
   }
-  // No more than these are PayPal's, and a 404 of something in between does not mean that there is no payment.
+  // Only these are PayPal's. A 404 of a proxy does not mean that the payment is missing.
   if (![400, 404, 422].includes(status) || textAt(json, 'name') === undefined) throw new UnknownAnswer(`status ${status} without a reason`)
 }
 
-/** PayPal's word for why: `details[0].issue` says more than the name of the status. */
+/** Returns PayPal's code: `details[0].issue` says more than the name of the status. */
 export const issueOf = ({ json }: CallAnswer): string =>
   wordOf(textAt(valueAt(json, 'details', 0), 'issue'), textAt(json, 'name')) ?? 'refused'
 
-/** What an answer refuses, in its own word. */
+/** Returns the refusal of an answer, with its code. */
 export const refusal = (answer: CallAnswer): ProcessorRefused => new ProcessorRefused(issueOf(answer))
 
-/** The thing that was asked for; undefined where PayPal says that there is none. */
+/** Returns the requested object; undefined if PayPal has none. */
 export function foundIn(answer: CallAnswer): object | undefined {
   if (answer.status === 404) return undefined
   if (answer.status >= 400) throw refusal(answer)

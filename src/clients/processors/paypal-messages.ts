@@ -18,10 +18,10 @@ type MessageVerification = {
   readonly call: (request: PaypalRequest) => Promise<CallAnswer>
 }
 
-/** Somebody waits for the answer, and others for their turn. */
+/** A sender waits for the response, and others for their turn. */
 const verifyTimeoutMs = 10_000
 
-/** By the name of the field in which PayPal is told of it: the header, and what it looks like. */
+/** The headers of a signature by PayPal's field names, and their formats. */
 const signed = {
   auth_algo: ['paypal-auth-algo', /^SHA256withRSA$/],
   cert_url: ['paypal-cert-url', /^https?:\/\/[\w./?=&%:-]{1,500}$/],
@@ -31,8 +31,8 @@ const signed = {
 } as const
 
 /**
- * @returns a digest of what was signed, for messages without an id
- * @throws BadSignature; ProcessorUnavailable where PayPal could not be asked: the message is not believed, and PayPal sends it again
+ * @returns a digest of the signed content, for messages without an id
+ * @throws BadSignature; ProcessorUnavailable if PayPal could not be asked: it then sends the message again
  */
 export async function verifyPaypalMessage(
   { body, headers, turn }: Parameters<Processor['readMessage']>[0],
@@ -45,11 +45,11 @@ export async function verifyPaypalMessage(
     return [field, value]
   })
   if (!isPaypals(headers.get('paypal-cert-url') ?? '', apiUrl)) throw new BadSignature('paypal: a certificate of somebody else')
-  // How old one may be PayPal does not say.
+  // PayPal states no maximum age.
   if (Number.isNaN(Date.parse(headers.get('paypal-transmission-time') ?? ''))) throw new BadSignature('paypal: of no time')
   const event = eventText(body)
   const asked = JSON.stringify({ ...Object.fromEntries(fields), webhook_id: webhookId })
-  // The event as it came: written anew it would be another text, and could fail.
+  // The event as received: serialized anew its signature could fail.
   const text = `${asked.slice(0, -1)},"webhook_event":${event}}`
   const end = await turn?.()
   const answer = await call({
@@ -65,19 +65,19 @@ export async function verifyPaypalMessage(
   return `sha256:${createHash('sha256').update(body).digest('hex')}`
 }
 
-/** A body that is one event, and no text that could end the object it is put into. */
+/** Returns a body that is one JSON event, so that it cannot end the surrounding object. */
 function eventText(body: Uint8Array): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
     const json: unknown = JSON.parse(text)
     if (!Array.isArray(json) && textAt(json, 'event_type') !== undefined) return text
   } catch {
-    // Not JSON: told below.
+    // Reported below.
   }
   throw new BadSignature('paypal: no event')
 }
 
-/** Whether a certificate lies where PayPal has its own, or with whoever stands in for PayPal. */
+/** Whether a certificate's URL is PayPal's, or its stand-in's. */
 function isPaypals(certUrl: string, apiUrl: string): boolean {
   const url = URL.parse(certUrl)
   return (

@@ -1,11 +1,14 @@
-/** What a shop's page shows of a QPay invoice. It was answered by somebody else, and goes into a page. */
+/** What a payment page shows of a QPay invoice. The answer is not trusted. */
 import { listAt, textAt } from './answers.ts'
 
 const linksMax = 100
 const textMax = 8_192
 const imageMax = 200_000
 
-/** `{ qrText, qrImage, shortUrl, urls: [{ name, description, logo, link }] }` of the answer to a new invoice; what is missing or odd is left out. */
+/**
+ * `{ qrText, qrImage, shortUrl, urls: [{ name, description, logo, link }] }` of a new invoice; missing or invalid
+ * parts are left out.
+ */
 export function clientParametersOf(invoice: unknown): Record<string, unknown> {
   const image = textAt(invoice, 'qr_image')
   return present({
@@ -18,7 +21,7 @@ export function clientParametersOf(invoice: unknown): Record<string, unknown> {
   })
 }
 
-/** How one bank's app is opened: by an address of the app's own scheme. */
+/** The link to a bank's app, by its own URL scheme. */
 function appLink(app: unknown): Record<string, unknown> | undefined {
   const name = short(textAt(app, 'name'))
   const link = short(textAt(app, 'link'))
@@ -26,7 +29,7 @@ function appLink(app: unknown): Record<string, unknown> | undefined {
   return present({ name, description: short(textAt(app, 'description')), logo: webAddress(textAt(app, 'logo')), link })
 }
 
-/** Addresses that a page must not follow run as a part of it. */
+/** Refuses schemes that would run in the page. */
 function opensAnApp(link: string): boolean {
   const scheme = URL.parse(link)?.protocol
   return scheme !== undefined && !['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:'].includes(scheme)

@@ -1,6 +1,6 @@
 /**
- * QPay of Mongolia, version 2: invoices that the shopper pays from a bank's app. Paying takes the money without us, and there is no
- * authorization. Nothing is found by our id, nothing may be sent twice, and only whole card payments can be sent back.
+ * QPay of Mongolia, version 2: the shopper pays an invoice in a bank's app. It captures by itself, without
+ * authorizations. Nothing is found by our id, nothing may be sent twice, and only whole card payments can be refunded.
  */
 
 import { modeOf } from '../../lib/processor-keys.ts'
@@ -23,10 +23,10 @@ export type QpayAccount = {
 
 const apiDefault = 'https://merchant.qpay.mn/v2'
 const currencyOnly = 'MNT'
-/** Of the tugrik in ISO 4217. QPay takes whole tugriks: whether it takes parts of one is not known. */
+/** Of the tugrik in ISO 4217. QPay takes whole tugriks; whether it takes fractions is unknown. */
 const decimals = 2
 const callbackUrlMax = 255
-/** A life shorter than this is none: it is the time at which the token ends, in Unix seconds. */
+/** A larger `expires_in` is the Unix time of the expiry in seconds, not a duration. */
 const lifetimeMax = 1_000_000_000
 
 export const qpayCapabilities: Capabilities = {
@@ -47,13 +47,19 @@ type PaymentNames = { readonly paymentId: string; readonly reference: string | u
 type AmountQuery = PaymentNames & { readonly amount: number }
 type ApiCall = (method: Call['method'], path: string, body?: Readonly<Record<string, unknown>>) => Promise<CallAnswer>
 
-/** @param port its `now` tells when the token ends; it is shared by all calls of what is returned, so keep that for an account */
+/**
+ * @param port `now` decides when the token expires; it is shared by all calls of the client, so keep one for each
+ *   account
+ */
 export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): number }): Processor {
   const base = baseOf(account.apiUrl ?? apiDefault)
-  // A refresh token is left unused: who holds the password can always get a new one, and a refused refresh would cost one call more.
+  // The refresh token is not used: the password always works, and a refused refresh would cost a call.
   const tokens = createSharedToken(() => obtainToken(account, base, port), port.now)
 
-  /** Calls with the account's token, a second time with another one where it is refused: that says nothing of the credentials. */
+  /**
+   * Calls with the account's token, and again with a new one if it is refused: that says nothing about the
+   * credentials.
+   */
   function asker(): ApiCall {
     const verb = portOfVerb(port)
     return async (method, path, body) => {
@@ -76,7 +82,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
     const { paymentId, messagesUrl = '' } = payment
     const amount = qpayCapabilities.supportsCurrency(payment.currency) ? tugriksOf(payment.amount) : undefined
     if (amount === undefined) throw new ProcessorRefused('amount_not_supported')
-    // An invoice whose payment nobody is told of is none to make, and a longer address would be refused.
+    // Without a callback URL payments would go unnoticed, and QPay refuses longer URLs.
     if (messagesUrl === '' || messagesUrl.length > callbackUrlMax) throw new ProcessorRefused('callback_url_not_supported')
     const answer = await asker()('POST', '/invoice', {
       invoice_code: account.invoiceCode,
@@ -121,7 +127,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       const rows = await rowsOf(asker(), reference)
       if (sumOf(rows.refunded) >= amount) return refundDone
       if (rows.paid.length > 0) return undefined
-      // Neither paid nor refunded: what it shows of a payment that was refunded is not documented.
+      // Neither paid nor refunded: the rows of a refunded payment are not documented.
       throw new UnknownAnswer('QPay does not say what became of the refund')
     },
     async readMessage() {
@@ -134,8 +140,9 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
 }
 
 /**
- * The invoice of a payment: by its name, else by that of what was paid, which QPay tells when it calls. There the invoice has to bear our number.
- * @throws ProcessorUnavailable, which is not `undefined`: that would say that there is none
+ * Returns a payment's invoice by its reference, else by the payment that QPay's callback named. That invoice must have
+ * our number.
+ * @throws ProcessorUnavailable; `undefined` would mean that there is none
  */
 async function invoiceOf(ask: ApiCall, { paymentId, reference, references }: PaymentNames): Promise<string> {
   if (reference !== undefined) return reference
@@ -149,7 +156,7 @@ async function invoiceOf(ask: ApiCall, { paymentId, reference, references }: Pay
   return found
 }
 
-/** What became of an invoice. `captured` is what came in; less than `amount` of it is not paid, and more is more. */
+/** Reads an invoice. `captured` is what came in; less than `amount` is not paid. */
 async function look(ask: ApiCall, { reference, amount }: { reference: string; amount: number }): Promise<ProcessorPayment | undefined> {
   const { paid, refunded } = await rowsOf(ask, reference)
   const captured = sumOf(paid) + sumOf(refunded)
@@ -166,11 +173,11 @@ async function look(ask: ApiCall, { reference, amount }: { reference: string; am
   if (answer.status === 404) return undefined
   if (!isGood(answer)) throw inconclusive(answer.status)
   const status = needed(textAt(answer.json, 'invoice_status'), 'invoice status')
-  // What it says of paid ones is not known, and is not needed: their payments are.
+  // The status of paid invoices is unknown, and their payments are enough.
   return { ...seen, state: status === 'CANCELED' ? 'VOIDED' : 'REQUIRES_ACTION' }
 }
 
-/** Deletes an invoice, after which it cannot be paid. Looks before, and again after: somebody may have paid in between. */
+/** Deletes an invoice so that it cannot be paid. Reads it before and after: it may be paid in between. */
 async function forbid(ask: ApiCall, name: { reference: string; amount: number }): Promise<ProcessorPayment> {
   const before = await look(ask, name)
   if (!before) throw new ProcessorRefused('not_found')
@@ -182,7 +189,7 @@ async function forbid(ask: ApiCall, name: { reference: string; amount: number })
   return { ...after, state: 'VOIDED' }
 }
 
-/** Sends a card payment back whole. Of several payments of one invoice none is: a repeated request would send the next one back too. */
+/** Refunds a card payment in full. With several payments it refuses: a repeated request would refund the next one. */
 async function sendBack(ask: ApiCall, { reference, amount }: { reference: string; amount: number }): Promise<RefundAnswer> {
   const before = await rowsOf(ask, reference)
   if (before.paid.length === 0 && sumOf(before.refunded) >= amount) return refundDone
@@ -196,7 +203,9 @@ async function sendBack(ask: ApiCall, { reference, amount }: { reference: string
   throw new ProcessorRefused(codeOf(answer))
 }
 
-/** Payments of an invoice; none for an invoice that there is not. A row that is neither paid nor refunded is no money. */
+/**
+ * Lists the payments of an invoice; none if it does not exist. Rows that are neither paid nor refunded are no money.
+ */
 async function rowsOf(ask: ApiCall, reference: string): Promise<Rows> {
   const answer = await ask('POST', '/payment/check', {
     object_type: 'INVOICE',
@@ -211,7 +220,7 @@ async function rowsOf(ask: ApiCall, reference: string): Promise<Rows> {
   for (const row of listAt(answer.json, 'rows')) {
     const status = textAt(row, 'payment_status')
     if (status !== 'PAID' && status !== 'REFUNDED') continue
-    // Only tugriks are counted, whatever else it may tell of.
+    // Only tugriks count.
     if ((textAt(row, 'payment_currency') ?? currencyOnly) !== currencyOnly) continue
     const id = needed(idOf(row), 'payment id')
     const amount = needed(unitsOf(valueAt(row, 'payment_amount'), decimals), 'payment amount')
@@ -233,14 +242,17 @@ async function obtainToken({ username, password }: QpayAccount, base: string, po
   return { value, expiresAt: expiryOf(valueAt(answer.json, 'expires_in'), port.now()) }
 }
 
-/** `expires_in` is a Unix time in truth and a duration in some documentation, both in seconds. Without it a 401 tells. */
+/**
+ * `expires_in` is a Unix time in practice and a duration in some documents, both in seconds. Without it a 401 shows
+ * the expiry.
+ */
 function expiryOf(expiresIn: unknown, now: number): number {
   const seconds = Number(expiresIn)
   if (!Number.isFinite(seconds) || seconds <= 0) return Number.POSITIVE_INFINITY
   return seconds > lifetimeMax ? seconds * 1000 : now + seconds * 1000
 }
 
-/** A call for which there was no token was never sent. Wrong credentials say nothing of a payment, and are no failure of QPay's. */
+/** Without a token the call is never sent. Wrong credentials are neither about the payment nor an outage. */
 async function beforeACall(token: Promise<string>): Promise<string> {
   try {
     return await token
@@ -249,14 +261,17 @@ async function beforeACall(token: Promise<string>): Promise<string> {
   }
 }
 
-/** Without a path, the version is added. @throws TypeError for an address that is none */
+/**
+ * Adds the version to a URL without a path.
+ * @throws TypeError for an invalid URL
+ */
 function baseOf(apiUrl: string): string {
   const { origin, pathname } = new URL(apiUrl)
   const path = pathname.replace(/\/+$/, '')
   return `${origin}${path === '' ? '/v2' : path}`
 }
 
-/** Minor units of ISO 4217 as whole tugriks; undefined for none, and for parts of one. */
+/** Converts minor units to whole tugriks; undefined for fractions. */
 function tugriksOf(amount: number): number | undefined {
   const tugriks = rescaled(amount, decimals, 0)
   return tugriks === 0 ? undefined : tugriks
@@ -266,10 +281,10 @@ const refundDone: RefundAnswer = { reference: undefined, state: 'SUCCEEDED' }
 const cannotRefund = () => new ProcessorRefused('refund_not_supported')
 const isGood = ({ status }: CallAnswer) => status >= 200 && status < 300
 const sumOf = (rows: readonly Row[]) => rows.reduce((sum, { amount }) => sum + amount, 0)
-/** The field is called by either name. */
+/** The field has either name. */
 const codeOf = ({ status, json }: CallAnswer) => wordOf(textAt(json, 'error'), textAt(json, 'error_code')) ?? `http_${status}`
 
-/** Texts are what is documented; a number names a payment as well. */
+/** Documented as text; a number identifies a payment too. */
 function idOf(row: unknown): string | undefined {
   const id = valueAt(row, 'payment_id')
   return Number.isSafeInteger(id) ? String(id) : textAt(row, 'payment_id')

@@ -1,4 +1,4 @@
-/** Amounts as Stripe counts them (docs.stripe.com/currencies): its units are not ISO 4217's for every currency. */
+/** Amounts in Stripe's units (docs.stripe.com/currencies), which differ from ISO 4217 for some currencies. */
 import { decimalsOf, isCurrency } from '../../lib/money.ts'
 import { rescaled } from './amounts.ts'
 import type { Capabilities } from './processor.ts'
@@ -6,14 +6,16 @@ import type { Capabilities } from './processor.ts'
 type Amount = Parameters<Capabilities['supportsAmount']>[0]
 
 const wholeOnly = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
-/** In hundredths although nothing smaller than a whole one can be paid. */
+/** In hundredths, though only whole units can be paid. */
 const wholeInHundredths = new Set(['ISK', 'UGX'])
 /** The last of the three digits must be 0. */
 const thousandths = new Set(['BHD', 'JOD', 'KWD', 'OMR', 'TND'])
-/** Eight digits are what it promises to take of every currency. */
+/** Stripe guarantees eight digits in every currency. */
 const unitsMax = 99_999_999
 
-/** Decimals of Stripe's unit. Undefined for currencies of three and four decimals that it does not name, and for funds that nobody pays in. */
+/**
+ * Decimals of Stripe's unit; undefined for currencies of three and four decimals that it does not list, and for funds.
+ */
 function exponentOf(currency: string): number | undefined {
   if (!isCurrency(currency)) return undefined
   if (wholeOnly.has(currency)) return 0
@@ -31,7 +33,7 @@ export const stripeMinimums: Readonly<Record<string, number>> = {
   ...{ INR: 50, JPY: 50, MXN: 1_000, MYR: 200, NOK: 300, NZD: 50, PLN: 200, RON: 200, SEK: 300, SGD: 50, THB: 1_000 },
 }
 
-/** Minor units as Stripe's; undefined for an amount that it cannot say exactly. */
+/** Converts minor units to Stripe's; undefined if the amount cannot be expressed exactly. */
 export function stripeUnits({ amount, currency }: Amount): number | undefined {
   const exponent = exponentOf(currency)
   if (exponent === undefined) return undefined
@@ -40,7 +42,7 @@ export function stripeUnits({ amount, currency }: Amount): number | undefined {
   return exponent === 3 && !String(units).endsWith('0') ? undefined : units
 }
 
-/** Stripe's units as minor ones; undefined where they are none. */
+/** Converts Stripe's units to minor units; undefined without an amount. */
 export function minorUnits(units: number | undefined, currency: string): number | undefined {
   const exponent = exponentOf(currency)
   return units === undefined || exponent === undefined ? undefined : rescaled(units, exponent, decimalsOf(currency))

@@ -79,7 +79,7 @@ export const managedBlogView = (blog: Blog) => ({ ...blogView(blog), version: bl
 export type ManagedBlogView = ReturnType<typeof managedBlogView>
 
 /** Shortens a page of blogs to the size limit of a public response: blogs above their share lose their text. */
-export function boundedBlogs<List extends { readonly data: BlogView[] }>(list: List): List {
+export function shortenBlogs<List extends { readonly data: BlogView[] }>(list: List): List {
   const texts = list.data.map((blog) => JSON.stringify(blog))
   // Reserves one byte for each comma between the texts.
   const bounded = withinBytes(texts, publicRecordsBytesMax - texts.length, (text, most) => {

@@ -8,7 +8,7 @@ import { errorResponses, notModified, RecordId } from '../../../http/schema.ts'
 import { assertShopOrigin } from '../../../http/shop.ts'
 import { pageOf, type Slice, sliceOf } from '../../../lib/page.ts'
 import { wordsOf } from '../../../lib/search-terms.ts'
-import { boundedBlogs } from './domain.ts'
+import { shortenBlogs } from './domain.ts'
 import { type BlogDeps, changeBlog, createBlog, listBlogs, readBlog, readPublicBlog, removeBlog, shopOfPublicBlog } from './index.ts'
 import { BlogRecord, Blogs, ChangeBlog, CreateBlog, ListBlogs } from './model.ts'
 
@@ -51,9 +51,9 @@ async function findBlogs(deps: BlogDeps, { query: { q = '' }, shop, principal }:
 
 export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
   routes(deps, 'Blogs')
-    .get('/blogs', async ({ query, shop, principal }) => boundedBlogs(await findBlogs(deps, { query, shop, principal }, sliceOf(query))), {
+    .get('/blogs', async ({ query, shop, principal }) => shortenBlogs(await findBlogs(deps, { query, shop, principal }, sliceOf(query))), {
       access: 'storefrontRead',
-      csv: csvOf('blogs', Blogs, (asked: BlogSearch, slice) => findBlogs(deps, asked, slice)),
+      csv: csvOf('blogs', Blogs, (search: BlogSearch, slice) => findBlogs(deps, search, slice)),
       query: ListBlogs,
       response: { 200: Blogs, ...errorResponses(401, 403, 404) },
       detail: {

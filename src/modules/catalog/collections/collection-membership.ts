@@ -11,7 +11,7 @@ export async function findUnknownReference(
   shopId: string,
   { productIds, collectionIds }: CatalogReferences,
 ): Promise<{ readonly field: keyof CatalogReferences; readonly at: number } | undefined> {
-  const known = {
+  const existing = {
     productIds: await store.existingProducts(tx, shopId, productIds),
     collectionIds: await store.existingCollections(tx, shopId, collectionIds),
   }
@@ -19,7 +19,7 @@ export async function findUnknownReference(
     ['productIds', productIds],
     ['collectionIds', collectionIds],
   ] as const) {
-    const at = ids.findIndex((id) => !known[field].has(id))
+    const at = ids.findIndex((id) => !existing[field].has(id))
     if (at >= 0) return { field, at }
   }
   return undefined

@@ -104,15 +104,15 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** Returns those of `ids` that are products of the shop. */
   async existingProducts(tx: Writer, shopId: string, ids: readonly string[]): Promise<Set<string>> {
-    const known = new Set<string>()
+    const existing = new Set<string>()
     for (let at = 0; at < ids.length; at += idsPerQuery) {
       const rows = await tx
         .select({ id: products.id })
         .from(products)
         .where(and(eq(products.shopId, shopId), inArray(products.id, ids.slice(at, at + idsPerQuery))))
-      for (const { id } of rows) known.add(id)
+      for (const { id } of rows) existing.add(id)
     }
-    return known
+    return existing
   },
   /** Returns those of `ids` that are collections of the shop. `ids` must fit into one statement. */
   async existingCollections(tx: Writer, shopId: string, ids: readonly string[]): Promise<Set<string>> {

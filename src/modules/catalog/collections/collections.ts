@@ -150,9 +150,9 @@ export async function setCollectionProducts(
   const { collectionStore: store } = deps
   return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx, tell) => {
     const { after: collection } = await update(tx, deps, by, { id, change: {} })
-    const known = await store.existingProducts(tx, by.shop.id, productIds)
+    const existing = await store.existingProducts(tx, by.shop.id, productIds)
     refuseRow(
-      productIds.findIndex((productId) => !known.has(productId)),
+      productIds.findIndex((productId) => !existing.has(productId)),
       'no product of the shop',
     )
     const before = await store.productIds(id, productsPerCollectionMax, tx)
@@ -185,7 +185,7 @@ export async function findPublishedCollection(
   return collection && collectionView(collection)
 }
 
-type PublicReads = CollectionDeps & Pick<CatalogDeps, 'catalogStore' | 'config' | 'life'>
+type PublicReadDeps = CollectionDeps & Pick<CatalogDeps, 'catalogStore' | 'config' | 'life'>
 type PublicShop = Shop & { readonly showQuantity: boolean }
 
 /** Builds the JSON of a public collection from summaries that are JSON already. */
@@ -196,7 +196,7 @@ const collectionJson = (view: CollectionView & Record<string, unknown>, summarie
  * Returns a published collection as JSON, with a page of its visible products.
  * @throws AppError NOT_FOUND
  */
-export async function readPublishedCollection(deps: PublicReads, shop: PublicShop, idOrHandle: string, slice: Slice): Promise<string> {
+export async function readPublishedCollection(deps: PublicReadDeps, shop: PublicShop, idOrHandle: string, slice: Slice): Promise<string> {
   const { collectionStore: store, clock } = deps
   const view = await findPublishedCollection(deps, shop, idOrHandle)
   if (!view) throw noSuchCollection()
@@ -213,7 +213,7 @@ export async function readPublishedCollection(deps: PublicReads, shop: PublicSho
  * Returns a page of the public collections as JSON, newest first, each with summaries of its first visible products.
  */
 export async function listPublishedCollections(
-  deps: PublicReads,
+  deps: PublicReadDeps,
   shop: PublicShop,
   slice: Slice,
 ): Promise<{ collections: string[]; total: number }> {

@@ -163,10 +163,10 @@ export function importStoppedError({
   updated,
   skipped,
 }: Pick<ImportReport, 'dryRun' | 'created' | 'updated' | 'skipped'>): AppError {
-  const done = dryRun
+  const doneText = dryRun
     ? `${created} products would be created, ${updated} changed and ${skipped} skipped until there; nothing was stored: look at smaller files, or use the command souk import`
     : `${created} products were created, ${updated} changed and ${skipped} skipped, and that stays: send the rest of the file, or use the command souk import`
-  return new AppError('UNAVAILABLE', `The import took too long and was stopped. ${done}`, { retryAfterSeconds: 1 })
+  return new AppError('UNAVAILABLE', `The import took too long and was stopped. ${doneText}`, { retryAfterSeconds: 1 })
 }
 
 function addErrors(report: ImportReport, errors: readonly RowNote[]): void {

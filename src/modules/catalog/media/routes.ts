@@ -76,8 +76,8 @@ export const publicMediaRoutes = (deps: HttpDeps & MediaDeps) =>
       const { etag, file, open } = await publicPicture(deps, params.name)
       const headers = { ...safeHeaders, etag }
       if (isHeld(request.headers, etag)) return new Response(null, { status: 304, headers }) as never
-      const kept = await open()
-      const body = request.method === 'HEAD' ? null : streamOf(kept.chunks())
+      const document = await open()
+      const body = request.method === 'HEAD' ? null : streamOf(document.chunks())
       return new Response(body, {
         headers: {
           ...headers,

@@ -29,7 +29,7 @@ import type { MediaDeps } from './providers.ts'
 /** Records never change. */
 const onlyVersion = 1
 
-type By = Change<Pick<ShopContext, 'id'>>
+type PictureChange = Change<Pick<ShopContext, 'id'>>
 
 const mb = 1024 * 1024
 const retryAfterSeconds = 5
@@ -58,7 +58,7 @@ function toAppError(error: unknown): unknown {
  */
 export async function addPicture(
   deps: MediaDeps,
-  by: By,
+  by: PictureChange,
   body: { readonly length: number | undefined; chunks(bytesMax: number): AsyncIterable<Uint8Array> },
 ): Promise<MediaView & { known: boolean }> {
   const { own: record, known: existing } = await storePicture(deps, by, body)
@@ -69,7 +69,7 @@ export async function addPicture(
 export type StoredPicture = { readonly own: ShopPicture; readonly known: boolean }
 
 /** Stores an uploaded or downloaded picture. @throws AppError as `addPicture` */
-export async function storePicture(deps: MediaDeps, by: By, body: Parameters<typeof addPicture>[2]): Promise<StoredPicture> {
+export async function storePicture(deps: MediaDeps, by: PictureChange, body: Parameters<typeof addPicture>[2]): Promise<StoredPicture> {
   if ((body.length ?? 0) > uploadBytesMax) throw new AppError('TOO_LARGE', `The body is larger than ${uploadBytesMax / mb} MB`)
   await assertQuota(deps, by.shop.id, body.length ?? 1)
   await watchPictureStore(deps)
@@ -126,7 +126,7 @@ async function assertQuota(deps: MediaDeps, shopId: string, bytes: number): Prom
 const isDecoded = ({ type, frames }: Omit<CleanPicture, 'parts'>) => type !== 'image/avif' && !(type === 'image/webp' && frames > 1)
 
 /** Waits in the queue, parses and renders the picture, and stores it. */
-async function inspectAndStore(deps: MediaDeps, by: By, picture: OnBench): Promise<StoredPicture> {
+async function inspectAndStore(deps: MediaDeps, by: PictureChange, picture: OnBench): Promise<StoredPicture> {
   const endTurn = await deps.decodeQueue.take([by.shop.id])
   let clean: Omit<CleanPicture, 'parts'>
   let rendered: Rendered
@@ -146,7 +146,7 @@ async function inspectAndStore(deps: MediaDeps, by: By, picture: OnBench): Promi
 /** Stores files before rows. Files that a crash leaves without a row are swept. */
 async function storeFiles(
   deps: MediaDeps,
-  by: By,
+  by: PictureChange,
   clean: Omit<CleanPicture, 'parts'>,
   { original, sizes }: Rendered,
 ): Promise<StoredPicture> {
@@ -184,7 +184,7 @@ async function putFile(
 /** @returns `isPut`: whether the picture uses the files that were just stored */
 async function storeRecord(
   deps: MediaDeps,
-  by: By,
+  by: PictureChange,
   picture: Picture,
   files: readonly PictureFile[],
 ): Promise<StoredPicture & { isPut: boolean }> {
@@ -231,7 +231,7 @@ export async function listPictures(deps: MediaDeps, shop: Pick<ShopContext, 'id'
  * Removes a picture from a shop. Its files are deleted if no other shop has it.
  * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT while a product shows it
  */
-export async function removePicture(deps: MediaDeps, by: By, id: string): Promise<void> {
+export async function removePicture(deps: MediaDeps, by: PictureChange, id: string): Promise<void> {
   const files = await audited(deps, by, { action: 'media.removed', subject: id }, async (tx, tell) => {
     const record = await deps.mediaStore.find(tx, by.shop.id, id)
     if (!record) throw new AppError('NOT_FOUND', 'No such picture')

@@ -15,7 +15,7 @@ const filesOfPicture = prepare((queries) =>
 const byStorageName = rowsOf(pictureFiles, ['storageName'])
 const byId = rowsOf(media, ['id', 'shopId'])
 
-const own = {
+const shopPictureColumns = {
   id: media.id,
   shopId: media.shopId,
   hash: media.hash,
@@ -37,7 +37,7 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   async ownByHashes(shopId: string, hashes: readonly string[], from: Pick<Reader, 'select'> = read): Promise<ShopPicture[]> {
     return from
-      .select(own)
+      .select(shopPictureColumns)
       .from(media)
       .innerJoin(pictures, eq(pictures.hash, media.hash))
       .where(and(eq(media.shopId, shopId), inArray(media.hash, [...hashes])))
@@ -46,7 +46,7 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
     const where = and(eq(media.shopId, shopId), typeof after === 'string' ? lt(media.id, after) : undefined)
     const [totals] = after === undefined ? await read.select({ n: count() }).from(media).where(where) : []
     const rows = await read
-      .select(own)
+      .select(shopPictureColumns)
       .from(media)
       .innerJoin(pictures, eq(pictures.hash, media.hash))
       .where(where)

@@ -20,10 +20,10 @@ export function createUploadSlots(): UploadSlots {
   let all = 0
   return {
     take(shopId) {
-      const own = ofShops.get(shopId) ?? 0
-      if (own >= limits.perShop || all >= limits.perProcess)
+      const used = ofShops.get(shopId) ?? 0
+      if (used >= limits.perShop || all >= limits.perProcess)
         throw new AppError('RATE_LIMITED', 'Too many pictures are on their way: try again later', { retryAfterSeconds })
-      ofShops.set(shopId, own + 1)
+      ofShops.set(shopId, used + 1)
       all++
       return () => {
         const left = (ofShops.get(shopId) ?? 1) - 1

@@ -18,12 +18,12 @@ export { changeStock } from '../stock/manual-stock.ts'
 export {
   commitPromisedStock,
   commitStock,
+  findSellables,
+  findSellablesInCart,
   releaseStock,
   reserveKnownStock,
   reserveStock,
   restock,
-  sellables,
-  sellablesInCart,
 } from '../stock/stock.ts'
 export {
   backfillProductSearch,

@@ -168,17 +168,17 @@ export const CreateProduct = t.Object({
   ),
   images: t.Optional(t.Array(ImageInput, { maxItems: imagesMax })),
 })
-const known = { id: t.Optional(text(64)) }
+const existingId = { id: t.Optional(text(64)) }
 export const ChangeProduct = t.Object({
   title: t.Optional(title),
   ...fields,
   variants: t.Optional(
-    t.Array(t.Object({ ...known, ...VariantInput.properties, price: t.Optional(MoneySchema) }), {
+    t.Array(t.Object({ ...existingId, ...VariantInput.properties, price: t.Optional(MoneySchema) }), {
       maxItems: variantsMax,
       description: 'Those with an id are changed, those without are added; those that are not named stay',
     }),
   ),
-  images: t.Optional(t.Array(t.Object({ ...known, ...ImageInput.properties }), { maxItems: imagesMax })),
+  images: t.Optional(t.Array(t.Object({ ...existingId, ...ImageInput.properties }), { maxItems: imagesMax })),
 })
 
 export const HandleParams = t.Object({ shopName: text(63), handle: text(255) })

@@ -47,9 +47,9 @@ export async function summariesFor(
   bytes = publicRecordsBytesMax,
 ): Promise<string[]> {
   const stored = await loadSummaries(deps, ids)
-  const shown = showQuantity ? await addQuantities(deps, stored) : stored
+  const summaries = showQuantity ? await addQuantities(deps, stored) : stored
   return withinBytes(
-    shown.map((summary) => withPictureUrls(deps, summary)),
+    summaries.map((summary) => withPictureUrls(deps, summary)),
     // Reserves one byte for each comma between the texts.
     bytes - ids.length,
     shortSummary,
@@ -130,8 +130,8 @@ export function createListingCache({ db, catalogStore }: Pick<Deps, 'db'> & { ca
   return {
     of(shopId, order, now) {
       const key = `${order} ${shopId}`
-      const known = cache.get(key)
-      if (known && known.from <= now && now < known.until) return known
+      const cached = cache.get(key)
+      if (cached && cached.from <= now && now < cached.until) return cached
       return cache.renew(key, async () => {
         const { anchors, changes, hidden } = await catalogStore.listing(shopId, order, newestKeyAt(now + 1))
         const buckets = applyChanges(anchors, [...changes, ...hidden.map((one) => ({ key: one.key, documents: -1 }))])

@@ -201,9 +201,9 @@ function stockChangesOf(
   before: ProductWithVariants,
   after: ProductWithVariants,
 ): StockChange[] {
-  const known = new Map(before.variants.map(({ id, onHand }) => [id, onHand]))
+  const onHandBefore = new Map(before.variants.map(({ id, onHand }) => [id, onHand]))
   return after.variants.flatMap(({ id: variantId, onHand }) => {
-    const delta = onHand - (known.get(variantId) ?? onHand)
+    const delta = onHand - (onHandBefore.get(variantId) ?? onHand)
     if (delta === 0) return []
     return { id: newId('stockChange'), shopId: shop.id, variantId, delta, onHand, reason: 'import', actor: actor.id, at: clock.now() }
   })

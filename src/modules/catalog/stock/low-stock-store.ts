@@ -19,7 +19,7 @@ const lowStockFrom = (
   where v.low_stock_at is not null and v.on_hand <= v.low_stock_at and v.track_inventory
     and p.id = v.product_id and p.shop_id = ${shopId} and p.status <> 'ARCHIVED'`
 
-async function lowStockFromFor(read: Pick<Reader, 'rows'>, shopId: string): Promise<SQL> {
+async function lowStockClause(read: Pick<Reader, 'rows'>, shopId: string): Promise<SQL> {
   const [size] = await read.rows<{ n: number | string }>(
     sql`select count(*) as n from (select 1 from products where shop_id = ${shopId} limit ${productsMax + 1}) as first_ones`,
   )
@@ -29,14 +29,14 @@ async function lowStockFromFor(read: Pick<Reader, 'rows'>, shopId: string): Prom
 export const lowStockStore = {
   /** Counts them up to `most`. */
   async count(read: Pick<Reader, 'rows'>, shopId: string, most: number): Promise<number> {
-    const low = await lowStockFromFor(read, shopId)
+    const low = await lowStockClause(read, shopId)
     const [row] = await read.rows<{ n: number | string }>(sql`select count(*) as n from (select 1 ${low} limit ${most}) as first_ones`)
     return Number(row?.n ?? 0)
   },
   /** Lowest stock first. An export goes by variant id, because stock changes while it is read. */
   async list(read: Pick<Reader, 'rows'>, shopId: string, { limit, offset, after }: Slice): Promise<{ rows: LowStock[]; total: number }> {
     const isWhole = after !== undefined
-    const low = await lowStockFromFor(read, shopId)
+    const low = await lowStockClause(read, shopId)
     const [totals] = isWhole ? [] : await read.rows<{ n: number | string }>(sql`select count(*) as n ${low}`)
     const beyond = typeof after === 'string' ? sql`and v.id < ${after}` : sql``
     const rows = await read.rows<LowStock>(sql`

@@ -10,7 +10,7 @@ import { type StockRow, stockStore as store } from './stock-store.ts'
 export type StockLine = { variantId: string; quantity: number }
 
 /** Reads a shop's variants of any status by id. Ids that the shop does not have are missing. */
-export async function sellables(
+export async function findSellables(
   deps: Pick<CatalogDeps, 'db' | 'config' | 'life'>,
   variantIds: readonly string[],
   shopId: string,
@@ -21,7 +21,7 @@ export async function sellables(
 }
 
 /** Reads the variants of a cart in one query, which can run together with the cart's. */
-export const sellablesInCart = async (
+export const findSellablesInCart = async (
   deps: Pick<CatalogDeps, 'db' | 'config' | 'life'>,
   cartId: string,
   shopId: string,

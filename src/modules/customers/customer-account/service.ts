@@ -75,8 +75,8 @@ export async function verifyOwnAddress(
   limitKey: string,
 ): Promise<void> {
   const found = await countFailure(deps, limitsByAddress(tokenByAddress, limitKey), async () => {
-    const one = await findVerifyToken(deps, token)
-    return one?.subjectId === actor.id && one.shopId === shopId ? one : undefined
+    const record = await findVerifyToken(deps, token)
+    return record?.subjectId === actor.id && record.shopId === shopId ? record : undefined
   })
   if (!found) throw invalidLink()
   await proveAddress(deps, { shopId, actor }, token)

@@ -64,7 +64,7 @@ async function* exportJson(deps: OrderDeps, shop: Shop, person: ExportedPerson):
   yield* jsonList(
     'discountsUsed',
     mapPages(
-      pagesByOrders(ids, (some) => store.discountUses(read, some)),
+      pagesByOrders(ids, (chunk) => store.discountUses(read, chunk)),
       useView,
     ),
   )
@@ -81,12 +81,12 @@ async function* exportJson(deps: OrderDeps, shop: Shop, person: ExportedPerson):
 }
 
 /** Yields a JSON list, one piece per page. */
-async function* jsonList(name: string, rows: AsyncGenerator<readonly unknown[]>): AsyncGenerator<string> {
+async function* jsonList(name: string, pages: AsyncGenerator<readonly unknown[]>): AsyncGenerator<string> {
   yield `,${JSON.stringify(name)}:[`
   let isFirst = true
-  for await (const some of rows) {
-    if (some.length === 0) continue
-    yield `${isFirst ? '' : ','}${some.map((row) => JSON.stringify(row)).join(',')}`
+  for await (const rows of pages) {
+    if (rows.length === 0) continue
+    yield `${isFirst ? '' : ','}${rows.map((row) => JSON.stringify(row)).join(',')}`
     isFirst = false
   }
   yield ']'
@@ -105,33 +105,33 @@ async function* pages<Row extends { id: string }>(
   }
 }
 
-async function* mapPages<Row, Shown>(rows: AsyncGenerator<readonly Row[]>, view: (row: Row) => Shown): AsyncGenerator<Shown[]> {
-  for await (const some of rows) yield some.map(view)
+async function* mapPages<Row, View>(pages: AsyncGenerator<readonly Row[]>, view: (row: Row) => View): AsyncGenerator<View[]> {
+  for await (const rows of pages) yield rows.map(view)
 }
 
 /** Yields rows that belong to orders, some orders at a time. */
-async function* pagesByOrders<Row>(ids: readonly string[], next: (some: readonly string[]) => Promise<Row[]>): AsyncGenerator<Row[]> {
+async function* pagesByOrders<Row>(ids: readonly string[], next: (chunk: readonly string[]) => Promise<Row[]>): AsyncGenerator<Row[]> {
   for (let from = 0; from < ids.length; from += rowsPerPage) yield await next(ids.slice(from, from + rowsPerPage))
 }
 
 async function* mailsOf({ db: { read } }: OrderDeps, orderIds: readonly string[], draftMails: readonly string[]) {
-  yield* pagesByOrders(orderIds, async (some) => store.mails(read, await store.mailKeys(read, some)))
-  yield* pagesByOrders(draftMails, (some) => store.mails(read, some))
+  yield* pagesByOrders(orderIds, async (chunk) => store.mails(read, await store.mailKeys(read, chunk)))
+  yield* pagesByOrders(draftMails, (chunk) => store.mails(read, chunk))
 }
 
 /** @param draftMails receives the keys of the mails about drafts */
 async function* cartsOf({ db }: OrderDeps, person: ExportedPerson, draftMails: string[]): AsyncGenerator<unknown[]> {
-  const shown = async (some: readonly Cart[]) => {
-    if (some.length === 0) return []
-    const ids = some.map(({ id }) => id)
+  const renderCarts = async (rows: readonly Cart[]) => {
+    if (rows.length === 0) return []
+    const ids = rows.map(({ id }) => id)
     const [lines, drafts] = await Promise.all([store.lines(db.read, ids), store.draftsOf(db.read, ids)])
     for (const { id, sends } of drafts) for (let nth = 1; nth <= sends; nth++) draftMails.push(`order-draft:${id}:${nth}`)
-    return some.map((cart) => cartView(cart, lines, drafts))
+    return rows.map((cart) => cartView(cart, lines, drafts))
   }
-  for await (const some of pages(rowsPerPage, (page) => store.carts(db.read, person, page))) yield await shown(some)
+  for await (const rows of pages(rowsPerPage, (page) => store.carts(db.read, person, page))) yield await renderCarts(rows)
   const ids = await guestCartIds(db, person)
   for (let from = 0; from < ids.length; from += rowsPerPage)
-    yield await shown(await store.cartsById(db.read, ids.slice(from, from + rowsPerPage)))
+    yield await renderCarts(await store.cartsById(db.read, ids.slice(from, from + rowsPerPage)))
 }
 
 /** Closes the reader before the rows are sent, so that a slow client does not hold one. */
@@ -180,8 +180,8 @@ const draftView = (draft: Drafts[number] | undefined) =>
 
 /** The version is only for `If-Match`. */
 function cardView(card: Parameters<typeof giftCardView>[0], now: number) {
-  const { version: _, ...shown } = giftCardView(card, now)
-  return shown
+  const { version: _, ...renderCarts } = giftCardView(card, now)
+  return renderCarts
 }
 
 const sessionView = (session: Awaited<ReturnType<typeof store.sessions>>[number]) => ({

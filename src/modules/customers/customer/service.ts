@@ -7,7 +7,7 @@ import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { Slice } from '../../../lib/page.ts'
 import { type Account, customerAccount, limitsByAddress, normalEmail, signupByAddress } from '../../identity/auth/domain.ts'
-import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../../identity/auth/index.ts'
+import { assertUncommonPassword, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../../identity/auth/index.ts'
 import { notifyAccountChange } from '../../messaging/mail/index.ts'
 import { type Difference, differenceOf, passwordDifference } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -54,7 +54,7 @@ export async function signUpCustomer(
   { shopId, email, password, name }: { shopId: string; email: string; password: string; name: string },
   { limitKey: address, ...from }: Origin & Pick<Caller, 'limitKey'>,
 ): Promise<Customer> {
-  await assertUncommon(password)
+  await assertUncommonPassword(password)
   await countAttempt(deps, limitsByAddress(signupByAddress, address))
   const passwordHash = await deps.passwords.hash(password, { kind: 'customer', address })
   const customer = buildCustomer(deps, { shopId, email, name, passwordHash })

@@ -104,10 +104,10 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     },
     /** Newest first. */
     async orderIds(shopId: string, customerId: string, { limit, offset, after }: Omit<Slice, 'page'>): Promise<string[]> {
-      const asked = { shopId, customerId, limit }
+      const values = { shopId, customerId, limit }
       const rows = await (typeof after === 'string'
-        ? read.all(orderIdsAfter, { ...asked, after })
-        : read.all(orderIds, { ...asked, offset }))
+        ? read.all(orderIdsAfter, { ...values, after })
+        : read.all(orderIds, { ...values, offset }))
       return rows.map(({ id }) => id)
     },
 

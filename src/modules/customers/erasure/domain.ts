@@ -45,9 +45,9 @@ const listedMax = 10
 
 /** Describes what blocks an erasure. */
 export const blockingText = (open: readonly BlockingRecord[]): string => {
-  const told = open.slice(0, listedMax).map(({ what, status }) => `${what} (${status})`)
+  const blocking = open.slice(0, listedMax).map(({ what, status }) => `${what} (${status})`)
   const more = open.length > listedMax ? ` and ${open.length - listedMax} more` : ''
-  return `Nothing is erased while an order, a payment, a refund or a dispute of theirs is open: ${told.join(', ')}${more}`
+  return `Nothing is erased while an order, a payment, a refund or a dispute of theirs is open: ${blocking.join(', ')}${more}`
 }
 
 /** Encodes a line of the list. */

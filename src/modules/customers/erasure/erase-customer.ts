@@ -226,11 +226,11 @@ async function sweepStateOf({ db }: ErasureDeps, erasure: Erasure): Promise<'to 
 
 /** Rewrites the search indexes, which still contain erased words, in small writes. */
 async function purgeWords({ db, clock, wordsPurged }: ErasureDeps): Promise<void> {
-  const begun = clock.monotonic()
+  const startedAt = clock.monotonic()
   for (const subject of ['orders', 'customers'] as const) {
     let isMore = await db.write((tx) => store.purge(tx, subject, true), locking)
     while (isMore) isMore = await db.write((tx) => store.purge(tx, subject, false), locking)
   }
   const now = clock.monotonic()
-  wordsPurged.nextAt = now + (now - begun) * purgeShare
+  wordsPurged.nextAt = now + (now - startedAt) * purgeShare
 }

@@ -31,8 +31,8 @@ export function decodeList(lines: readonly string[]): { listed: Map<string, List
   const listed = new Map<string, ListedErasure>()
   let broken = 0
   for (const line of lines) {
-    const one = decodeErasure(line)
-    if (one) listed.set(one.customerId, one)
+    const erasure = decodeErasure(line)
+    if (erasure) listed.set(erasure.customerId, erasure)
     else broken++
   }
   return { listed, broken }
@@ -118,8 +118,8 @@ export async function readListInStorage({ store: copies }: Pick<BackupTarget, 's
   for await (const { name } of copies.list(listedFolder)) names.push(name)
   const found: ListedErasure[] = []
   for (const name of names) {
-    const one = decodeErasure((await readText(copies, name)) ?? '')
-    if (one) found.push(one)
+    const erasure = decodeErasure((await readText(copies, name)) ?? '')
+    if (erasure) found.push(erasure)
   }
   return found
 }

@@ -18,12 +18,12 @@ export async function replayErasures(deps: ErasureDeps): Promise<number> {
   const ids = [...listed.keys()]
   let repeated = 0
   for (let from = 0; from < ids.length; from += idsPerQuery) {
-    const some = ids.slice(from, from + idsPerQuery)
-    const existing = await store.known(db.read, some)
-    for (const id of some) {
-      const one = listed.get(id)
-      if (existing.has(id) || !one) continue
-      await repeatErasure(deps, one)
+    const chunk = ids.slice(from, from + idsPerQuery)
+    const existing = await store.known(db.read, chunk)
+    for (const id of chunk) {
+      const erasure = listed.get(id)
+      if (existing.has(id) || !erasure) continue
+      await repeatErasure(deps, erasure)
       repeated++
     }
   }

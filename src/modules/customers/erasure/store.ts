@@ -122,11 +122,11 @@ export const erasureStore = {
   lockCarts: (tx: Writer, ids: readonly string[]) => cartsById(tx, ids),
   /** Locks a customer's orders and `more`, until the end of the write. */
   async lockOrders(tx: Writer, customerId: string, shopId: string, more: readonly string[]) {
-    const own = await tx
+    const customerOrders = await tx
       .select({ id: orders.id })
       .from(orders)
       .where(and(eq(orders.customerId, customerId), eq(orders.shopId, shopId)))
-    const rows = await ordersById(tx, [...own.map(({ id }) => id), ...more])
+    const rows = await ordersById(tx, [...customerOrders.map(({ id }) => id), ...more])
     return rows.filter((order) => order.shopId === shopId)
   },
 }

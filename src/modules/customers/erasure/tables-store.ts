@@ -77,8 +77,8 @@ export const erasers = {
         .select({ id: orderEvents.id, detail: orderEvents.detail })
         .from(orderEvents)
         .where(inArray(orderEvents.orderId, ids))) {
-        const kept = eraseDetail(detail)
-        if (kept) await tx.update(orderEvents).set({ detail: kept }).where(eq(orderEvents.id, id))
+        const erased = eraseDetail(detail)
+        if (erased) await tx.update(orderEvents).set({ detail: erased }).where(eq(orderEvents.id, id))
       }
     }),
   // Notes by staff may be about the person or the recipient, so all are erased.
@@ -132,8 +132,8 @@ export const erasers = {
   outbox: (tx, target) =>
     forEachChunk(target.orders, async (part) => {
       for (const { id, body } of await selectByKeys(tx, part, messageKeys, outbox)) {
-        const kept = eraseMessage(body)
-        if (kept !== body) await tx.update(outbox).set({ body: kept }).where(eq(outbox.id, id))
+        const erased = eraseMessage(body)
+        if (erased !== body) await tx.update(outbox).set({ body: erased }).where(eq(outbox.id, id))
       }
     }),
   // Sent mails have no content.

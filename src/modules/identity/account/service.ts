@@ -1,6 +1,6 @@
 import type { Actor } from '../../../core/command-context.ts'
 import { type CustomerDeps, changeCustomerPassword } from '../../customers/customer/index.ts'
-import { assertUncommon, type LoggedIn } from '../auth/index.ts'
+import { assertUncommonPassword, type LoggedIn } from '../auth/index.ts'
 import { changeUserPassword, type MerchantDeps } from '../merchant/index.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function changePassword(
   passwords: { current: string; password: string },
   address: string,
 ): Promise<void> {
-  await assertUncommon(passwords.password)
+  await assertUncommonPassword(passwords.password)
   if (who.kind === 'customer') await changeCustomerPassword(deps, { ...who, actor }, passwords, address)
   else await changeUserPassword(deps, { ...who, actor }, passwords, address)
 }

@@ -22,9 +22,9 @@ export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
     .post(
       '/auth/totp',
       async ({ principal, actor, body, request, set }) => {
-        const begun = await beginTotp(deps, { who: principal as LoggedIn, actor }, body, deps.limitKey(request))
+        const factor = await beginTotp(deps, { who: principal as LoggedIn, actor }, body, deps.limitKey(request))
         set.status = 201
-        return begun
+        return factor
       },
       {
         access: 'merchantOrSuperAdmin',

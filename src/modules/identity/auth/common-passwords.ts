@@ -17,6 +17,6 @@ export async function isCommonPassword(password: string): Promise<boolean> {
 }
 
 /** @throws AppError INVALID for a common password */
-export async function assertUncommon(password: string): Promise<void> {
+export async function assertUncommonPassword(password: string): Promise<void> {
   if (await isCommonPassword(password)) throw new AppError('INVALID', 'password (body): one of the most common passwords, choose another')
 }

@@ -1,5 +1,5 @@
 export { type CodeCaller, findByCode } from './code-attempts.ts'
-export { assertUncommon, isCommonPassword } from './common-passwords.ts'
+export { assertUncommonPassword, isCommonPassword } from './common-passwords.ts'
 export type { AuthDeps } from './providers.ts'
 export {
   checkPassword,

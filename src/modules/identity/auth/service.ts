@@ -51,7 +51,7 @@ export async function countAttempt(
   const now = clock.now()
   const rows = limits.map(([limit, who]) => ({ id: newId('attempt'), bucket: bucketOf(limit, who), at: now }))
   // Not in the request's own write: the attempt stays counted if the request fails.
-  const held = await aside(() =>
+  const counts = await aside(() =>
     db.write(async (tx) => {
       authStore.holdBuckets(
         tx,
@@ -67,13 +67,13 @@ export async function countAttempt(
     }, locking),
   )
   const waits = limits.flatMap(([limit], at) => {
-    const { count, oldest } = held[at] ?? { count: 0, oldest: undefined }
+    const { count, oldest } = counts[at] ?? { count: 0, oldest: undefined }
     return limit === loginByAccount || count < limit.most ? [] : [(oldest ?? now) + limit.windowMs - now]
   })
   // Retry when all limits allow it.
   if (waits.length > 0)
     throw new AppError('RATE_LIMITED', 'Too many attempts: try again later', { retryAfterSeconds: Math.max(...waits) / 1000 })
-  return { ids: rows.map(({ id }) => id), before: held.map(({ count }) => count) }
+  return { ids: rows.map(({ id }) => id), before: counts.map(({ count }) => count) }
 }
 
 /**
@@ -94,7 +94,7 @@ export async function checkPassword(
     ...limitsByAddress(loginByAddress, address, (one) => `${kind}|${one}`),
     [loginByAccount, name],
   ]
-  const { ids, before, done } = await countOrWait(deps, limits)
+  const { ids, before, release } = await countOrWait(deps, limits)
   try {
     if ((before.at(-1) ?? 0) >= loginByAccount.most) await deps.sleep(loginDelayMs)
     // An overloaded hasher says nothing about the password, so the attempt does not count as a failure.
@@ -106,7 +106,7 @@ export async function checkPassword(
     await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
     if (matches !== true) throw matches
   } finally {
-    done()
+    release()
   }
 }
 
@@ -114,17 +114,17 @@ export async function checkPassword(
  * Counts an attempt, or waits while pending attempts fill a limit. Only failures count in the end, so people who share
  * an address can log in at once.
  */
-async function countOrWait(deps: AuthDeps, limits: LimitKeys): Promise<{ ids: string[]; before: number[]; done: () => void }> {
+async function countOrWait(deps: AuthDeps, limits: LimitKeys): Promise<{ ids: string[]; before: number[]; release: () => void }> {
   const buckets = limits.filter(([limit]) => limit !== loginByAccount).map(([limit, who]) => bucketOf(limit, who))
   for (;;) {
     // Watches before counting, so that an attempt that ends in between is not missed.
     const watch = deps.loginWaitlist.watch(buckets)
-    let done = () => {}
+    let release = () => {}
     try {
       const counted = await countAttempt(deps, limits, () => {
-        done = deps.loginWaitlist.begin(buckets)
+        release = deps.loginWaitlist.begin(buckets)
       })
-      return { ...counted, done: () => done() }
+      return { ...counted, release: () => release() }
     } catch (error) {
       const turn = error instanceof AppError && error.code === 'RATE_LIMITED' ? watch.next() : undefined
       if (turn === 'full') throw tooManyLogins()
@@ -141,13 +141,13 @@ async function countOrWait(deps: AuthDeps, limits: LimitKeys): Promise<{ ids: st
  * @throws AppError RATE_LIMITED with the time to retry
  */
 export async function countFailure<T>(deps: AuthDeps, limits: LimitKeys, find: () => Promise<T | undefined>): Promise<T | undefined> {
-  const { ids, done } = await countOrWait(deps, limits)
+  const { ids, release } = await countOrWait(deps, limits)
   try {
     const found = await find()
     if (found !== undefined) await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
     return found
   } finally {
-    done()
+    release()
   }
 }
 
@@ -229,23 +229,22 @@ async function exchangeToken(deps: AuthDeps, presented: string, caller: Partial<
   const traded = await deps.db.write(async (tx): Promise<TokenExchange | undefined> => {
     const found = await authStore.findRefreshToken(tx, hash)
     if (!found) return undefined
-    const { session: live, token } = found
-    if (live.revokedAt !== null || live.expiresAt <= now || token.expiresAt <= now) return undefined
+    const { session, token } = found
+    if (session.revokedAt !== null || session.expiresAt <= now || token.expiresAt <= now) return undefined
     if (!(await authStore.useRefreshToken(tx, hash, now))) {
-      const given = await findExchangedPair(tx, deps, { hash, pairs, now })
-      if (given) return { session: live, ...given }
-      if (await authStore.revokeSession(tx, live.id, now))
-        await auditEnd(tx, deps, { session: live, action: 'session.revoked', from: caller })
+      const exchanged = await findExchangedPair(tx, deps, { hash, pairs, now })
+      if (exchanged) return { session, ...exchanged }
+      if (await authStore.revokeSession(tx, session.id, now)) await auditEnd(tx, deps, { session, action: 'session.revoked', from: caller })
       return undefined
     }
     const [pair] = pairs
     if (!pair) throw new Error('no key to derive a token from')
     // Keeps the lifetime of the old token, limited by the session's end.
-    const expiresAt = Math.min(live.expiresAt, now + token.expiresAt - token.createdAt)
-    const next = { hash: sha256(pair.refreshToken), sessionId: live.id, createdAt: now, expiresAt, usedAt: null }
+    const expiresAt = Math.min(session.expiresAt, now + token.expiresAt - token.createdAt)
+    const next = { hash: sha256(pair.refreshToken), sessionId: session.id, createdAt: now, expiresAt, usedAt: null }
     await authStore.insertRefreshToken(tx, next)
-    await authStore.renewSession(tx, live.id, { lastUsedAt: now, ...deviceOf(caller) })
-    return { session: live, pair, usedAt: now, isSpent: false }
+    await authStore.renewSession(tx, session.id, { lastUsedAt: now, ...deviceOf(caller) })
+    return { session, pair, usedAt: now, isSpent: false }
   })
   if (!traded) throw invalidRefreshToken()
   return traded

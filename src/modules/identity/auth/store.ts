@@ -83,10 +83,10 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
     },
     /** Deletes some expired rows. Returns their number. */
     async removeExpired(tx: Writer, now: number, attemptsBefore: number, limit: number): Promise<number> {
-      const over = tx.select({ id: sessions.id }).from(sessions).where(lte(sessions.expiresAt, now)).limit(limit)
-      const old = tx.select({ id: attempts.id }).from(attempts).where(lte(attempts.at, attemptsBefore)).limit(limit)
-      const ended = await tx.delete(sessions).where(inArray(sessions.id, over)).returning({ id: sessions.id })
-      const forgotten = await tx.delete(attempts).where(inArray(attempts.id, old)).returning({ id: attempts.id })
+      const expiredSessions = tx.select({ id: sessions.id }).from(sessions).where(lte(sessions.expiresAt, now)).limit(limit)
+      const oldAttempts = tx.select({ id: attempts.id }).from(attempts).where(lte(attempts.at, attemptsBefore)).limit(limit)
+      const ended = await tx.delete(sessions).where(inArray(sessions.id, expiredSessions)).returning({ id: sessions.id })
+      const forgotten = await tx.delete(attempts).where(inArray(attempts.id, oldAttempts)).returning({ id: attempts.id })
       return ended.length + forgotten.length
     },
     /** Locks buckets until the end of the write, so that no other write counts or adds attempts. */

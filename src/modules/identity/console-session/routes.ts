@@ -104,9 +104,9 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
       '/console/setup',
       async ({ body, request, set }) => {
         const place = cookieTargetOf(request, true)
-        const begun = await sessionAnswer(await setUpConsole(deps, body, deps.callerOf(request)), place, set.headers)
+        const answer = await sessionAnswer(await setUpConsole(deps, body, deps.callerOf(request)), place, set.headers)
         set.status = 201
-        return begun
+        return answer
       },
       {
         access,

@@ -3,7 +3,15 @@ import type { Origin } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { TokenRole } from '../../../core/tokens.ts'
 import { limitsByAddress, tokenByAddress } from '../auth/domain.ts'
-import { assertUncommon, countFailure, endSession, type Login, refreshSession, shopOfRefreshToken, startSession } from '../auth/index.ts'
+import {
+  assertUncommonPassword,
+  countFailure,
+  endSession,
+  type Login,
+  refreshSession,
+  shopOfRefreshToken,
+  startSession,
+} from '../auth/index.ts'
 import { shopsOfMember } from '../member/index.ts'
 import { type Credentials, createSuperAdmin, hasSuperAdmin, login, type MerchantDeps } from '../merchant/index.ts'
 import { findToken, issueToken, spendToken } from '../one-time-token/index.ts'
@@ -38,9 +46,9 @@ export async function openConsoleSession(
   caller: Caller,
   before: readonly string[],
 ): Promise<ConsoleSession> {
-  const begun = await consoleSessionOf(deps, await login(deps, credentials, caller, { idleMs }))
+  const session = await consoleSessionOf(deps, await login(deps, credentials, caller, { idleMs }))
   for (const cookie of before) await closeConsoleSession(deps, cookie, caller)
-  return begun
+  return session
 }
 
 /**
@@ -53,8 +61,8 @@ export async function resumeConsoleSession(deps: MerchantDeps, cookie: string | 
   const renewed = await refreshSession(deps, cookie, caller).catch(async (error: unknown) => {
     throw error instanceof AppError && error.code === 'UNAUTHENTICATED' ? await noSessionError(deps) : error
   })
-  const { login: begun, subject, endsAt, isSpent } = renewed
-  const { accessToken, expiresIn, refreshToken } = begun.data
+  const { login: session, subject, endsAt, isSpent } = renewed
+  const { accessToken, expiresIn, refreshToken } = session.data
   return {
     accessToken,
     expiresIn,
@@ -83,7 +91,7 @@ export async function setUpConsole(
   if (await hasSuperAdmin(deps)) throw superAdminExists()
   const found = await countFailure(deps, limitsByAddress(tokenByAddress, address), () => findToken(deps.db.read, deps, 'SETUP', token))
   if (!found) throw invalidToken()
-  await assertUncommon(password)
+  await assertUncommonPassword(password)
   const user = await createSuperAdmin(
     deps,
     { email, password },

@@ -27,15 +27,15 @@ export function createInstanceKeys({
     const key = Buffer.from(randomBytes(keyBytes)).toString('base64')
     const row = { purpose, sealedKey: keyring.seal(key, instanceKeySeal(purpose)), createdAt: clock.now() }
     // Written apart from the request's own transaction.
-    const kept = await aside(() =>
+    const stored = await aside(() =>
       db.write(async (tx) => {
         await store.insert(tx, row)
         return store.find(tx, purpose)
       }),
     )
     // A key that differs from the stored one would protect data that nobody can read later.
-    if (!kept) throw new Error('a key of the instance was neither made nor found')
-    return kept
+    if (!stored) throw new Error('a key of the instance was neither made nor found')
+    return stored
   }
 
   return {

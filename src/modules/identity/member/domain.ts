@@ -24,9 +24,9 @@ export const isOwner = ({ role, userId }: Pick<Member, 'role' | 'userId'>): bool
 
 /** Returns the audited difference. Persons are named by their account only. */
 export const memberDifference = (before: Member | undefined, after: Member | undefined): Difference => {
-  const told = (member: Member | undefined) =>
+  const auditedFieldsOf = (member: Member | undefined) =>
     member && { ...pick(member, 'role', 'userId', 'email', 'name'), status: statusOfMember(member) as string }
-  return differenceOf(told(before), told(after), ['role', 'userId', 'status'])
+  return differenceOf(auditedFieldsOf(before), auditedFieldsOf(after), ['role', 'userId', 'status'])
 }
 
 /** @param linkLifeMs lifetime of an invitation link */

@@ -107,12 +107,12 @@ export async function storeInvitation(
   { shopId, email, role, byMail }: { shopId: string; email: string; role: StaffRole; byMail: boolean },
 ): Promise<{ before: Member | undefined; member: Member }> {
   const now = clock.now()
-  const known = await memberStore.withAddress(tx, shopId, email)
-  if (known?.userId) throw new AppError('CONFLICT', 'email (body): somebody with this address works in the shop already')
-  if (known) {
-    const { address: _, ...before } = known
+  const existing = await memberStore.withAddress(tx, shopId, email)
+  if (existing?.userId) throw new AppError('CONFLICT', 'email (body): somebody with this address works in the shop already')
+  if (existing) {
+    const { address: _, ...before } = existing
     const invitation = { role, invitedAt: now, invitedByMail: byMail, acceptedBy: null, updatedAt: now }
-    return { before, member: unlessStale(await memberStore.update(tx, known, invitation)) }
+    return { before, member: unlessStale(await memberStore.update(tx, existing, invitation)) }
   }
   if ((await memberStore.count(tx, shopId)) >= membersPerShopMax)
     throw new AppError('CONFLICT', `A shop has at most ${membersPerShopMax} people: remove somebody first`)

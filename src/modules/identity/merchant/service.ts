@@ -10,7 +10,15 @@ import { audit, audited } from '../../operations/audit/index.ts'
 import { recordSignUp } from '../../operations/kpi/index.ts'
 import { assertNewShop, type NewShop, openShop, type Shop } from '../../shop/shop/index.ts'
 import { type Account, limitsByAddress, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
-import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, type SessionStart, startSession } from '../auth/index.ts'
+import {
+  assertUncommonPassword,
+  checkPassword,
+  countAttempt,
+  endSessionsOf,
+  type Login,
+  type SessionStart,
+  startSession,
+} from '../auth/index.ts'
 import { memberDifference } from '../member/domain.ts'
 import { joinAcceptedShops } from '../member/index.ts'
 import { assertNoFactor, checkFactor, removeFactor } from '../second-factor/index.ts'
@@ -131,7 +139,7 @@ export async function signUp(
   newShop: NewShop,
   { limitKey: address, agent: _, ...from }: Caller,
 ): Promise<{ user: User; shop: Shop }> {
-  await assertUncommon(credentials.password)
+  await assertUncommonPassword(credentials.password)
   await countAttempt(deps, limitsByAddress(signupByAddress, address))
   return createMerchant(deps, credentials, newShop, from, { kind: 'customer', address })
 }

@@ -12,7 +12,7 @@ import { type MailDeps, notifyAccountChange, type Preparer, queueMail } from '..
 import { passwordDifference } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
 import { customerAccount, limitsByAddress, resetByAccount, resetByAddress, tokenByAddress, userAccount } from '../auth/domain.ts'
-import { assertUncommon, countAttempt, countFailure } from '../auth/index.ts'
+import { assertUncommonPassword, countAttempt, countFailure } from '../auth/index.ts'
 import { findUserByEmail, findUserById, type MerchantDeps, setUserPassword } from '../merchant/index.ts'
 import type { OneTimeToken } from '../one-time-token/domain.ts'
 import { findToken, isSentTo, issueToken, spendToken } from '../one-time-token/index.ts'
@@ -97,7 +97,7 @@ export async function resetPassword(
   { token, password }: { token: string; password: string },
   { limitKey: address, ...from }: Caller,
 ): Promise<void> {
-  await assertUncommon(password)
+  await assertUncommonPassword(password)
   const found = await countFailure(deps, limitsByAddress(tokenByAddress, address), () => findReset(deps, token))
   if (!found) throw invalidLink()
   const { subjectId, shopId } = found

@@ -12,7 +12,7 @@ import { mailPageUrl as mailPageOf, queueMail, sendsMail } from '../../messaging
 import { audit, audited } from '../../operations/audit/index.ts'
 import { readShop } from '../../shop/shop/index.ts'
 import { limitsByAddress, normalEmail, passwordLength, tokenByAddress, userAccount } from '../auth/domain.ts'
-import { assertUncommon, checkPassword, countAttempt, countFailure } from '../auth/index.ts'
+import { assertUncommonPassword, checkPassword, countAttempt, countFailure } from '../auth/index.ts'
 import { type Member, type MemberView, memberDifference, memberView } from '../member/domain.ts'
 import {
   assertOwner,
@@ -55,9 +55,9 @@ export const readStaff = async (deps: StaffDeps, shop: Pick<ShopContext, 'id'>, 
 export async function inviteStaff(
   deps: StaffDeps,
   by: OwnerChange,
-  { email: given, role }: { email: string; role: StaffRole },
+  { email: invitedEmail, role }: { email: string; role: StaffRole },
 ): Promise<MemberView & { inviteUrl?: string }> {
-  const email = normalEmail(given)
+  const email = normalEmail(invitedEmail)
   const byLink = !sendsMail(deps)
   const shopId = by.shop.id
   await countAttempt(deps, [[invitationsByShop, shopId]])
@@ -149,15 +149,15 @@ async function acceptByMail(
   { token, password, name }: Acceptance,
   { address, from }: InvitationCaller,
 ): Promise<Member> {
-  const known = await findUserByEmail(deps, invited.email)
-  const user = known
-    ? await proveAccount(deps, known, { password, address, actor: { ...from, id: known.id } })
+  const existingUser = await findUserByEmail(deps, invited.email)
+  const user = existingUser
+    ? await proveAccount(deps, existingUser, { password, address, actor: { ...from, id: existingUser.id } })
     : await buildAccount(deps, { email: invited.email, password, address })
   const actor = { ...from, id: user.id }
   return deps.db
     .write(async (tx) => {
       const waiting = await useInvitation(tx, deps, invited, token)
-      if (!known) await insertMerchant(tx, deps, user, actor)
+      if (!existingUser) await insertMerchant(tx, deps, user, actor)
       const member = await joinShop(tx, deps, waiting, { userId: user.id, name: name ?? null })
       const entry = { actor, action: 'staff.joined', subject: member.id, shopId: member.shopId }
       await audit(tx, deps, { ...entry, ...memberDifference(waiting, member) })
@@ -174,23 +174,23 @@ async function acceptByMail(
 async function acceptByLink(
   deps: StaffDeps,
   invited: InvitedPerson,
-  { token, password, name: given }: Acceptance,
+  { token, password, name: acceptedName }: Acceptance,
   { address, from }: InvitationCaller,
 ): Promise<Member> {
   const fresh = await buildAccount(deps, { email: invited.email, password, address })
-  const known = await findUserByEmail(deps, invited.email)
-  const isProven = await matchesPassword(deps, known ?? fresh, { password: password ?? '', address, from })
-  const user = known ?? fresh
-  const joins = known !== undefined && known.role === 'MERCHANT' && isProven
-  const name = given ?? null
-  const actor = { ...from, id: known && !joins ? anonymous.id : user.id }
+  const existingUser = await findUserByEmail(deps, invited.email)
+  const isProven = await matchesPassword(deps, existingUser ?? fresh, { password: password ?? '', address, from })
+  const user = existingUser ?? fresh
+  const joins = existingUser !== undefined && existingUser.role === 'MERCHANT' && isProven
+  const name = acceptedName ?? null
+  const actor = { ...from, id: existingUser && !joins ? anonymous.id : user.id }
   return deps.db
     .write(async (tx) => {
       const waiting = await useInvitation(tx, deps, invited, token)
-      if (!known) await insertMerchant(tx, deps, fresh, actor)
+      if (!existingUser) await insertMerchant(tx, deps, fresh, actor)
       const member = joins
         ? await joinShop(tx, deps, waiting, { userId: user.id, name })
-        : await storeAcceptance(tx, deps, waiting, { acceptedBy: known ? null : fresh.id, name })
+        : await storeAcceptance(tx, deps, waiting, { acceptedBy: existingUser ? null : fresh.id, name })
       const entry = { actor, action: joins ? 'staff.joined' : 'staff.accepted', subject: member.id, shopId: member.shopId }
       await audit(tx, deps, { ...entry, ...memberDifference(waiting, member) })
       return member
@@ -236,7 +236,7 @@ async function buildAccount(
     throw new AppError('INVALID', 'password (body): send the password of the account of this address, or choose one for a new account')
   if (password.length < passwordLength.minLength)
     throw new AppError('INVALID', `password (body): at least ${passwordLength.minLength} characters`)
-  await assertUncommon(password)
+  await assertUncommonPassword(password)
   return buildMerchant(deps, { email, password }, { kind: 'merchant', address })
 }
 
@@ -245,9 +245,9 @@ export const createInvitationAction = (deps: StaffDeps): PageAction => ({
   isGood: (token) => findInvitationToken(deps, token),
   async act({ token, password, name }, caller) {
     if (password.length > passwordLength.maxLength || name.length > 200) return 'refused'
-    const given = { token, ...(password === '' ? {} : { password }), ...(name.trim() === '' ? {} : { name: name.trim() }) }
+    const acceptance = { token, ...(password === '' ? {} : { password }), ...(name.trim() === '' ? {} : { name: name.trim() }) }
     try {
-      await acceptInvitation(deps, given, caller)
+      await acceptInvitation(deps, acceptance, caller)
       return 'done'
     } catch (error) {
       if (!(error instanceof AppError)) throw error

@@ -80,8 +80,8 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
   const isLast = ({ events }: EventBatch, event: LiveEvent) => events.at(-1) === event
 
   /** Encodes a page for a viewer. The last event of each commit has the id. */
-  function chunkOf(told: readonly EventBatch[], seesCatalog: boolean, idOf: (position: string) => string): Uint8Array | undefined {
-    const parts = told.flatMap((one) => {
+  function chunkOf(batches: readonly EventBatch[], seesCatalog: boolean, idOf: (position: string) => string): Uint8Array | undefined {
+    const parts = batches.flatMap((one) => {
       const events = seesCatalog ? one.events : one.events.filter(({ audience }) => audience !== 'catalog')
       const seen = { ...one, events }
       return events.map((event) => textOf(event, isLast(seen, event) ? idOf(one.place) : undefined))
@@ -97,9 +97,9 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
     return (of) => ids.getOrInsertComputed(of, cursors.idOf)
   }
 
-  function deliver({ told, shut, moved }: EventPage): void {
+  function deliver({ told: batches, shut, moved }: EventPage): void {
     const ofShops = new Map<string | undefined, EventBatch[]>()
-    for (const { events, place: behind } of told)
+    for (const { events, place: behind } of batches)
       for (const [shopId, own] of Map.groupBy(events, (event) => event.shopId ?? undefined))
         ofShops.getOrInsertComputed(shopId, () => []).push({ events: own, place: behind })
     const idOf = cachedIds()
@@ -112,9 +112,9 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
       }
     }
     for (const shopId of shut) for (const { listener } of [...(byShop.get(shopId) ?? [])]) listener.end('shop')
-    for (const held of moved.length > 0 ? [...open, ...joining] : []) {
-      const { shopId } = held.listener.viewer
-      if (shopId !== undefined && moved.includes(shopId)) held.isDoubted = true
+    for (const openStream of moved.length > 0 ? [...open, ...joining] : []) {
+      const { shopId } = openStream.listener.viewer
+      if (shopId !== undefined && moved.includes(shopId)) openStream.isDoubted = true
     }
   }
 
@@ -125,11 +125,11 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
 
   /** Starts new listeners at the reader's position. */
   function admitPending(at: string): void {
-    for (const { from, ...held } of joining.splice(0)) {
-      const { listener } = held
+    for (const { from, ...openStream } of joining.splice(0)) {
+      const { listener } = openStream
       if (listener.isOver()) continue
-      open.add(held)
-      byShop.getOrInsertComputed(listener.viewer.shopId, () => new Set()).add(held)
+      open.add(openStream)
+      byShop.getOrInsertComputed(listener.viewer.shopId, () => new Set()).add(openStream)
       if (from === undefined) listener.send(positionMarker(at))
       else if (from === 'resync') listener.send(resync(at))
       else {
@@ -175,8 +175,8 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
         })
         if (listener.isOver()) return
         if (!found) break
-        const { page, told, moved } = found
-        const chunk = chunkOf(told, seesCatalog, idOf)
+        const { page, told: batches, moved } = found
+        const chunk = chunkOf(batches, seesCatalog, idOf)
         if (chunk) await listener.tellBefore(chunk)
         // Their role changed, so they may see other events than before.
         if (shopId !== undefined && moved.includes(shopId)) await listener.tellBefore(resync(page.place))
@@ -214,10 +214,10 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
         for (const { listener } of open) listener.send(resync(position))
         break
       }
-      const told = await readEvents(store, page, { hears: (shopId) => byShop.has(shopId), operators: byShop.has(undefined) })
+      const batches = await readEvents(store, page, { hears: (shopId) => byShop.has(shopId), operators: byShop.has(undefined) })
       position = page.place
       isWhole = page.isWhole
-      deliver(told)
+      deliver(batches)
     }
     admitPending(position)
   }
@@ -244,17 +244,17 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
 
   /** Checks the authorisation of each listener, one at a time. */
   async function checkAll(): Promise<void> {
-    for (const held of [...open, ...joining]) {
-      const { listener, following } = held
-      const since = clock.monotonic() - held.checkedAt
-      if ((since < checkAfterMs && !held.isDoubted) || listener.isOver()) continue
+    for (const openStream of [...open, ...joining]) {
+      const { listener, following } = openStream
+      const since = clock.monotonic() - openStream.checkedAt
+      if ((since < checkAfterMs && !openStream.isDoubted) || listener.isOver()) continue
       try {
-        held.isDoubted = false
+        openStream.isDoubted = false
         const isStill = await following.isStill()
-        if (isStill) held.checkedAt = clock.monotonic()
+        if (isStill) openStream.checkedAt = clock.monotonic()
         else listener.end('access')
       } catch {
-        held.isDoubted = true
+        openStream.isDoubted = true
         if (since >= uncheckedMaxMs) listener.end('unchecked')
       }
     }
@@ -324,10 +324,10 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
         count(-1, viewer.accountId)
         joining = joining.filter((one) => one.listener !== listener)
         const ofIts = byShop.get(viewer.shopId)
-        for (const held of ofIts ?? []) {
-          if (held.listener !== listener) continue
-          open.delete(held)
-          ofIts?.delete(held)
+        for (const openStream of ofIts ?? []) {
+          if (openStream.listener !== listener) continue
+          open.delete(openStream)
+          ofIts?.delete(openStream)
         }
         if (ofIts?.size === 0) byShop.delete(viewer.shopId)
       })

@@ -28,7 +28,7 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
   let drained: (() => void) | undefined
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   /** Chunks that wait until past events are sent. */
-  let held: Uint8Array[] | undefined
+  let heldBack: Uint8Array[] | undefined
 
   function end(ending: Ending): void {
     if (ended !== undefined) return
@@ -72,7 +72,7 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
           })
         wake = undefined
         for (const chunk of queue) given.enqueue(chunk)
-        bytes = held?.reduce((sum, { length }) => sum + length, 0) ?? 0
+        bytes = heldBack?.reduce((sum, { length }) => sum + length, 0) ?? 0
         queue = []
         drained?.()
         if (ended !== undefined && ended !== 'slow') given.close()
@@ -89,7 +89,7 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
     end,
     /** Holds new chunks back until past events are sent. */
     hold(): void {
-      held = []
+      heldBack = []
     },
     /** Sends past events. Resolves when there is room for more. */
     async tellBefore(chunk: Uint8Array): Promise<void> {
@@ -105,19 +105,19 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
     },
     /** Sends the held chunks: all past events are sent. */
     release(): void {
-      const [waiting, size] = [held ?? [], held?.reduce((sum, { length }) => sum + length, 0) ?? 0]
-      held = undefined
+      const [waiting, size] = [heldBack ?? [], heldBack?.reduce((sum, { length }) => sum + length, 0) ?? 0]
+      heldBack = undefined
       bytes -= size
       for (const chunk of waiting) push(chunk)
     },
     send(chunk: Uint8Array): void {
-      if (!held) {
+      if (!heldBack) {
         push(chunk)
         return
       }
       bytes += chunk.length
       if (bytes > unreadBytesMax) end('slow')
-      else held.push(chunk)
+      else heldBack.push(chunk)
     },
   }
 }

@@ -45,15 +45,15 @@ export const mailRoutes = (deps: HttpDeps & MailDeps) =>
     .get(
       '/shops/v2/mail/preview/:template',
       async ({ shop, params: { template }, query: { language }, request }) => {
-        const made = await previewMail(deps, shop.id, template, language)
+        const preview = await previewMail(deps, shop.id, template, language)
         const accept = request.headers.get('accept') ?? '*/*'
         const [json, html, text] = ['application/json', 'text/html', 'text/plain'].map((type) => wanted(accept, type)) as [
           number,
           number,
           number,
         ]
-        if (json >= html && json >= text) return made
-        const [body, type] = html >= text ? [made.html, 'text/html'] : [made.text, 'text/plain']
+        if (json >= html && json >= text) return preview
+        const [body, type] = html >= text ? [preview.html, 'text/html'] : [preview.text, 'text/plain']
         return new Response(body, { headers: { ...previewHeaders, 'content-type': `${type}; charset=utf-8` } }) as never
       },
       {

@@ -95,10 +95,10 @@ const officialWords = new Set(
  * @param instance names of the instance, besides souk
  */
 export function isReservedName(name: string, instance: readonly string[] = []): boolean {
-  const own = new Set([...reservedWholeNames, ...instance].map(plainSkeleton).filter((one) => one !== ''))
+  const forbiddenNames = new Set([...reservedWholeNames, ...instance].map(plainSkeleton).filter((one) => one !== ''))
   return [name, name.toLowerCase()].map(wordsIn).some((words) => {
     if (reservedSubstrings.some((one) => words.join('').includes(plainSkeleton(one)))) return true
-    if (own.has(words.filter((word) => !officialWords.has(word)).join(''))) return true
+    if (forbiddenNames.has(words.filter((word) => !officialWords.has(word)).join(''))) return true
     return words.some((_, from) => words.some((__, to) => to >= from && reservedWords.has(words.slice(from, to + 1).join(''))))
   })
 }

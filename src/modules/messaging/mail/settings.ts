@@ -77,9 +77,9 @@ export async function setMailSettings(deps: MailBaseDeps, by: Change, settings: 
     assertExpected(by.expected, before.version)
     const replyTo = settings.replyTo && storedMailAddress(settings.replyTo)
     const after: ShopMail = { ...settings, replyTo, shopId, version: before.version + 1, updatedAt: deps.clock.now() }
-    const kept = unlessStale(await (found ? store.updateSettings(tx, after, before.version) : store.insertSettings(tx, after)))
+    const stored = unlessStale(await (found ? store.updateSettings(tx, after, before.version) : store.insertSettings(tx, after)))
     tell(differenceOf(before, after, ['accentColour', 'backgroundColour', 'language']))
-    return kept
+    return stored
   })
   return viewOf(deps, shop, row, await shopUsage(deps, shop))
 }

@@ -28,8 +28,8 @@ const zonesMax = 50
 /** @param country of the shop; selects digits and date order */
 export function phrasebookOf(language: MailLanguage, country: string): Phrasebook {
   const locale = /^[A-Z]{2}$/.test(country) ? `${language}-${country}` : language
-  const known = cache.get(locale)
-  if (known) return known
+  const cached = cache.get(locale)
+  if (cached) return cached
   const words = createPhrasebook(language, locale)
   if (cache.size >= cachedMax) cache.clear()
   cache.set(locale, words)

@@ -8,9 +8,9 @@ import { signedHeaders } from '../../../lib/standard-webhooks.ts'
 import {
   type Attempt,
   afterAttempt,
-  changedHealth,
   fullShopsAndEndpoints,
   gaveWay,
+  healthIfChanged,
   isFailing,
   leaseMs,
   type Outcome,
@@ -243,12 +243,12 @@ async function send(deps: DispatchDeps, delivery: ClaimedDelivery, giveWay: Abor
   const chance = chanceOf(randomBytes)
   const result = afterAttempt(outcome, delivery.attempts, now, chance)
   const isDisabled = await db.write(async (tx) => {
-    const known = await store.findEndpoint(tx, shopId, endpointId)
+    const endpoint = await store.findEndpoint(tx, shopId, endpointId)
     // Locks the endpoint only if its health changes, so that most results do not wait.
-    const isNews = known && changedHealth(known, outcome, now, chance)
+    const isNews = endpoint && healthIfChanged(endpoint, outcome, now, chance)
     const before = isNews && (await store.lockEndpoint(tx, shopId, endpointId))
     await store.settle(tx, delivery, { ...result, updatedAt: now })
-    const after = before && changedHealth(before, outcome, now, chance)
+    const after = before && healthIfChanged(before, outcome, now, chance)
     if (!after) return false
     await store.setHealth(tx, endpointId, after)
     return before.disabledAt === null && after.disabledAt !== null

@@ -40,7 +40,7 @@ export const messageBody = (event: WebhookEvent, at: number, data: unknown): str
 export const retryPausesMs = [5 * seconds, minutes, 5 * minutes, 30 * minutes, 2 * hours, 5 * hours, 7 * hours, 10 * hours] as const
 /** Random part of a pause, so that failures do not retry at the same time. */
 export const jitter = 0.1
-const gone = 410
+const goneStatus = 410
 
 const isSuccess = (answered: number | null) => answered !== null && answered >= 200 && answered < 300
 const addJitter = (pause: number, chance: number) => Math.round(pause * (1 - jitter + 2 * jitter * chance))
@@ -71,7 +71,7 @@ export function afterAttempt(
   const last = { lastStatus: answered, lastError: failure ?? `answered ${answered}` }
   if (failure === gaveWay) return { status: 'PENDING', attempts: attempts - 1, nextAt: now + addJitter(retryPausesMs[0], chance), ...last }
   const pause = retryPausesMs[attempts - 1]
-  if (answered === gone || pause === undefined) return { status: 'FAILED', nextAt: now, ...last }
+  if (answered === goneStatus || pause === undefined) return { status: 'FAILED', nextAt: now, ...last }
   return { status: 'PENDING', nextAt: now + addJitter(pause, chance), ...last }
 }
 
@@ -184,13 +184,13 @@ export function healthAfter(before: Health, { answered, failure }: Outcome, now:
   const failingSince = before.failingSince ?? now
   const retryAt = failures < failuresTolerated ? null : restUntil(failures)
   const isHopeless = failures >= disabledAfter.failures && now - failingSince >= disabledAfter.ms
-  const reason = answered === gone ? 'GONE' : isHopeless ? 'FAILING' : null
+  const reason = answered === goneStatus ? 'GONE' : isHopeless ? 'FAILING' : null
   if (disabledAt !== null || reason === null) return { failures, failingSince, retryAt, disabledAt, disabledReason }
   return { failures, failingSince, retryAt, disabledAt: now, disabledReason: reason }
 }
 
 /** Returns the new health; undefined if it does not change. */
-export function changedHealth(endpoint: Health, outcome: Outcome, now: number, chance: number): Health | undefined {
+export function healthIfChanged(endpoint: Health, outcome: Outcome, now: number, chance: number): Health | undefined {
   const before = pick(endpoint, 'failures', 'failingSince', 'retryAt', 'disabledAt', 'disabledReason')
   const after = healthAfter(before, outcome, now, chance)
   return after && !Bun.deepEquals(after, before) ? after : undefined

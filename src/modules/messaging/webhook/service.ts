@@ -167,7 +167,7 @@ export async function resendDelivery(
   deliveryId: string,
 ): Promise<ReturnType<typeof deliveryView>> {
   const entry = { action: 'webhook_delivery.resent', subject: deliveryId }
-  const sent = await audited(deps, withLocks(deps, by), entry, async (tx, tell) => {
+  const view = await audited(deps, withLocks(deps, by), entry, async (tx, tell) => {
     const endpoint = await store.lockEndpoint(tx, by.shop.id, endpointId)
     if (!endpoint || endpoint.removedAt !== null) throw noSuchEndpoint()
     const before = await store.lockDelivery(tx, endpointId, deliveryId)
@@ -184,7 +184,7 @@ export async function resendDelivery(
   })
   // Without this, it would be sent within seconds.
   void deps.webhooks.run().catch((error: unknown) => deps.log.warn('webhook.not_begun', { error }))
-  return sent
+  return view
 }
 
 /** Finds a delivery of an endpoint. @throws AppError NOT_FOUND, also for another shop's */

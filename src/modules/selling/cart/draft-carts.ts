@@ -4,7 +4,7 @@ import type { SettledField } from '../../../../db/schema/selling.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Money } from '../../../lib/money.ts'
 import type { Optional } from '../../../lib/objects.ts'
-import { sellables } from '../../catalog/products/index.ts'
+import { findSellables } from '../../catalog/products/index.ts'
 import { emailOf, validateAddress } from '../../customers/customer/index.ts'
 import { readShop } from '../../shop/shop/index.ts'
 import { noOffers, type Offer } from '../discount/domain.ts'
@@ -99,7 +99,7 @@ async function codeOf(
 }
 
 async function itemsOf(deps: CartDeps, { cart, items: before }: CartSnapshot, lines: readonly DraftLine[]): Promise<CartItem[]> {
-  const found = await sellables(
+  const found = await findSellables(
     deps,
     lines.map(({ variantId }) => variantId),
     cart.shopId,

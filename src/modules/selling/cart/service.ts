@@ -6,7 +6,7 @@ import { inBatches } from '../../../lib/batches.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { pick } from '../../../lib/objects.ts'
 import type { Sellable } from '../../catalog/products/domain.ts'
-import { sellables, sellablesInCart } from '../../catalog/products/index.ts'
+import { findSellables, findSellablesInCart } from '../../catalog/products/index.ts'
 import { loadProvinceTable, noProvinces, type Provinces } from '../../shop/countries/domain.ts'
 import { needsProvinces } from '../../shop/shipping/domain.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
@@ -68,7 +68,8 @@ export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapsh
   const { id, shopId } = cart
   const { cartStore, db } = deps
   const parts = db.read.together(
-    () => [readShop(deps, shopId), cartStore.contentsOf(id), sellablesInCart(deps, id, shopId), offersOfCart(deps, shopId, id)] as const,
+    () =>
+      [readShop(deps, shopId), cartStore.contentsOf(id), findSellablesInCart(deps, id, shopId), offersOfCart(deps, shopId, id)] as const,
   )
   const [shop, contents, found, offered] = await Promise.all(parts)
   return withOffers(deps, await buildSnapshot(deps, { cart, shop, contents, found, offered }))
@@ -104,8 +105,8 @@ export async function loadCart(
         cartStore.find(cartId),
         acceptsCachedShop ? shopOf(deps, caller.shop) : readShop(deps, shopId),
         cartStore.contentsOf(cartId),
-        sellablesInCart(deps, cartId, shopId),
-        sellables(deps, extraVariantId === undefined ? [] : [extraVariantId], shopId),
+        findSellablesInCart(deps, cartId, shopId),
+        findSellables(deps, extraVariantId === undefined ? [] : [extraVariantId], shopId),
         offersOfCart(deps, shopId, cartId),
       ] as const,
   )

@@ -26,7 +26,7 @@ const regions: Record<ICountry['continent'], string> = {
 }
 
 /** Returns the 249 countries and territories of ISO 3166-1, by code. Loads the data at the first use. */
-export async function countries(): Promise<Country[]> {
+export async function listCountries(): Promise<Country[]> {
   const { countries: provinceListsCache } = await import('countries-list')
   return Object.entries(provinceListsCache)
     .filter(([code]) => isCountry(code))

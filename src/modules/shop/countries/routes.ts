@@ -1,11 +1,11 @@
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
-import { countries } from './domain.ts'
+import { listCountries } from './domain.ts'
 import { Countries } from './model.ts'
 
 export const countryRoutes = (deps: HttpDeps) =>
-  routes(deps, 'Integration').get('/locations/countries', async () => ({ data: await countries() }), {
+  routes(deps, 'Integration').get('/locations/countries', async () => ({ data: await listCountries() }), {
     access: 'integration',
     response: { 200: Countries, ...errorResponses(401) },
     detail: { summary: 'Countries', description: 'The 249 countries and territories of ISO 3166-1.' },

@@ -1,5 +1,5 @@
 import type { ShippingMethod } from '../../../../db/schema/shop.ts'
-import { countries, loadProvinceTable, type Province, provinceCodes, provinceLists } from '../countries/domain.ts'
+import { listCountries, loadProvinceTable, type Province, provinceCodes, provinceLists } from '../countries/domain.ts'
 import { coverageOf } from './domain.ts'
 
 /** A country that a shop ships to, with the reached provinces, or all of the country. */
@@ -7,7 +7,7 @@ export type ServedCountry = { code: string; name: string; provinces: readonly Pr
 
 /** Returns the countries that methods reach, by name; all without methods. */
 export async function listServedCountries(methods: readonly ShippingMethod[]): Promise<ServedCountry[]> {
-  const [all, lists, table] = await Promise.all([countries(), provinceLists(), loadProvinceTable()])
+  const [all, lists, table] = await Promise.all([listCountries(), provinceLists(), loadProvinceTable()])
   const served = all.flatMap(({ code, name }): ServedCountry[] => {
     const reached = coverageOf(methods, code)
     if (!reached) return []

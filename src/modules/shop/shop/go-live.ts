@@ -22,10 +22,10 @@ export async function makeLive(
   const shop =
     isTest && (await store.update(tx, id, { mode: 'LIVE', updatedAt: now, version: before.version + 1 }, { version: before.version }))
   if (!shop) throw new AppError('CONFLICT', isTest ? 'The shop was changed meanwhile: try again' : 'The shop is LIVE already')
-  const made = (['PUBLISHABLE', 'SECRET'] as const).map((kind) => ({ kind, ...makeKey(deps, id, kind, 'LIVE') }))
-  for (const { kind, row } of made) {
+  const newKeys = (['PUBLISHABLE', 'SECRET'] as const).map((kind) => ({ kind, ...makeKey(deps, id, kind, 'LIVE') }))
+  for (const { kind, row } of newKeys) {
     await store.expireKeys(tx, id, kind, 'TEST', now)
     await store.insertKey(tx, row)
   }
-  return { shop, publishableKey: made[0]?.key ?? '', keys: made.map(({ row }) => row.id) }
+  return { shop, publishableKey: newKeys[0]?.key ?? '', keys: newKeys.map(({ row }) => row.id) }
 }

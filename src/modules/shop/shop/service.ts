@@ -71,9 +71,9 @@ const shopsOfRequests = new WeakMap<Pick<ShopContext, 'id'>, { readonly shop: Re
 
 /** Returns the shop of a request, possibly as it was when the key was read. @throws AppError NOT_FOUND */
 export async function shopOf(deps: Pick<ShopDeps, 'shopStore' | 'clock'>, context: Pick<ShopContext, 'id'>): Promise<Readonly<Shop>> {
-  const known = shopsOfRequests.get(context)
-  const age = known ? deps.clock.now() - known.at : shopMaxAgeMs
-  return known && age >= 0 && age < shopMaxAgeMs ? known.shop : readShop(deps, context.id)
+  const cached = shopsOfRequests.get(context)
+  const age = cached ? deps.clock.now() - cached.at : shopMaxAgeMs
+  return cached && age >= 0 && age < shopMaxAgeMs ? cached.shop : readShop(deps, context.id)
 }
 
 /** Returns the values that a storefront needs. The default language is English. */
@@ -418,13 +418,13 @@ export async function ensureCustodyWallet(deps: ShopDeps, { shop, actor }: Chang
     sealedKey: deps.keyring.seal(key, walletSeal(shop.id)),
     createdAt: deps.clock.now(),
   }
-  const made = await deps.db.write(async (tx) => {
+  const inserted = await deps.db.write(async (tx) => {
     const inserted = await deps.shopStore.insertWallet(tx, wallet)
     const after = { address: wallet.address, network: 'evm' }
     if (inserted) await audit(tx, deps, { actor, action: 'shop.wallet_created', subject: shop.id, shopId: shop.id, after })
     return inserted
   })
-  const stored = made ?? (await deps.shopStore.findWallet(shop.id))
+  const stored = inserted ?? (await deps.shopStore.findWallet(shop.id))
   if (!stored) throw new Error('a wallet was neither made nor found')
   return stored
 }

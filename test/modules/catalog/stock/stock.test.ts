@@ -4,7 +4,14 @@ import { eq } from 'drizzle-orm'
 import type { Writer } from '../../../../db/engine.ts'
 import { variants } from '../../../../db/schema/catalog.ts'
 import { AppError } from '../../../../src/core/errors.ts'
-import { commitStock, releaseStock, reserveStock, restock, type StockLine, sellables } from '../../../../src/modules/catalog/stock/stock.ts'
+import {
+  commitStock,
+  findSellables,
+  releaseStock,
+  reserveStock,
+  restock,
+  type StockLine,
+} from '../../../../src/modules/catalog/stock/stock.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { shopIn, usd } from '../../../support/catalog.ts'
 import { ok } from '../../../support/selling.ts'
@@ -277,8 +284,8 @@ test('what a shop sells is looked up by variant: of any status, and of no other 
   const [shop, other] = [await shopIn(app), await shopIn(app)]
   const draft = await shop.add({ title: 'Draft', status: 'DRAFT', variants: [{ price: usd(7) }] })
   const [mine = '', theirs] = [draft.variants[0]?.id, (await variantIn(other)).id]
-  const found = await sellables(app.deps, [mine, theirs, 'var_none', mine], shop.shop.id)
+  const found = await findSellables(app.deps, [mine, theirs, 'var_none', mine], shop.shop.id)
   expect([...found.keys()]).toEqual([mine])
   expect(found.get(mine)).toMatchObject({ variant: { price: 7 }, product: { id: draft.id, status: 'DRAFT', title: 'Draft' } })
-  expect((await sellables(app.deps, [], shop.shop.id)).size).toBe(0)
+  expect((await findSellables(app.deps, [], shop.shop.id)).size).toBe(0)
 })

@@ -1,14 +1,14 @@
-/** Abuse: how many product reads by id are left of their rate while somebody who knows no secret does their worst, from one machine. */
+/** Measures how many product reads by id remain while an outsider on one machine abuses the server. */
 import { join } from 'node:path'
 import { type Load, load, type Requests } from './load.ts'
-import { type Child, children, figure, median, quick, reading, root, rounds, rows, say, spreadOf, start, work } from './runs.ts'
+import { type Child, children, figure, median, print, quick, readLoad, root, rounds, rows, spreadOf, start, work } from './runs.ts'
 import { type Seeded, seed } from './seed.ts'
 
 const products = 1_000
 const readers = 16
-/** `--only=lists` measures the abuses alone whose names say so. */
+/** `--only=lists` measures the abuses with that word in their name. */
 const only = Bun.argv.find((argument) => argument.startsWith('--only='))?.slice('--only='.length) ?? ''
-/** The abuse is under way before the reading begins, and goes on until after its end. */
+/** The abuse starts before the reads and ends after them. */
 const leadSeconds = 1
 
 type Target = {
@@ -16,39 +16,39 @@ type Target = {
   shop: Seeded
   publishableKey: string
   customers: readonly Login[]
-  /** The page of an order, and that of a draft order to be paid. */
+  /** The page of an order, and of a draft order to pay. */
   orderPath: string
   payPath: string
 }
 type Login = { shopName: string; email: string; password: string }
 
-/** One abuse: an entry here is all that it takes. `begin` resolves when the abuse is over, after so many seconds. */
+/** To add an abuse, add an entry. `begin` resolves when the abuse has ended, after so many seconds. */
 type Abuse = {
   readonly what: string
-  /** Of the server meanwhile, in place of the bench's, which lift limits. */
+  /** Settings of the server instead of the bench's, which disable limits. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Whether a bare server is put through it besides: it needs nothing of a shop. */
+  /** Whether a bare server is measured, too: it needs nothing of a shop. */
   readonly hasFloor?: true
   begin(target: Target, seconds: number): Promise<unknown>
 }
 
 const json = { 'content-type': 'application/json' }
 
-/** A body, sent over and over by so many callers who wait for each answer. */
-const posting = (what: string, path: string, body: string, callers = 3): Abuse => ({
+/** Callers who send one body repeatedly and wait for each response. */
+const sendRepeatedly = (what: string, path: string, body: string, callers = 3): Abuse => ({
   what,
   ...(body.length <= jsonBytesMax ? { hasFloor: true } : {}),
   begin: ({ url }, seconds) => load(url, { method: 'POST', paths: [path], headers: json, body }, { seconds, connections: callers }),
 })
 
-/** A larger body is refused by its length. */
+/** Larger bodies are refused by their length. */
 const jsonBytesMax = 64 * 1024
 const numbers = (count: number) => `{"unheard":[${'1,'.repeat(count - 1)}1]}`
 const signup = (emailLength: number) =>
   JSON.stringify({ shopName: 'bench', email: `${'a'.repeat(emailLength - 12)}@example.com`, password: 'a long password' })
 
-/** Public reads that are not answered from memory: each has a query of its own. */
-const dearestReads: readonly { readonly what: string; readonly path: (target: Target, nth: number) => string }[] = [
+/** Public reads that no cache answers: each has a query of its own. */
+const uncachedReads: readonly { readonly what: string; readonly path: (target: Target, nth: number) => string }[] = [
   {
     what: 'searches for one letter',
     path: ({ shop }, nth) => `/product-v2/public/shop/${shop.shopName}?q=${'abcdefgh'[nth % 8]}&page=${nth}`,
@@ -60,7 +60,7 @@ const dearestReads: readonly { readonly what: string; readonly path: (target: Ta
 ]
 
 /** One address with 24 connections. */
-const reading24 = ({ what, path }: (typeof dearestReads)[number]): Abuse => ({
+const readWith24 = ({ what, path }: (typeof uncachedReads)[number]): Abuse => ({
   what: `${what}, by 24 connections of one address`,
   settings: { TRUSTED_PROXIES: '127.0.0.1' },
   begin: (target, seconds) => {
@@ -71,11 +71,11 @@ const reading24 = ({ what, path }: (typeof dearestReads)[number]): Abuse => ({
 })
 
 const abuses: readonly Abuse[] = [
-  posting('bodies of 500,000 numbers in a field that nobody knows', '/merchant/login', numbers(500_000)),
-  posting('the same as large as it may be: 30,000 numbers', '/merchant/login', numbers(30_000)),
-  posting('lists in lists, 60,000 deep', '/merchant/login', `{"unheard":${'['.repeat(30_000)}${']'.repeat(30_000)}}`),
-  posting('e-mail addresses of 900,000 characters', '/customer/signup', signup(900_000)),
-  posting('the same as large as they may be: 60,000', '/customer/signup', signup(60_000)),
+  sendRepeatedly('bodies of 500,000 numbers in a field that nobody knows', '/merchant/login', numbers(500_000)),
+  sendRepeatedly('the same as large as it may be: 30,000 numbers', '/merchant/login', numbers(30_000)),
+  sendRepeatedly('lists in lists, 60,000 deep', '/merchant/login', `{"unheard":${'['.repeat(30_000)}${']'.repeat(30_000)}}`),
+  sendRepeatedly('e-mail addresses of 900,000 characters', '/customer/signup', signup(900_000)),
+  sendRepeatedly('the same as large as they may be: 60,000', '/customer/signup', signup(60_000)),
   {
     what: 'logins of five customers',
     begin: ({ url, customers }, seconds) =>
@@ -98,26 +98,26 @@ const abuses: readonly Abuse[] = [
   },
   {
     what: 'imports of 19 MB, one after the other',
-    begin: ({ url, shop }, seconds) => importing(url, shop, { seconds, leavesAfterMs: undefined }),
+    begin: ({ url, shop }, seconds) => importRepeatedly(url, shop, { seconds, leavesAfterMs: undefined }),
   },
   {
     what: 'imports of 19 MB whose client leaves after 0.2 seconds',
     hasFloor: true,
-    begin: ({ url, shop }, seconds) => importing(url, shop, { seconds, leavesAfterMs: 200 }),
+    begin: ({ url, shop }, seconds) => importRepeatedly(url, shop, { seconds, leavesAfterMs: 200 }),
   },
   {
     what: 'twenty webhook endpoints that hang, and orders that they are told of',
     settings: { OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' },
-    begin: ({ url, shop }, seconds) => hanging(url, shop, seconds),
+    begin: ({ url, shop }, seconds) => hangWebhooks(url, shop, seconds),
   },
-  ...dearestReads.map(reading24),
-  { what: 'bodies of which half never comes, 2,000 at a time', begin: ({ url }, seconds) => stalling(url, seconds, 2_000) },
+  ...uncachedReads.map(readWith24),
+  { what: 'bodies of which half never comes, 2,000 at a time', begin: ({ url }, seconds) => stallBodies(url, seconds, 2_000) },
 ]
 
-const asServer = ({ secretKey }: Seeded) => ({ 'x-service-api-key': secretKey })
+const serverHeaders = ({ secretKey }: Seeded) => ({ 'x-service-api-key': secretKey })
 
-/** The same file over and over: new products the first time, and known ones from then on. */
-async function importing(
+/** Imports one file repeatedly: new products the first time, then known ones. */
+async function importRepeatedly(
   url: string,
   shop: Seeded,
   { seconds, leavesAfterMs }: { seconds: number; leavesAfterMs: number | undefined },
@@ -127,7 +127,7 @@ async function importing(
     'Handle,Title,Body (HTML)',
     ...Array.from({ length: 20_000 }, (_, nth) => `bench-${nth},Product ${nth},${description}`),
   ].join('\n')
-  const headers = { ...asServer(shop), 'content-type': 'text/csv' }
+  const headers = { ...serverHeaders(shop), 'content-type': 'text/csv' }
   const endsAt = performance.now() + seconds * 1_000
   for (let left = seconds * 1_000; left > 0; left = endsAt - performance.now()) {
     const signal = AbortSignal.timeout(Math.ceil(Math.min(left, leavesAfterMs ?? left)))
@@ -137,19 +137,19 @@ async function importing(
   }
 }
 
-const soldWithoutEnd = {
+const unlimitedStock = {
   title: 'Sold without end',
   status: 'ACTIVE',
   variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
 }
 
-/** Calls under the secret key of the shop. */
+/** Requests with the shop's secret key. */
 const callerOf =
   (url: string, shop: Seeded) =>
   async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const answer = await fetch(`${url}${path}`, {
       method,
-      headers: { ...json, ...asServer(shop), ...headers },
+      headers: { ...json, ...serverHeaders(shop), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await answer.text()
@@ -158,14 +158,14 @@ const callerOf =
   }
 
 /** An order of one unit. */
-async function bought(call: ReturnType<typeof callerOf>, variantId: string) {
+async function buyOne(call: ReturnType<typeof callerOf>, variantId: string) {
   const cart = await call('POST', '/cart', { email: 'shopper@example.com' })
   await call('POST', `/cart/${cart.id}/items`, { variantId, quantity: 1 })
   return call('POST', `/cart/${cart.id}/checkout`, { method: 'card' }, { 'idempotency-key': crypto.randomUUID() })
 }
 
-/** Endpoints that take every connection and answer nothing, and a free order every now and then. */
-async function hanging(url: string, shop: Seeded, seconds: number): Promise<void> {
+/** Endpoints that accept connections and never respond, with a free order now and then. */
+async function hangWebhooks(url: string, shop: Seeded, seconds: number): Promise<void> {
   using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const call = callerOf(url, shop)
   const endpoints: string[] = []
@@ -173,16 +173,16 @@ async function hanging(url: string, shop: Seeded, seconds: number): Promise<void
     const made = await call('POST', '/webhook-endpoints', { url: `http://127.0.0.1:${listener.port}/${nth}`, events: ['order.confirmed'] })
     endpoints.push(made.id)
   }
-  const { variants } = await call('POST', '/product-v2', soldWithoutEnd)
+  const { variants } = await call('POST', '/product-v2', unlimitedStock)
   const endsAt = performance.now() + seconds * 1_000
   while (performance.now() < endsAt) {
-    await bought(call, variants[0].id)
+    await buyOne(call, variants[0].id)
     await Bun.sleep(100)
   }
   for (const id of endpoints) await call('DELETE', `/webhook-endpoints/${id}`)
 }
 
-async function stalling(url: string, seconds: number, count: number): Promise<void> {
+async function stallBodies(url: string, seconds: number, count: number): Promise<void> {
   const child = Bun.spawn(['bun', join(import.meta.dir, 'stalling.ts'), url, String(seconds), String(count)], {
     cwd: root,
     stderr: 'inherit',
@@ -192,8 +192,8 @@ async function stalling(url: string, seconds: number, count: number): Promise<vo
   children.delete(child)
 }
 
-/** Five customers of the shop, who know their passwords. */
-async function signUpFive(url: string, { shopName }: Seeded): Promise<Login[]> {
+/** Five customers of the shop who know their passwords. */
+async function signUpFiveCustomers(url: string, { shopName }: Seeded): Promise<Login[]> {
   const logins = [1, 2, 3, 4, 5].map((nth) => ({ shopName, email: `customer${nth}@example.com`, password: `password-of-customer-${nth}` }))
   for (const login of logins) {
     const answer = await fetch(`${url}/customer/signup`, { method: 'POST', headers: json, body: JSON.stringify(login) })
@@ -202,21 +202,21 @@ async function signUpFive(url: string, { shopName }: Seeded): Promise<Login[]> {
   return logins
 }
 
-/** Each abuse in turn, on a server of its own on the same file: reads alone, and reads meanwhile, round by round. */
+/** Measures each abuse on a server of its own with the same file: reads alone and during the abuse, round by round. */
 export async function measureAbuse(): Promise<void> {
   const shop = await seed(join(work, 'abuse'), products)
-  const besides = await prepared(shop)
+  const besides = await prepareTarget(shop)
   const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
   for (const abuse of abuses.filter(({ what }) => what.includes(only))) {
     const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify(abuse.settings ?? {}))
     const target = { url: souk.url, shop, ...besides }
-    say(abuse.what)
-    report(`product by id, during ${abuse.what}`, '≥ 0.50', await measured(souk, abuse, target, paths))
+    print(abuse.what)
+    report(`product by id, during ${abuse.what}`, '≥ 0.50', await measureAbuseOn(souk, abuse, target, paths))
     if (abuse.hasFloor) {
       const product = await fetch(`${souk.url}${paths[0]}`)
       const floor = await start('floor-abuse.ts', await product.text(), product.headers.get('etag') ?? '')
-      // What the generators themselves take of the machine, and the reading of bytes: nobody can keep more.
-      report('the same by a bare server that only reads them', '', await measured(floor, abuse, { ...target, url: floor.url }, paths))
+      // What the generators and the receiving of bytes cost: no server can do better.
+      report('the same by a bare server that only reads them', '', await measureAbuseOn(floor, abuse, { ...target, url: floor.url }, paths))
       await floor.stop()
     }
     await souk.stop()
@@ -225,13 +225,13 @@ export async function measureAbuse(): Promise<void> {
 
 type Reads = { readonly alone: readonly Load[]; readonly meanwhile: readonly Load[] }
 
-async function measured(server: Child, abuse: Abuse, target: Target, paths: readonly string[]): Promise<Reads> {
-  const read = () => load(server.url, { paths }, { ...reading, connections: readers })
+async function measureAbuseOn(server: Child, abuse: Abuse, target: Target, paths: readonly string[]): Promise<Reads> {
+  const read = () => load(server.url, { paths }, { ...readLoad, connections: readers })
   await read()
   const reads: { alone: Load[]; meanwhile: Load[] } = { alone: [], meanwhile: [] }
   for (let round = 0; round < rounds; round++) {
     reads.alone.push(await read())
-    const over = abuse.begin(target, reading.seconds + 2 * leadSeconds)
+    const over = abuse.begin(target, readLoad.seconds + 2 * leadSeconds)
     await Bun.sleep(leadSeconds * 1_000)
     reads.meanwhile.push(await read())
     await over
@@ -241,21 +241,21 @@ async function measured(server: Child, abuse: Abuse, target: Target, paths: read
 }
 
 /** What an abuse needs besides the shop. */
-async function prepared(shop: Seeded): Promise<Omit<Target, 'url' | 'shop'>> {
+async function prepareTarget(shop: Seeded): Promise<Omit<Target, 'url' | 'shop'>> {
   const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify({ PUBLIC_URL: 'http://souk.example' }))
-  const customers = await signUpFive(souk.url, shop)
+  const customers = await signUpFiveCustomers(souk.url, shop)
   const { publishableKey } = (await (await fetch(`${souk.url}/shops/v2/public/name/${shop.shopName}`)).json()) as { publishableKey: string }
   const call = callerOf(souk.url, shop)
-  const { variants } = await call('POST', '/product-v2', soldWithoutEnd)
+  const { variants } = await call('POST', '/product-v2', unlimitedStock)
   const lines = [{ variantId: variants[0].id, quantity: 1 }]
   const draft = await call('POST', '/v2/orders/drafts', { lines, email: 'shopper@example.com' })
-  const { order } = await bought(call, variants[0].id)
+  const { order } = await buyOne(call, variants[0].id)
   await souk.stop()
   const pathOf = (url: string) => new URL(url).pathname
   return { publishableKey, customers, orderPath: pathOf(order.publicUrl), payPath: pathOf(draft.payUrl) }
 }
 
-/** The next round begins with a server that has nothing left to do. */
+/** The next round starts with an idle server. */
 async function isServing({ url }: Child): Promise<void> {
   await (await fetch(`${url}/health/live`)).arrayBuffer()
   await Bun.sleep(quick ? 200 : 1_000)

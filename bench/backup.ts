@@ -1,6 +1,6 @@
 /**
- * What a backup by command and the shipping of the log cost those who buy meanwhile, and how long restore and check take, against SQLite's own
- * integrity check: of a database of orders.
+ * Measures what a backup and log shipping cost buyers, and how long restore and check take compared with SQLite's
+ * integrity check.
  */
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync, readdirSync, statSync } from 'node:fs'
@@ -11,23 +11,23 @@ import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
 import { backfillKpis, foldKpis } from '../src/modules/operations/kpi/index.ts'
 import { souk } from '../test/cli/souk.ts'
-import { bought } from './buyers.ts'
-import type { Bought, Buying } from './callers.ts'
-import { figure, median, only, quick, rows, say, spreadOf, work } from './runs.ts'
+import { runBuyers } from './buyers.ts'
+import type { Buying, BuyingResult } from './callers.ts'
+import { figure, median, print, quick, reportSingle, rows, spreadOf, work } from './runs.ts'
 import { benchSettings, seed } from './seed.ts'
 import { seedOrders } from './seed-orders.ts'
 
 const products = 300
-/** Some 3.4 kB each in the file. */
+/** About 3.4 kB each in the file. */
 const orders = quick ? 30_000 : 300_000
 const callers = 16
 const seconds = quick ? 3 : 10
 const rounds = quick ? 2 : 3
 
-type Told = Omit<Buying, 'settings'>
+type BuyingInput = Omit<Buying, 'settings'>
 type Settings = Record<string, string>
 
-async function timed<T>(what: () => Promise<T> | T): Promise<{ ms: number; answer: T }> {
+async function timeCommand<T>(what: () => Promise<T> | T): Promise<{ ms: number; answer: T }> {
   const began = performance.now()
   const answer = await what()
   return { ms: performance.now() - began, answer }
@@ -45,7 +45,7 @@ export async function measureBackup(): Promise<void> {
   const file = join(dataDir, 'souk.db')
   const settings = { ...benchSettings(dataDir), BACKUP_DIR: join(work, 'backups'), BACKUP_PASSPHRASE: 'a passphrase of the bench' }
   const size = `${Math.round(statSync(file).size / 1e6)} MB`
-  const told: Told = {
+  const input: BuyingInput = {
     dataDir,
     shops: [{ shopId, publishableKey, variantIds }],
     callers,
@@ -54,15 +54,17 @@ export async function measureBackup(): Promise<void> {
     synchronous: 'FULL',
   }
   await fillIndexes(settings)
-  await besideBackups(told, settings, size)
-  await whileShipping(told, settings)
-  const integrity = await timed(() => {
+  await measureBesideBackups(input, settings, size)
+  await measureWhileShipping(input, settings)
+  const integrity = await timeCommand(() => {
     using connection = new Sqlite(file, { readonly: true })
     return connection.query('PRAGMA integrity_check').all()
   })
-  const check = await timed(() => souk(['check'], dataDir, { settings }))
+  const check = await timeCommand(() => souk(['check'], dataDir, { settings }))
   succeeded(check.answer)
-  const restore = await timed(() => souk(['restore', 'latest', '--check', '--data-dir', join(work, 'restored')], dataDir, { settings }))
+  const restore = await timeCommand(() =>
+    souk(['restore', 'latest', '--check', '--data-dir', join(work, 'restored')], dataDir, { settings }),
+  )
   succeeded(restore.answer)
   rows.push({
     what: `souk check of ${size}, ${figure(orders)} orders`,
@@ -72,12 +74,12 @@ export async function measureBackup(): Promise<void> {
     spread: '',
     target: '≤ 2',
   })
-  only(`souk restore latest --check of ${size}`, secondsText(restore.ms), '')
+  reportSingle(`souk restore latest --check of ${size}`, secondsText(restore.ms), '')
 }
 
 /**
- * Fills the search indexes and daily totals of the seeded rows, as after an upgrade. `souk check` compares them with
- * the rows.
+ * Fills search indexes and daily sums of the seeded rows, as after an upgrade. `souk check` compares them with the
+ * rows.
  */
 async function fillIndexes(settings: Settings): Promise<void> {
   const instance = await openInstance({ config: parseConfig(settings), as: 'server' })
@@ -90,24 +92,24 @@ async function fillIndexes(settings: Settings): Promise<void> {
   await instance.close()
 }
 
-/** Checkouts alone, and while one backup after the other is made. */
-async function besideBackups(told: Told, settings: Settings, size: string): Promise<void> {
-  const [alone, beside, took]: [Bought[], Bought[], number[]] = [[], [], []]
+/** Checkouts alone, and during consecutive backups. */
+async function measureBesideBackups(input: BuyingInput, settings: Settings, size: string): Promise<void> {
+  const [alone, beside, took]: [BuyingResult[], BuyingResult[], number[]] = [[], [], []]
   for (let round = 0; round < rounds; round++) {
-    alone.push(await bought('buying.ts', told))
+    alone.push(await runBuyers('buying.ts', input))
     let isOver = false
     const backups = (async () => {
       while (!isOver) {
-        const { ms, answer } = await timed(() => souk(['backup'], told.dataDir, { settings }))
+        const { ms, answer } = await timeCommand(() => souk(['backup'], input.dataDir, { settings }))
         succeeded(answer)
         took.push(ms)
       }
     })()
-    beside.push(await bought('buying.ts', told).finally(() => (isOver = true)))
+    beside.push(await runBuyers('buying.ts', input).finally(() => (isOver = true)))
     await backups
   }
-  say(`${took.length} backups were made`)
-  const text = (all: readonly Bought[]) =>
+  print(`${took.length} backups were made`)
+  const text = (all: readonly BuyingResult[]) =>
     `p99 ${figure(median(all.map(({ p99Ms }) => p99Ms)))} ms, ${figure(median(all.map(({ cpuMsEach }) => cpuMsEach)), 1)} ms of processor an order`
   const ratios = beside.map(({ p99Ms }, nth) => p99Ms / (alone[nth]?.p99Ms ?? 1))
   rows.push({
@@ -118,21 +120,21 @@ async function besideBackups(told: Told, settings: Settings, size: string): Prom
     spread: spreadOf(ratios),
     target: '≤ 2',
   })
-  only(`souk backup of ${size}, meanwhile`, secondsText(median(took)), '')
+  reportSingle(`souk backup of ${size}, meanwhile`, secondsText(median(took)), '')
 }
 
 /** Checkouts with the log shipped every second and without, in turn. */
-async function whileShipping(told: Told, settings: Settings): Promise<void> {
-  const [off, on]: [Bought[], Bought[]] = [[], []]
+async function measureWhileShipping(input: BuyingInput, settings: Settings): Promise<void> {
+  const [off, on]: [BuyingResult[], BuyingResult[]] = [[], []]
   let longest = { log: 0, held: 0 }
   for (let round = 0; round < rounds; round++) {
-    off.push(await bought('buying.ts', told))
-    using _ = watching(told.dataDir, ({ log, held }) => {
+    off.push(await runBuyers('buying.ts', input))
+    using _ = watchLogLength(input.dataDir, ({ log, held }) => {
       longest = { log: Math.max(longest.log, log), held: Math.max(longest.held, held) }
     })
-    on.push(await bought('buying.ts', { ...told, settings: { ...settings, SHIP_LOG_SECONDS: '1' } }))
+    on.push(await runBuyers('buying.ts', { ...input, settings: { ...settings, SHIP_LOG_SECONDS: '1' } }))
   }
-  const text = (all: readonly Bought[]) =>
+  const text = (all: readonly BuyingResult[]) =>
     `${figure(median(all.map(({ perSecond }) => perSecond)))}/s, ${figure(median(all.map(({ cpuMsEach }) => cpuMsEach)), 1)} ms of processor an order`
   const ratios = on.map(({ perSecond }, nth) => perSecond / (off[nth]?.perSecond ?? 1))
   rows.push({
@@ -144,11 +146,15 @@ async function whileShipping(told: Told, settings: Settings): Promise<void> {
     target: '',
   })
   const megabytes = (bytes: number) => `${figure(bytes / 1e6)} MB`
-  only('  the log at its longest; with what waits to be shipped', `${megabytes(longest.log)}; ${megabytes(longest.held)}`, '≤ 537 MB')
+  reportSingle(
+    '  the log at its longest; with what waits to be shipped',
+    `${megabytes(longest.log)}; ${megabytes(longest.held)}`,
+    '≤ 537 MB',
+  )
 }
 
-/** Tells the length of the log, without and with what was read from it and is not shipped, until it is disposed of. */
-function watching(dataDir: string, tell: (lengths: { log: number; held: number }) => void): Disposable {
+/** Reports the length of the log, with and without read but unshipped data, until disposed. */
+function watchLogLength(dataDir: string, tell: (lengths: { log: number; held: number }) => void): Disposable {
   const file = join(dataDir, 'souk.db')
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   const timer = setInterval(() => {

@@ -1,54 +1,54 @@
 /** Cart to CONFIRMED, souk against the floor, each in a process of its own. */
-import type { Bought, Buying } from './callers.ts'
-import { answered, figure, median, only, quick, rounds, rows, spreadOf } from './runs.ts'
+import type { Buying, BuyingResult } from './callers.ts'
+import { figure, median, quick, reportSingle, rounds, rows, runScript, spreadOf } from './runs.ts'
 
-type Told = Omit<Buying, 'processor' | 'synchronous'>
+type ComparisonInput = Omit<Buying, 'processor' | 'synchronous'>
 const roundsOfBuying = quick ? 2 : 3
 
-/** One process that buys as it is told. Its columns are those of the database that it is told of. */
-export async function bought(script: 'buying.ts' | 'floor-buying.ts', told: Buying): Promise<Bought> {
-  const answer = await answered<Bought>([script], told, told.databaseUrl)
+/** Runs one buying process. Its columns are those of the database in the input. */
+export async function runBuyers(script: 'buying.ts' | 'floor-buying.ts', input: Buying): Promise<BuyingResult> {
+  const answer = await runScript<BuyingResult>([script], input, input.databaseUrl)
   if (answer.errors.length > 0) throw new Error(`not every cart was bought: ${answer.errors[0]}`)
   return answer
 }
 
-const rate = (all: readonly Bought[]) => {
-  const of = (part: keyof Omit<Bought, 'errors'>, digits = 0) => figure(median(all.map((one) => one[part])), digits)
+const rate = (all: readonly BuyingResult[]) => {
+  const of = (part: keyof Omit<BuyingResult, 'errors'>, digits = 0) => figure(median(all.map((one) => one[part])), digits)
   return `${of('perSecond')}/s p50 ${of('p50Ms')} ms p99 ${of('p99Ms')} ms`
 }
 
-/** What it costs, and how many were refused with 503 in all rounds. */
-const costs = (all: readonly Bought[]) => {
-  const of = (part: keyof Omit<Bought, 'errors'>, digits = 1) => figure(median(all.map((one) => one[part])), digits)
+/** Returns the cost, and how many requests got 503 in all rounds. */
+const costText = (all: readonly BuyingResult[]) => {
+  const of = (part: keyof Omit<BuyingResult, 'errors'>, digits = 1) => figure(median(all.map((one) => one[part])), digits)
   const refused = all.reduce((sum, one) => sum + one.refused, 0)
   return `${of('writesEach')} writes, ${of('commitsEach', 2)} commits, ${of('retriesEach', 2)} retries, ${of('cpuMsEach')} ms of processor an order; ${refused} × 503`
 }
 
 /**
- * Measures both in turn, round by round.
+ * Measures both in turn.
  * @param ways also without the processor, without waiting for the disk, and without both
- * @returns what souk bought a second
+ * @returns souk's purchases per second
  */
-export async function buyingInTurn(what: string, target: string, told: Told, ways: boolean): Promise<number> {
-  const durable = { ...told, processor: 'sandbox', synchronous: 'FULL' } as const
-  const souk: Bought[] = []
-  const floor: Bought[] = []
+export async function measureBuying(what: string, target: string, input: ComparisonInput, ways: boolean): Promise<number> {
+  const durable = { ...input, processor: 'sandbox', synchronous: 'FULL' } as const
+  const souk: BuyingResult[] = []
+  const floor: BuyingResult[] = []
   for (let round = 0; round < roundsOfBuying; round++) {
-    floor.push(await bought('floor-buying.ts', durable))
-    souk.push(await bought('buying.ts', durable))
+    floor.push(await runBuyers('floor-buying.ts', durable))
+    souk.push(await runBuyers('buying.ts', durable))
   }
   const ratios = souk.map((one, at) => one.perSecond / (floor[at]?.perSecond ?? 1))
   rows.push({ what, souk: rate(souk), floor: rate(floor), ratio: median(ratios).toFixed(2), spread: spreadOf(ratios), target })
-  only('  of it', costs(souk), '0 × 503')
-  for (const way of ways ? otherWays : []) {
-    const all: Bought[] = []
-    for (let round = 0; round < Math.min(rounds, 2); round++) all.push(await bought('buying.ts', { ...told, ...way }))
-    only(`  processor ${way.processor}, synchronous=${way.synchronous}`, `${rate(all)}, ${costs(all)}`, '')
+  reportSingle('  of it', costText(souk), '0 × 503')
+  for (const way of ways ? variants : []) {
+    const all: BuyingResult[] = []
+    for (let round = 0; round < Math.min(rounds, 2); round++) all.push(await runBuyers('buying.ts', { ...input, ...way }))
+    reportSingle(`  processor ${way.processor}, synchronous=${way.synchronous}`, `${rate(all)}, ${costText(all)}`, '')
   }
   return median(souk.map(({ perSecond }) => perSecond))
 }
 
-const otherWays = [
+const variants = [
   { processor: 'memory', synchronous: 'FULL' },
   { processor: 'sandbox', synchronous: 'OFF' },
   { processor: 'memory', synchronous: 'OFF' },

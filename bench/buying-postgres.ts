@@ -1,9 +1,9 @@
-/** Buying on a Postgres server: one shop against the floor, and many shops by one process and by three. */
+/** Buying on PostgreSQL: one shop against the floor, and many shops by one process and by three. */
 import { join } from 'node:path'
 import pg from 'pg'
-import { bought, buyingInTurn } from './buyers.ts'
-import type { Bought, Buying, ShopToBuyIn } from './callers.ts'
-import { answered, figure, median, quick, rows, say, spreadOf, work } from './runs.ts'
+import { measureBuying, runBuyers } from './buyers.ts'
+import type { Buying, BuyingResult, ShopToBuyIn } from './callers.ts'
+import { figure, median, print, quick, rows, runScript, spreadOf, work } from './runs.ts'
 
 const callers = 64
 const shopCount = 16
@@ -11,37 +11,37 @@ const processes = 3
 const seconds = quick ? 4 : 10
 
 /**
- * Makes a database on the server, measures, and drops it.
+ * Creates a database, measures and drops it.
  * @param serverUrl of a user who may create databases
  */
 export async function measureBuyingOnPostgres(serverUrl: string): Promise<void> {
-  say('buying on Postgres')
+  print('buying on Postgres')
   const name = `souk_bench_${process.pid}`
   await administer(serverUrl, `CREATE DATABASE ${name}`)
   try {
     const url = new URL(serverUrl)
     url.pathname = `/${name}`
-    const told = { dataDir: join(work, 'postgres'), databaseUrl: url.href, callers, seconds }
-    const shops = await seedShops(told)
+    const input = { dataDir: join(work, 'postgres'), databaseUrl: url.href, callers, seconds }
+    const shops = await seedShops(input)
     const [shop] = shops
-    if (shop) await buyingInTurn(`cart to CONFIRMED, ${callers} callers, one shop, Postgres`, '≥ 0.5', { ...told, shops: [shop] }, false)
-    await oneAndMany({ ...told, shops, processor: 'sandbox', synchronous: 'FULL' })
+    if (shop) await measureBuying(`cart to CONFIRMED, ${callers} callers, one shop, Postgres`, '≥ 0.5', { ...input, shops: [shop] }, false)
+    await compareProcessCounts({ ...input, shops, processor: 'sandbox', synchronous: 'FULL' })
   } finally {
     await administer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
   }
 }
 
-/** The same callers, in one process and shared out over three, in turn. */
-async function oneAndMany(told: Buying): Promise<void> {
-  const one: Bought[] = []
-  const many: Bought[][] = []
+/** The same callers in one process and in three, in turn. */
+async function compareProcessCounts(input: Buying): Promise<void> {
+  const one: BuyingResult[] = []
+  const many: BuyingResult[][] = []
   for (let round = 0; round < 2; round++) {
-    one.push(await bought('buying.ts', told))
-    const share = { ...told, callers: Math.ceil(callers / processes) }
-    many.push(await Promise.all(Array.from({ length: processes }, () => bought('buying.ts', share))))
+    one.push(await runBuyers('buying.ts', input))
+    const share = { ...input, callers: Math.ceil(callers / processes) }
+    many.push(await Promise.all(Array.from({ length: processes }, () => runBuyers('buying.ts', share))))
   }
-  const perSecond = (all: readonly Bought[]) => all.reduce((sum, each) => sum + each.perSecond, 0)
-  const refused = (all: readonly Bought[]) => all.reduce((sum, each) => sum + each.refused, 0)
+  const perSecond = (all: readonly BuyingResult[]) => all.reduce((sum, each) => sum + each.perSecond, 0)
+  const refused = (all: readonly BuyingResult[]) => all.reduce((sum, each) => sum + each.refused, 0)
   const ratios = many.map((all, at) => perSecond(all) / (one[at]?.perSecond ?? 1))
   rows.push({
     what: `cart to CONFIRMED, ${callers} callers, ${shopCount} shops, Postgres: ${processes} processes to one`,
@@ -54,11 +54,11 @@ async function oneAndMany(told: Buying): Promise<void> {
 }
 
 const seedShops = ({ dataDir, databaseUrl }: { dataDir: string; databaseUrl: string }): Promise<ShopToBuyIn[]> =>
-  answered(['seed-postgres.ts', dataDir, String(shopCount)], {}, databaseUrl)
+  runScript(['seed-postgres.ts', dataDir, String(shopCount)], {}, databaseUrl)
 
 /**
- * Lends an empty database for each size, and drops them all afterwards.
- * @param what they are called by, besides
+ * Runs a function with an empty database per size and drops them afterwards.
+ * @param what part of their names
  */
 export async function withDatabases(
   serverUrl: string,
@@ -79,7 +79,7 @@ export async function withDatabases(
   }
 }
 
-/** Runs a statement by a connection of its own. */
+/** Runs a statement on a connection of its own. */
 export async function administer(serverUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl })
   await client.connect()

@@ -1,27 +1,28 @@
 /**
- * Cart to CONFIRMED in process: so many callers at once, each of which begins a cart, puts one thing into it and buys it, by the
- * edge and so past no check. The sandbox is a server of its own on a socket, as when souk serves.
- * Told what to do on standard input; writes its figures to standard output.
+ * Cart to CONFIRMED in process: concurrent callers create a cart, add one product and buy it through the edge without
+ * limits.
+ * The sandbox is a server on a socket, as in production. Reads its input from standard input and writes figures to
+ * standard output.
  */
 import { randomUUID } from 'node:crypto'
 import { type Processor, type ProcessorPayment, sandboxCapabilities } from '../src/clients/processors/processor.ts'
 import { parseConfig } from '../src/config.ts'
 import { type Instance, openInstance } from '../src/instance.ts'
 import { shipLog } from '../src/modules/operations/log-shipping/index.ts'
-import { type Bought, type Buying, callersBuying, Refused, type ShopToBuyIn } from './callers.ts'
+import { type Buying, type BuyingResult, Refused, runCallers, type ShopToBuyIn } from './callers.ts'
 import { benchSettings } from './seed.ts'
 
-/** souk on the database of a measurement. */
+/** Opens souk on the database of a measurement. */
 export const openFor = ({ dataDir, databaseUrl, synchronous, processor, settings }: Buying): Promise<Instance> =>
   openInstance({
     config: parseConfig({ ...benchSettings(dataDir), PORT: '0', ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}), ...settings }),
     as: 'server',
     sqlite: { synchronous },
-    // Under the name of the sandbox, in its place.
+    // Replaces the sandbox under its name.
     processors: processor === 'memory' ? [processorInMemory()] : [],
   })
 
-/** Buys one thing by requests; the id of the order. */
+/** Buys one product by requests; returns the order id. */
 export function buyerAt({ edge }: Instance) {
   const peer = { requestIP: () => ({ address: '127.0.0.1' }) }
   return async ({ publishableKey, variantIds }: ShopToBuyIn, nth: number): Promise<string> => {
@@ -42,17 +43,17 @@ export function buyerAt({ edge }: Instance) {
   }
 }
 
-async function buying(told: Buying): Promise<Bought> {
-  const instance = await openFor(told)
+async function runBuying(input: Buying): Promise<BuyingResult> {
+  const instance = await openFor(input)
   const shipping = await shipLog(instance.deps)
   const buy = buyerAt(instance)
-  const bought = await callersBuying(told, instance.deps.db.stats, async (shop, nth) => void (await buy(shop, nth)))
+  const bought = await runCallers(input, instance.deps.db.stats, async (shop, nth) => void (await buy(shop, nth)))
   await shipping?.stop()
   await instance.close()
   return bought
 }
 
-/** Says yes to everything, at once. */
+/** Accepts everything at once. */
 function processorInMemory(): Processor {
   const payments = new Map<string, ProcessorPayment>()
   const put = (payment: ProcessorPayment) => {
@@ -76,6 +77,6 @@ function processorInMemory(): Processor {
 }
 
 if (import.meta.main) {
-  process.stdout.write(`${JSON.stringify(await buying((await Bun.stdin.json()) as Buying))}\n`)
+  process.stdout.write(`${JSON.stringify(await runBuying((await Bun.stdin.json()) as Buying))}\n`)
   process.exit(0)
 }

@@ -1,34 +1,34 @@
-/** Callers who buy one cart after the other: how often, how fast, and what was refused. */
+/** Callers who buy one cart after the other: rate, latency and refusals. */
 import { percentile } from './load.ts'
 
 export type ShopToBuyIn = { shopId: string; publishableKey: string; variantIds: readonly string[] }
 
-/** What a child process is told on standard input. */
+/** The input of a child process on standard input. */
 export type Buying = {
   dataDir: string
-  /** Of a Postgres server; unset: the file in `dataDir`. */
+  /** A PostgreSQL server; unset for the file in `dataDir`. */
   databaseUrl?: string
   shops: readonly ShopToBuyIn[]
   callers: number
   seconds: number
-  /** `memory` answers at once and keeps no books: what is left is ours alone. */
+  /** `memory` responds at once and stores nothing: the rest is our own cost. */
   processor: 'sandbox' | 'memory'
   synchronous: 'FULL' | 'OFF'
   /** Besides those of every measurement. */
   settings?: Record<string, string>
 }
 
-/** What it answers on standard output. */
-export type Bought = {
+/** The output of a child process on standard output. */
+export type BuyingResult = {
   perSecond: number
   p50Ms: number
   p99Ms: number
   writesEach: number
   commitsEach: number
   retriesEach: number
-  /** Time of processors, of all threads: more than 1 s a second means that others than the main thread were at work. */
+  /** CPU time of all threads: above 1 s a second, other threads worked, too. */
   cpuMsEach: number
-  /** Refused for the moment, with 503. */
+  /** Refused temporarily with 503. */
   refused: number
   errors: string[]
 }
@@ -37,18 +37,21 @@ export type Bought = {
 export class Refused extends Error {}
 
 type Stats = { writes: number; commits: number; retries: number }
-/** What runs for the first time is slow: nothing counts for so long, and before each caller has bought so many; on a busy machine not for ever. */
+/**
+ * The first runs are slow: nothing counts for this time and before each caller has bought this often, with a limit for
+ * busy machines.
+ */
 const warmUp = { ms: 2_000, boughtEach: 6, msMax: 15_000 }
 
 /**
- * Has so many callers buy for so long, after a while in which nothing counts.
- * @param buy one thing, from the cart to CONFIRMED; throws Refused when it was told to come back
+ * Runs concurrent callers for a time after a warm-up.
+ * @param buy one purchase from cart to CONFIRMED; throws Refused on 503
  */
-export async function callersBuying(
+export async function runCallers(
   { shops, callers, seconds }: Buying,
   stats: Readonly<Stats>,
   buy: (shop: ShopToBuyIn, nth: number) => Promise<void>,
-): Promise<Bought> {
+): Promise<BuyingResult> {
   const latencies: number[] = []
   const errors: string[] = []
   let bought = 0

@@ -1,20 +1,20 @@
-/** The catalog: durable writes, logins, and reads of small and large shops against the floor. */
+/** Measures the catalog: durable writes, logins, and reads of small and large shops against the floor. */
 import { join } from 'node:path'
 import { load } from './load.ts'
 import {
   type Child,
   figure,
-  inTurn,
   latencyText,
+  measureInTurn,
   median,
-  only,
+  print,
   quick,
-  reading,
+  readLoad,
   report,
   reportMemory,
+  reportSingle,
   rounds,
   rows,
-  say,
   start,
   work,
 } from './runs.ts'
@@ -24,7 +24,7 @@ const largeShop = quick ? 20_000 : 1_000_000
 const smallShop = 1_000
 const writers = 64
 
-/** One write a second to `url` until stopped, as a shop has them while it is read. */
+/** Writes once a second to `url` until stopped, like a shop that is read. */
 function writeEverySecond(url: string, key: string): () => Promise<void> {
   let stopped = false
   const loop = (async () => {
@@ -48,11 +48,11 @@ async function reads(shop: Seeded, label: string): Promise<{ byId: number; page:
   const souk = await start('souk.ts', shop.dataDir)
   const stopWriting = writeEverySecond(souk.url, shop.secretKey)
   const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
-  const byId = report(`product by id, ${label}`, '≥ 0.85', await inTurn(souk, floor, { souk: { paths }, floor: { paths } }))
-  const parsed = await inTurn(souk, floor, { souk: { paths }, floor: { paths: shop.ids.map((id) => `/parsed/${id}`) } })
+  const byId = report(`product by id, ${label}`, '≥ 0.85', await measureInTurn(souk, floor, { souk: { paths }, floor: { paths } }))
+  const parsed = await measureInTurn(souk, floor, { souk: { paths }, floor: { paths: shop.ids.map((id) => `/parsed/${id}`) } })
   report(`product by id, ${label}, floor by Response.json`, '≥ 0.85', parsed)
   const pages = Array.from({ length: 50 }, (_, at) => `/product-v2/public/shop/${shop.shopName}?page=${at + 1}`)
-  const paged = await inTurn(souk, floor, { souk: { paths: pages }, floor: { paths: pages } })
+  const paged = await measureInTurn(souk, floor, { souk: { paths: pages }, floor: { paths: pages } })
   const page = report(`page of 20 with total, ${label}`, '≥ 0.80', paged)
   await notModified(souk, floor, shop, label)
   reportMemory(label, '≤ +96 MB', souk, floor)
@@ -63,13 +63,13 @@ async function reads(shop: Seeded, label: string): Promise<{ byId: number; page:
   return { byId, page }
 }
 
-/** Everybody asks for one of the ids with the ETag that they hold. */
+/** Requests one of the ids with its ETag. */
 async function notModified(souk: Child, floor: Child, shop: Seeded, label: string): Promise<void> {
   const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
   const etags: string[] = []
   for (const path of paths) etags.push((await fetch(souk.url + path, { method: 'HEAD' })).headers.get('etag') ?? '')
   const smallest = shop.ids.map((id) => `/smallest/${id}`)
-  report(`304, ${label}`, '≥ 0.85', await inTurn(souk, floor, { souk: { paths, etags }, floor: { paths: smallest, etags } }))
+  report(`304, ${label}`, '≥ 0.85', await measureInTurn(souk, floor, { souk: { paths, etags }, floor: { paths: smallest, etags } }))
 }
 
 async function latencyOf(url: string, paths: readonly string[]): Promise<number> {
@@ -83,17 +83,17 @@ async function latencyOf(url: string, paths: readonly string[]): Promise<number>
 }
 
 const queries = 'red, shirt, red shirt, linen, blue cotton lamp, word17, care people made, ivory oak vase, harbour, red blue'.split(', ')
-/** Of the last word, how it begins: many words do, or many products have one. */
+/** The beginning of a last word that many words or products share. */
 const begun = 'r, sh, s, w, word1, sku, 1, red sh, linen s, care people m, blue cotton la, red blu'.split(', ')
 
 async function latencies({ url }: Child, shop: Seeded, label: string): Promise<void> {
   const list = `/product-v2/public/shop/${shop.shopName}`
   const last = Math.floor((shop.ids.length < 10_000 ? smallShop : largeShop) / 20)
   for (const sort of ['newest', 'title', 'price']) {
-    // Other limits are other answers: none of these comes from memory.
+    // Other limits are other responses: no cache answers.
     const at = (page: number) => Array.from({ length: 11 }, (_, nth) => `${list}?sort=${sort}&page=${page}&limit=${20 - nth}`)
     const [first, deep] = [await latencyOf(url, at(1)), await latencyOf(url, at(last))]
-    only(
+    reportSingle(
       `page ${figure(last)} by ${sort}, ${label}`,
       `first ${figure(first, 2)} ms, deep ${figure(deep, 2)} ms (${deep >= first ? '+' : ''}${figure(deep - first, 2)} ms)`,
       '≤ +1 ms',
@@ -109,7 +109,11 @@ async function latencies({ url }: Child, shop: Seeded, label: string): Promise<v
       times.push(await latencyOf(url, paths))
     }
     const worst = Math.max(...times)
-    only(`search, worst of ${asked.length} ${what}, ${label}`, `${figure(worst, 2)} ms ("${asked[times.indexOf(worst)]}")`, '< 20 ms')
+    reportSingle(
+      `search, worst of ${asked.length} ${what}, ${label}`,
+      `${figure(worst, 2)} ms ("${asked[times.indexOf(worst)]}")`,
+      '< 20 ms',
+    )
   }
 }
 
@@ -131,7 +135,7 @@ async function durableWrites(dir: string): Promise<void> {
       const body = JSON.stringify({ title: 'Product {n}', handle: 'p-{n}', status: 'ACTIVE', variants })
       const headers = { 'content-type': 'application/json', 'x-service-api-key': shop.secretKey }
       const creating = { method: 'POST', paths: ['/product-v2'], headers, body } as const
-      const { perSecond, errors } = await load(souk.url, creating, { ...reading, connections: writers })
+      const { perSecond, errors } = await load(souk.url, creating, { ...readLoad, connections: writers })
       if (errors > 0) throw new Error(`${errors} writes were refused`)
       const after = await commitsAndWrites(souk.url)
       if (synchronous === 'FULL') commitsPerWrite = (after.commits - before.commits) / (after.writes - before.writes)
@@ -148,35 +152,35 @@ async function durableWrites(dir: string): Promise<void> {
     spread: '',
     target: '≥ 0.50',
   })
-  only('commits a write', commitsPerWrite.toFixed(3), '≤ 0.15')
+  reportSingle('commits a write', commitsPerWrite.toFixed(3), '≤ 0.15')
 }
 
-/** How reads fare while people log in. */
+/** Reads during logins. */
 async function logins(dir: string): Promise<void> {
   const shop = await seed(dir, smallShop)
   const souk = await start('souk.ts', shop.dataDir)
   const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
-  const read = () => load(souk.url, { paths }, { ...reading, connections: 4 })
+  const read = () => load(souk.url, { paths }, { ...readLoad, connections: 4 })
   const calm = await read()
   const body = JSON.stringify({ email: shop.email, password: shop.password })
   const loggingIn = { method: 'POST', paths: ['/merchant/login'], headers: { 'content-type': 'application/json' }, body } as const
-  const [login, busy] = await Promise.all([load(souk.url, loggingIn, { ...reading, connections: 8 }), read()])
+  const [login, busy] = await Promise.all([load(souk.url, loggingIn, { ...readLoad, connections: 8 }), read()])
   const errors = login.errors > 0 ? ` (${login.errors} errors)` : ''
-  only('logins, 8 callers, argon2id 19 MiB t=2', `${figure(login.perSecond, 1)}/s${errors}`, '')
-  only('reads meanwhile (4 callers)', `${latencyText([busy])}; alone ${latencyText([calm])}`, 'undisturbed')
+  reportSingle('logins, 8 callers, argon2id 19 MiB t=2', `${figure(login.perSecond, 1)}/s${errors}`, '')
+  reportSingle('reads meanwhile (4 callers)', `${latencyText([busy])}; alone ${latencyText([calm])}`, 'undisturbed')
   await souk.stop()
 }
 
-/** All of it. */
+/** Runs all parts. */
 export async function measureCatalog(): Promise<void> {
-  say('durable writes')
+  print('durable writes')
   await durableWrites(join(work, 'writes'))
-  say('logins')
+  print('logins')
   await logins(join(work, 'logins'))
-  say(`reads at ${figure(smallShop)} products`)
+  print(`reads at ${figure(smallShop)} products`)
   const small = await reads(await seed(join(work, 'small'), smallShop), figure(smallShop))
-  say(`reads at ${figure(largeShop)} products (seeding takes a while)`)
+  print(`reads at ${figure(largeShop)} products (seeding takes a while)`)
   const large = await reads(await seed(join(work, 'large'), largeShop), figure(largeShop))
-  only(`product by id, ${figure(largeShop)} to ${figure(smallShop)} products`, (large.byId / small.byId).toFixed(2), '≥ 0.67')
-  only(`page of 20, ${figure(largeShop)} to ${figure(smallShop)} products`, (large.page / small.page).toFixed(2), '≥ 0.67')
+  reportSingle(`product by id, ${figure(largeShop)} to ${figure(smallShop)} products`, (large.byId / small.byId).toFixed(2), '≥ 0.67')
+  reportSingle(`page of 20, ${figure(largeShop)} to ${figure(smallShop)} products`, (large.page / small.page).toFixed(2), '≥ 0.67')
 }

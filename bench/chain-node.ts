@@ -1,6 +1,6 @@
 /**
- * A node of Ethereum that answers what a sync asks, in the words in which anvil 1.7 answers it, of a chain that is made up: so many blocks, each
- * with so many attestations by one wallet. Anvil itself makes some thousand attestations a second, and takes longer to answer than souk to read.
+ * An Ethereum node with an invented chain that answers a sync like anvil 1.7: blocks with attestations by one wallet.
+ * Anvil makes some thousand attestations a second and responds slower than souk reads.
  */
 import { attestedTopic, schemaUids } from '../src/lib/eas.ts'
 
@@ -56,7 +56,7 @@ function headerOf(block: number, transactions: number): string {
 if (import.meta.main) {
   const [blocks = 0, logs = 0] = Bun.argv.slice(2).map(Number)
   const head = blocks + 2
-  /** Up to which block all is final: 0 at first, then as whoever measures says, by `GET /final/N`. */
+  /** The last finalized block: 0 at first, then set by `GET /final/N`. */
   let final = 0
   const headers = Array.from({ length: head + 1 }, (_, block) => headerOf(block, block > 0 && block <= blocks ? Math.ceil(logs / 50) : 0))
   const texts = Array.from({ length: head + 1 }, (_, block) =>

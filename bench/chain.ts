@@ -1,10 +1,13 @@
-/** The sync of attestations into the file database: alone, and beside reads of products, which are to keep most of their rate. */
+/**
+ * Measures the sync of attestations into the file database, alone and during product reads, which must keep most of
+ * their rate.
+ */
 import { Database as Sqlite } from 'bun:sqlite'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { benchContract, benchWallet } from './chain-node.ts'
 import { load } from './load.ts'
-import { figure, median, only, quick, reading, residentMb, rounds, rows, say, spreadOf, start, work } from './runs.ts'
+import { figure, median, print, quick, readLoad, reportSingle, residentMb, rounds, rows, spreadOf, start, work } from './runs.ts'
 import { seed } from './seed.ts'
 
 const logsPerBlock = 200
@@ -14,7 +17,7 @@ const chainId = 31_337
 
 export async function measureChain(): Promise<void> {
   const blocks = blocksAlone + (rounds + 1) * blocksBeside
-  say(`attestations: ${figure(blocks * logsPerBlock)} logs of a loopback server that answers as anvil does (bench/chain-node.ts)`)
+  print(`attestations: ${figure(blocks * logsPerBlock)} logs of a loopback server that answers as anvil does (bench/chain-node.ts)`)
   const dataDir = join(work, 'chain')
   const { ids } = await seed(dataDir, products)
   const db = new Sqlite(join(dataDir, 'souk.db'))
@@ -42,23 +45,23 @@ export async function measureChain(): Promise<void> {
   })
   const [seconds, cpu] = [(performance.now() - startedAt) / 1_000, cpuSeconds(souk.pid) - cpuBefore]
   const read = logs() - first
-  only('logs a second into the file', `${figure(read / seconds)}/s (${figure(read / cpu)} a second of processor)`, '≥ 20,000')
-  only('resident memory at most, while it reads', `${figure(peak)} MB`, 'bounded')
+  reportSingle('logs a second into the file', `${figure(read / seconds)}/s (${figure(read / cpu)} a second of processor)`, '≥ 20,000')
+  reportSingle('resident memory at most, while it reads', `${figure(peak)} MB`, 'bounded')
 
   const requests = { paths: ids.map((id) => `/product-v2/public/${id}`) }
-  await load(souk.url, requests, { ...reading, seconds: 1 })
+  await load(souk.url, requests, { ...readLoad, seconds: 1 })
   const [alone, beside, rates]: [number[], number[], number[]] = [[], [], []]
   for (let round = 1; round <= rounds; round++) {
-    alone.push((await load(souk.url, requests, reading)).perSecond)
+    alone.push((await load(souk.url, requests, readLoad)).perSecond)
     const before = logs()
     await allow(blocksAlone + round * blocksBeside)
     await until(() => logs() > before)
     const [from, at] = [logs(), performance.now()]
-    beside.push((await load(souk.url, requests, reading)).perSecond)
-    // Once all are read there is nothing beside which was measured: see that there are enough of them.
+    beside.push((await load(souk.url, requests, readLoad)).perSecond)
+    // Enough of them, since nothing is measured once all are read.
     rates.push(((logs() - from) / (performance.now() - at)) * 1_000)
     const all = (blocksAlone + round * blocksBeside) * logsPerBlock
-    if (logs() >= all) say(`round ${round}: all ${figure(all - from)} logs were read before the readers had ended`)
+    if (logs() >= all) print(`round ${round}: all ${figure(all - from)} logs were read before the readers had ended`)
     await until(() => logs() >= all)
   }
   const ratios = beside.map((rate, nth) => rate / (alone[nth] ?? 1))
@@ -70,13 +73,13 @@ export async function measureChain(): Promise<void> {
     spread: spreadOf(ratios),
     target: '≥ 0.70',
   })
-  only('logs a second beside product reads', `${figure(median(rates))}/s`, '≥ 2,000')
+  reportSingle('logs a second beside product reads', `${figure(median(rates))}/s`, '≥ 2,000')
   db.close()
   await souk.stop()
   await node.stop()
 }
 
-/** Seconds of processor that a process has had. */
+/** Returns the CPU seconds of a process. */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / 100

@@ -1,4 +1,4 @@
-/** The binary in the demo's shops, for what is measured in a browser. */
+/** The binary with the demo's shops, for measurements in a browser. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { children, root, work } from './runs.ts'
@@ -6,16 +6,16 @@ import { children, root, work } from './runs.ts'
 export type Demo = {
   readonly url: string
   readonly pid: number
-  /** By which shoppers of the main shop ask. */
+  /** The key of the main shop's shoppers. */
   readonly publishableKey: string
   readonly secretKey: string
   stop(): void
 }
 
 /**
- * Starts a demo of its own.
- * @param settings as in the environment, in place of the demo's
- * @throws Error where there is no binary, or it ends before it is ready
+ * Starts a demo.
+ * @param settings environment variables that override the demo's
+ * @throws Error if there is no binary or it ends before it is ready
  */
 export async function startDemo(settings: Readonly<Record<string, string>> = {}): Promise<Demo> {
   const binary = join(root, 'dist', 'souk')

@@ -1,17 +1,17 @@
-/** The list of products in Chromium, in a shop that has very many: its last page against its first. */
+/** Measures the list of products in Chromium in a very large shop: its last page against its first. */
 import { join } from 'node:path'
 import { chromium } from '../test/support/chromium.ts'
 import { type ConsoleVisitor, consoleVisitor } from '../test/support/console-visitor.ts'
 import { closeBrowser } from '../test/support/visit.ts'
-import { figure, median, only, quick, rows, say, spreadOf, start, work } from './runs.ts'
+import { figure, median, print, quick, reportSingle, rows, spreadOf, start, work } from './runs.ts'
 import { seed } from './seed.ts'
 
-/** `--products=N` for others. */
+/** `--products=N` for another number. */
 const named = Bun.argv.find((argument) => argument.startsWith('--products='))?.slice('--products='.length)
 const products = Number(named ?? (quick ? 100_000 : 1_000_000))
 const turns = quick ? 5 : 20
 
-/** In the page, from its very beginning: when the rows are there. */
+/** Runs in the page from the start: when the rows are there. */
 const watchesRows = `(() => {
   const look = () => {
     if (document.querySelector('main tbody tr a') && !document.querySelector('.splash, .skeleton, [aria-busy="true"]')) globalThis.rowsMs ??= performance.now()
@@ -20,8 +20,8 @@ const watchesRows = `(() => {
   requestAnimationFrame(look)
 })()`
 
-/** In the page: goes to an address by a link, and says after how long other rows are there. */
-const turned = (to: string) => `new Promise((done) => {
+/** Runs in the page: follows a link and returns the time until other rows are there. */
+const openPage = (to: string) => `new Promise((done) => {
   const rows = () => [...document.querySelectorAll('main tbody tr a')].map(({ pathname }) => pathname).join()
   const before = rows()
   const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(to)} })
@@ -37,19 +37,19 @@ const turned = (to: string) => `new Promise((done) => {
   look()
 })`
 
-/** Measures it; skipped on a machine without Chromium. */
+/** Skipped on a machine without Chromium. */
 export async function measureList(): Promise<void> {
   if (!chromium) {
-    say('skipped: the list of products in the console, because there is no chromium on this machine')
+    print('skipped: the list of products in the console, because there is no chromium on this machine')
     return
   }
-  say(`the list of ${figure(products)} products (seeding takes a while)`)
+  print(`the list of ${figure(products)} products (seeding takes a while)`)
   const shop = await seed(join(work, 'console-list'), products)
   const souk = await start('souk.ts', shop.dataDir)
   try {
     const visitor = await consoleVisitor(souk.url)
     await visitor.go(`s/${shop.shopName}/products`)
-    // Nobody has become the operator there.
+    // There is no operator yet.
     await visitor.press('Back to the login')
     await visitor.signIn(shop)
     await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: watchesRows })
@@ -69,7 +69,7 @@ async function pages(visitor: ConsoleVisitor, url: string, path: string): Promis
   const shown: number[][] = [[], [], []]
   const asked = new Set<string>()
   for (let turn = 0; turn < turns; turn++) {
-    say(`the list of products: ${turn + 1} of ${turns}`)
+    print(`the list of products: ${turn + 1} of ${turns}`)
     for (const [at, number] of places.entries()) {
       const address = `${path}?page=${number}`
       await page.open('about:blank')
@@ -79,9 +79,9 @@ async function pages(visitor: ConsoleVisitor, url: string, path: string): Promis
     }
     page.events.length = 0
     for (const [at, number] of places.entries()) {
-      // Each time another page of that place: none comes from memory, and none of the browser's.
+      // Each round requests another page, so no cache answers.
       const near = number + (at === 2 ? -turn : turn) - (at === 2 ? 1 : -1)
-      shown[at]?.push(Number(await page.evaluate(turned(`${path}?page=${near}`))))
+      shown[at]?.push(Number(await page.evaluate(openPage(`${path}?page=${near}`))))
       await visitor.settled()
     }
     for (const one of visitor.requests()) asked.add(one)
@@ -100,6 +100,6 @@ async function pages(visitor: ConsoleVisitor, url: string, path: string): Promis
       target: '≤ 1.2',
     })
   }
-  only('  asked for by a turn', [...new Set([...asked].map((one) => one.replace(/\?\S*/, '')))].join('; '), 'the API alone')
-  for (const complaint of visitor.complaints()) only('  the browser complains', complaint, 'never')
+  reportSingle('  asked for by a turn', [...new Set([...asked].map((one) => one.replace(/\?\S*/, '')))].join('; '), 'the API alone')
+  for (const complaint of visitor.complaints()) reportSingle('  the browser complains', complaint, 'never')
 }

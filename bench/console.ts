@@ -1,6 +1,7 @@
 /**
- * The console in Chromium: how soon the home screen can be used, against an empty page of the same server that makes two API calls; how many
- * bytes the first load and each later screen are; and what serving it costs those who read products. The binary, in the demo's shops.
+ * Measures the console in Chromium: time until the home screen is usable, against an empty page with two API calls;
+ * bytes of the first load and of later screens; the cost for product reads.
+ * Uses the binary with the demo's shops.
  */
 import { demoShop } from '../src/demo/data.ts'
 import { chromium } from '../test/support/chromium.ts'
@@ -9,18 +10,18 @@ import { type ConsoleVisitor, consoleVisitor } from '../test/support/console-vis
 import { closeBrowser } from '../test/support/visit.ts'
 import { startDemo } from './console-demo.ts'
 import { load } from './load.ts'
-import { figure, median, only, quick, reading, report, rounds, rows, say, spreadOf } from './runs.ts'
+import { figure, median, print, quick, readLoad, report, reportSingle, rounds, rows, spreadOf } from './runs.ts'
 
 const loads = quick ? 5 : 20
 const firstLoadMax = 60_000
 const laterMax = 25_000
-/** So often a second somebody opens the console for the first time, while products are read. */
+/** How often a second somebody opens the console for the first time during product reads. */
 const openingsPerSecond = 5
 const { email, password } = demoShop.merchant
 
 export async function measureConsole(): Promise<void> {
   if (!chromium) {
-    say('skipped: the console, because there is no chromium on this machine')
+    print('skipped: the console, because there is no chromium on this machine')
     return
   }
   const demo = await startDemo()
@@ -29,10 +30,10 @@ export async function measureConsole(): Promise<void> {
     await visitor.go()
     await visitor.signIn({ email, password })
     await visitor.heading(/./)
-    await usable(visitor, demo.url)
+    await measureUsable(visitor, demo.url)
     await bytes(visitor, demo.url)
     await closeBrowser()
-    await readsBeside(demo.url)
+    await measureReads(demo.url)
   } finally {
     await closeBrowser()
     demo.stop()
@@ -40,8 +41,8 @@ export async function measureConsole(): Promise<void> {
 }
 
 /**
- * In the page, from its very beginning: when there is a screen with a heading of its own, and nothing on it loads any more; and when it is whole,
- * with the best sellers, which lie below the first view.
+ * Runs in the page from the start: when a screen with a heading has loaded, and when the best sellers below the first
+ * view are there.
  */
 const watchesHome = `(() => {
   if (!location.pathname.startsWith('/console')) return
@@ -54,8 +55,8 @@ const watchesHome = `(() => {
   requestAnimationFrame(look)
 })()`
 
-/** In an empty page, from its very beginning: logs in again by the cookie, and asks for what the home screen shows first. */
-const asksTwice = (shop: string) => `(() => {
+/** Runs in an empty page from the start: logs in by the cookie and requests what the home screen shows first. */
+const emptyPage = (shop: string) => `(() => {
   if (location.pathname !== '/health/live') return
   const json = { 'content-type': 'application/json' }
   fetch('/console/session', { method: 'POST', headers: json, body: '{}' })
@@ -65,9 +66,9 @@ const asksTwice = (shop: string) => `(() => {
     .then(() => { globalThis.usableMs = performance.now() })
 })()`
 
-async function usable(visitor: ConsoleVisitor, url: string): Promise<void> {
+async function measureUsable(visitor: ConsoleVisitor, url: string): Promise<void> {
   const { page } = visitor
-  for (const source of [watchesHome, asksTwice(demoShop.name)]) await page.command('Page.addScriptToEvaluateOnNewDocument', { source })
+  for (const source of [watchesHome, emptyPage(demoShop.name)]) await page.command('Page.addScriptToEvaluateOnNewDocument', { source })
   const timeOf = async (address: string, name = 'usableMs'): Promise<number> => {
     await page.open(url + address)
     return Number(await visitor.until(`location.pathname.startsWith('${address}') && globalThis.${name}`, address))
@@ -79,7 +80,7 @@ async function usable(visitor: ConsoleVisitor, url: string): Promise<void> {
   ] as const) {
     const [souk, whole, floor]: [number[], number[], number[]] = [[], [], []]
     for (let round = 0; round < loads; round++) {
-      say(`${what}: ${round + 1} of ${loads}`)
+      print(`${what}: ${round + 1} of ${loads}`)
       if (isCold) await page.command('Network.clearBrowserCache')
       floor.push(await timeOf('/health/live'))
       whole.push(await timeOf(home, 'wholeMs'))
@@ -94,12 +95,12 @@ async function usable(visitor: ConsoleVisitor, url: string): Promise<void> {
       spread: spreadOf(souk.map((one, at) => one / (floor[at] ?? 1))),
       target,
     })
-    only(`${what.replace('usable', 'whole')}, with what lies below`, text(whole), '')
+    reportSingle(`${what.replace('usable', 'whole')}, with what lies below`, text(whole), '')
   }
 }
 
-/** Bytes of the page's files that came over the network since the events were counted, as they were sent. */
-function sent(visitor: ConsoleVisitor, since: number): Map<string, number> {
+/** Returns the transferred bytes of the page's files since counting began. */
+function bytesSent(visitor: ConsoleVisitor, since: number): Map<string, number> {
   const names = new Map<unknown, string>()
   const sizes = new Map<string, number>()
   for (const { method, params } of visitor.page.events.slice(since)) {
@@ -119,7 +120,7 @@ async function bytes(visitor: ConsoleVisitor, url: string): Promise<void> {
   const { data } = (await login.json()) as { data: { accessToken: string } }
   const headers = { authorization: `Bearer ${data.accessToken}` }
   const ask = async (path: string) => (await fetch(url + path, { headers })).json()
-  // The one thing that a screen shows and the demo has not.
+  // The one thing that a screen shows and the demo lacks.
   const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
   await fetch(`${url}/webhook-endpoints`, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(endpoint) })
   /** What a cold browser loads for an address. */
@@ -129,14 +130,14 @@ async function bytes(visitor: ConsoleVisitor, url: string): Promise<void> {
     await visitor.go(address)
     await visitor.until(isThere, address)
     await visitor.settled()
-    // What is loaded behind what was shown counts, too.
+    // Later loads count, too.
     await page.evaluate('new Promise((done) => setTimeout(done, 300))')
     await visitor.settled()
-    return sent(visitor, since)
+    return bytesSent(visitor, since)
   }
   const shown = `document.querySelector('main h1') !== null`
   const home = await cold(`s/${demoShop.name}`, shown)
-  only('bytes of the first load, home shown', `${figure(sum(home.values()))} in ${home.size} files`, `≤ ${figure(firstLoadMax)}`)
+  reportSingle('bytes of the first load, home shown', `${figure(sum(home.values()))} in ${home.size} files`, `≤ ${figure(firstLoadMax)}`)
   const later: { path: string; size: number; files: number }[] = []
   const screens = (await listedScreens()).filter(({ area }) => area !== 'net')
   for (const screen of screens) {
@@ -146,13 +147,13 @@ async function bytes(visitor: ConsoleVisitor, url: string): Promise<void> {
   }
   const largest = later.toSorted((a, b) => b.size - a.size)
   for (const { path, size, files } of largest.slice(0, 5))
-    only(`bytes of ${path} after that`, `${figure(size)} in ${files} files`, `≤ ${figure(laterMax)}`)
-  only(`bytes of a later screen, median of ${later.length}`, figure(median(later.map(({ size }) => size))), '')
-  for (const { path, size } of later) if (size > laterMax) say(`more than ${laterMax} bytes: ${path}, ${size}`)
+    reportSingle(`bytes of ${path} after that`, `${figure(size)} in ${files} files`, `≤ ${figure(laterMax)}`)
+  reportSingle(`bytes of a later screen, median of ${later.length}`, figure(median(later.map(({ size }) => size))), '')
+  for (const { path, size } of later) if (size > laterMax) print(`more than ${laterMax} bytes: ${path}, ${size}`)
 }
 
-/** Reads of products while somebody opens the console again and again, as a browser for the first time does, against reads alone. */
-async function readsBeside(url: string): Promise<void> {
+/** Product reads while somebody opens the console repeatedly with a cold browser, against reads alone. */
+async function measureReads(url: string): Promise<void> {
   const list = (await (await fetch(`${url}/product-v2/public/shop/${demoShop.name}?limit=100`)).json()) as { data: { id: string }[] }
   const paths = list.data.map(({ id }) => `/product-v2/public/${id}`)
   const files = [...(await (await fetch(`${url}/console`)).text()).matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '')
@@ -163,15 +164,15 @@ async function readsBeside(url: string): Promise<void> {
   const beside = async () => {
     const opening = setInterval(() => void open().catch(() => undefined), 1_000 / openingsPerSecond)
     try {
-      return await load(url, { paths }, reading)
+      return await load(url, { paths }, readLoad)
     } finally {
       clearInterval(opening)
     }
   }
-  await load(url, { paths }, reading)
+  await load(url, { paths }, readLoad)
   const pair = { souk: [], floor: [] } as { souk: Awaited<ReturnType<typeof load>>[]; floor: Awaited<ReturnType<typeof load>>[] }
   for (let round = 0; round < rounds; round++) {
-    pair.floor.push(await load(url, { paths }, reading))
+    pair.floor.push(await load(url, { paths }, readLoad))
     pair.souk.push(await beside())
   }
   report(`product by id while the console is opened ${openingsPerSecond} times a second; floor: while it is not`, '≥ 0.97', pair)

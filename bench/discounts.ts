@@ -1,4 +1,4 @@
-/** Changes of carts in a shop with twenty active discounts, against those in the same shop without. */
+/** Measures changes of carts in a shop with twenty active discounts against none. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { openInstance } from '../src/instance.ts'
 import { createCollection, setCollectionProducts } from '../src/modules/catalog/products/index.ts'
 import { createDiscount } from '../src/modules/selling/discount/index.ts'
 import { readShop } from '../src/modules/shop/shop/index.ts'
-import { inTurn, quick, report, say, start, work } from './runs.ts'
+import { measureInTurn, print, quick, report, start, work } from './runs.ts'
 import { benchSettings, type Seeded, seed } from './seed.ts'
 
 const products = 1_000
@@ -16,7 +16,9 @@ const carts = quick ? 500 : 2_000
 const linesOfCart = 3
 const active = 20
 
-/** Twenty that count by themselves: of all, of products, of collections, with a minimum, with limits, and of free shipping. */
+/**
+ * Twenty automatic discounts: of all, of products, of collections, with a minimum, with limits, and of free shipping.
+ */
 async function addDiscounts({ dataDir, shopId, ids }: Seeded): Promise<void> {
   const { deps, close } = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'command' })
   const by = { shop: await readShop(deps, shopId), actor: system }
@@ -35,14 +37,14 @@ async function addDiscounts({ dataDir, shopId, ids }: Seeded): Promise<void> {
   await close()
 }
 
-/** Carts hold more of each by every change. */
+/** Every change adds one to a cart's line. */
 function uncounted({ dataDir }: Seeded): void {
   const db = new Sqlite(join(dataDir, 'souk.db'), { strict: true })
   db.run('update variants set track_inventory = 0')
   db.close()
 }
 
-/** Carts with something in them; their paths, by which more of it is put in. */
+/** Carts with products; returns the paths that add more. */
 async function cartsAt(url: string, { secretKey }: Seeded, variantIds: readonly string[]): Promise<string[]> {
   const headers = { 'content-type': 'application/json', 'x-service-api-key': secretKey }
   const call = async (path: string, body: unknown) => {
@@ -69,7 +71,7 @@ async function variantsAt(url: string, { secretKey, ids }: Seeded): Promise<stri
 }
 
 export async function measureDiscounts(): Promise<void> {
-  say(`cart changes with ${active} active discounts and without`)
+  print(`cart changes with ${active} active discounts and without`)
   const plain = await seed(join(work, 'discounts-none'), products)
   uncounted(plain)
   const dataDir = join(work, 'discounts-some')
@@ -89,7 +91,7 @@ export async function measureDiscounts(): Promise<void> {
   report(
     `cart changes, ${linesOfCart} lines, ${active} active discounts (floor: souk without), SQLite`,
     '≥ 0.8',
-    await inTurn(souk, floor, requests),
+    await measureInTurn(souk, floor, requests),
   )
   await souk.stop()
   await floor.stop()

@@ -1,20 +1,38 @@
-/** A shop's orders told whole, over HTTP and by `souk export`: how fast, by how much the process grows, and what it leaves of product reads beside. */
+/**
+ * Measures complete exports of a shop's orders over HTTP and by `souk export`: rate, memory, and the remaining product
+ * reads.
+ */
 import { join } from 'node:path'
 import { type Load, load, type Requests } from './load.ts'
-import { type Child, figure, median, only, quick, reading, residentMb, root, rounds, rows, say, spreadOf, start, work } from './runs.ts'
+import {
+  type Child,
+  figure,
+  median,
+  print,
+  quick,
+  readLoad,
+  reportSingle,
+  residentMb,
+  root,
+  rounds,
+  rows,
+  spreadOf,
+  start,
+  work,
+} from './runs.ts'
 import { benchSettings, type Seeded, seed } from './seed.ts'
 import { seedOrders } from './seed-orders.ts'
 
 const products = 1_000
 const orders = quick ? 100_000 : 1_000_000
-const lookEveryMs = 20
+const sampleEveryMs = 20
 
-/** The most that a process has in memory while something is done, in MB. */
+/** The peak memory of a process during work, in MB. */
 async function peakWhile<T>(pid: number, work: Promise<T>): Promise<[peak: number, T]> {
   let peak = residentMb(pid)
   const timer = setInterval(() => {
     peak = Math.max(peak, residentMb(pid))
-  }, lookEveryMs)
+  }, sampleEveryMs)
   try {
     const done = await work
     return [peak, done]
@@ -23,8 +41,8 @@ async function peakWhile<T>(pid: number, work: Promise<T>): Promise<[peak: numbe
   }
 }
 
-/** Reads a whole export and keeps nothing of it; how many bytes it was. */
-async function exported({ url }: Child, { secretKey }: Seeded, signal?: AbortSignal): Promise<number> {
+/** Reads a whole export without keeping it; returns its bytes. */
+async function exportOnce({ url }: Child, { secretKey }: Seeded, signal?: AbortSignal): Promise<number> {
   const headers = { accept: 'text/csv', 'x-service-api-key': secretKey }
   const answer = await fetch(`${url}/v2/orders`, { headers, ...(signal ? { signal } : {}) })
   if (answer.status !== 200 || !answer.body) throw new Error(`the export answered ${answer.status} ${await answer.text()}`)
@@ -33,16 +51,16 @@ async function exported({ url }: Child, { secretKey }: Seeded, signal?: AbortSig
   return bytes
 }
 
-/** Exports one after the other until it is stopped. */
-async function exporting(server: Child, shop: Seeded, signal: AbortSignal): Promise<void> {
+/** Exports repeatedly until stopped. */
+async function exportRepeatedly(server: Child, shop: Seeded, signal: AbortSignal): Promise<void> {
   while (!signal.aborted)
-    await exported(server, shop, signal).catch((error: unknown) => {
+    await exportOnce(server, shop, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error
     })
 }
 
-/** The same by the command, which reads the database beside the server. */
-async function commanding({ dataDir, shopName }: Seeded, signal: AbortSignal): Promise<void> {
+/** Exports by the command, which reads the database next to the server. */
+async function runCommandRepeatedly({ dataDir, shopName }: Seeded, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const child = command(dataDir, shopName)
     const stop = () => child.kill('SIGKILL')
@@ -59,27 +77,27 @@ const command = (dataDir: string, shopName: string) =>
     stderr: 'inherit',
   })
 
-/** Rates of product reads with something beside and without, in turn. */
-async function beside(
+/** Rates of product reads with and without other work, in turn. */
+async function measureBeside(
   server: Child,
   requests: Requests,
   begin: (signal: AbortSignal) => Promise<void>,
 ): Promise<{ quiet: Load[]; busy: Load[] }> {
   const [quiet, busy]: [Load[], Load[]] = [[], []]
-  await load(server.url, requests, { ...reading, seconds: 1 })
+  await load(server.url, requests, { ...readLoad, seconds: 1 })
   for (let round = 0; round < rounds; round++) {
-    quiet.push(await load(server.url, requests, reading))
+    quiet.push(await load(server.url, requests, readLoad))
     const stop = new AbortController()
     const work = begin(stop.signal)
     await Bun.sleep(500)
-    busy.push(await load(server.url, requests, reading))
+    busy.push(await load(server.url, requests, readLoad))
     stop.abort()
     await work
   }
   return { quiet, busy }
 }
 
-function tell(what: string, { quiet, busy }: { quiet: Load[]; busy: Load[] }): void {
+function reportReads(what: string, { quiet, busy }: { quiet: Load[]; busy: Load[] }): void {
   const ratios = busy.map((one, at) => one.perSecond / (quiet[at]?.perSecond ?? 1))
   const errors = [...busy, ...quiet].reduce((sum, one) => sum + one.errors, 0)
   const rate = (loads: Load[]) =>
@@ -89,22 +107,22 @@ function tell(what: string, { quiet, busy }: { quiet: Load[]; busy: Load[] }): v
 }
 
 export async function measureExport(): Promise<void> {
-  say(`an export of ${orders.toLocaleString('en-US')} orders, and product reads beside`)
+  print(`an export of ${orders.toLocaleString('en-US')} orders, and product reads beside`)
   const shop = await seed(join(work, 'export'), products)
   seedOrders(shop, orders)
   const server = await start('souk.ts', shop.dataDir)
-  await load(server.url, { paths: shop.ids.map((id) => `/product-v2/public/${id}`) }, { ...reading, seconds: 1 })
+  await load(server.url, { paths: shop.ids.map((id) => `/product-v2/public/${id}`) }, { ...readLoad, seconds: 1 })
   const before = residentMb(server.pid)
   const startedAt = performance.now()
-  const [peak, bytes] = await peakWhile(server.pid, exported(server, shop))
+  const [peak, bytes] = await peakWhile(server.pid, exportOnce(server, shop))
   const seconds = (performance.now() - startedAt) / 1_000
   const told = figure(orders)
-  only(
+  reportSingle(
     `export of ${told} orders over HTTP, alone`,
     `${figure(orders / seconds)} orders/s, ${figure(bytes / 1e6)} MB in ${figure(seconds, 1)} s`,
     '',
   )
-  only(
+  reportSingle(
     `resident memory before it, at most, and after`,
     `${figure(before)} MB, ${figure(peak)} MB, ${figure(residentMb(server.pid))} MB`,
     'bounded',
@@ -113,9 +131,15 @@ export async function measureExport(): Promise<void> {
   const commandStartedAt = performance.now()
   const [commandPeak] = await peakWhile(child.pid, child.exited)
   const commandSeconds = (performance.now() - commandStartedAt) / 1_000
-  only(`souk export of ${told} orders`, `${figure(orders / commandSeconds)} orders/s, at most ${figure(commandPeak)} MB`, 'bounded')
+  reportSingle(`souk export of ${told} orders`, `${figure(orders / commandSeconds)} orders/s, at most ${figure(commandPeak)} MB`, 'bounded')
   const requests: Requests = { paths: shop.ids.map((id) => `/product-v2/public/${id}`) }
-  tell('product reads by id beside an export (floor: without)', await beside(server, requests, (signal) => exporting(server, shop, signal)))
-  tell('product reads by id beside souk export (floor: without)', await beside(server, requests, (signal) => commanding(shop, signal)))
+  reportReads(
+    'product reads by id beside an export (floor: without)',
+    await measureBeside(server, requests, (signal) => exportRepeatedly(server, shop, signal)),
+  )
+  reportReads(
+    'product reads by id beside souk export (floor: without)',
+    await measureBeside(server, requests, (signal) => runCommandRepeatedly(shop, signal)),
+  )
   await server.stop()
 }

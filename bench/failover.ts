@@ -1,11 +1,14 @@
-/** How long nothing can be bought when the first of two PostgreSQL servers is killed and the second promoted, and what becomes of orders. */
+/**
+ * Measures how long nothing can be bought when the first of two PostgreSQL servers is killed and the second promoted,
+ * and which orders are lost.
+ */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { serve } from '../test/cli/souk.ts'
 import { postgresPair, whyNoPostgres } from '../test/support/postgres-pair.ts'
 import type { ShopToBuyIn } from './callers.ts'
-import { answered, figure, median, only, quick, say, work } from './runs.ts'
+import { figure, median, print, quick, reportSingle, runScript, work } from './runs.ts'
 import { benchSettings } from './seed.ts'
 
 const callers = 16
@@ -17,28 +20,28 @@ type Failover = { promotedMs: number; boughtMs: number; busy: number; others: nu
 
 export async function measureFailover(): Promise<void> {
   if (whyNoPostgres) {
-    say(`failover is not measured: ${whyNoPostgres}`)
+    print(`failover is not measured: ${whyNoPostgres}`)
     return
   }
-  say('failover')
+  print('failover')
   const runs: Failover[] = []
-  for (let round = 0; round < rounds; round++) runs.push(await failedOver(round))
+  for (let round = 0; round < rounds; round++) runs.push(await failOver(round))
   const sum = (of: (run: Failover) => number) => runs.reduce((total, run) => total + of(run), 0)
   const seconds = (ms: number) => `${figure(ms / 1_000, 2)} s`
   const bought = runs.map(({ boughtMs }) => boughtMs)
-  only(
+  reportSingle(
     `primary of two killed, ${callers} callers: to the next order`,
     `${seconds(median(bought))} (${seconds(Math.min(...bought))}–${seconds(Math.max(...bought))}), ${seconds(median(runs.map(({ promotedMs }) => promotedMs)))} of them the promotion`,
     '≤ 5 s',
   )
-  only(
+  reportSingle(
     'answers meanwhile, and orders',
     `${sum(({ busy }) => busy)} × 503, ${sum(({ others }) => others)} others, ${sum(({ lost }) => lost)} lost of ${sum(({ made }) => made)}`,
     '0 others, 0 lost',
   )
 }
 
-async function failedOver(round: number): Promise<Failover> {
+async function failOver(round: number): Promise<Failover> {
   await using pair = await postgresPair()
   const dataDir = join(work, `failover-${round}`)
   mkdirSync(dataDir)
@@ -84,11 +87,11 @@ async function failedOver(round: number): Promise<Failover> {
     busy,
     others,
     made: made.length,
-    lost: await lostOf(pair.promoted, made),
+    lost: await countLost(pair.promoted, made),
   }
 }
 
-/** When orders were made again: answers that were on their way when the server was killed come before. */
+/** When orders succeeded again: earlier responses were on their way when the server was killed. */
 function endOfGap(killedAt: number, made: readonly { at: number }[]): number {
   const times = [killedAt, ...made.map(({ at }) => at).filter((at) => at > killedAt)].sort((a, b) => a - b)
   const gapBefore = (nth: number) => (times[nth] ?? 0) - (times[nth - 1] ?? 0)
@@ -98,13 +101,13 @@ function endOfGap(killedAt: number, made: readonly { at: number }[]): number {
 }
 
 async function seedShop(dataDir: string, databaseUrl: string): Promise<ShopToBuyIn> {
-  const [shop] = await answered<ShopToBuyIn[]>(['seed-postgres.ts', dataDir, '1'], {}, databaseUrl)
+  const [shop] = await runScript<ShopToBuyIn[]>(['seed-postgres.ts', dataDir, '1'], {}, databaseUrl)
   if (!shop) throw new Error('seed-postgres.ts made no shop')
   return shop
 }
 
-/** How many orders that were answered are not in the database. */
-async function lostOf(url: string, made: readonly { id: string }[]): Promise<number> {
+/** How many confirmed orders are missing from the database. */
+async function countLost(url: string, made: readonly { id: string }[]): Promise<number> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const { rows } = await client.query<{ id: string }>('select id from orders')

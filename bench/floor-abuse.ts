@@ -1,4 +1,7 @@
-/** The bare floor beneath bodies that are refused: `Bun.serve` that reads each whole and answers 400, and answers product reads by bytes from memory. */
+/**
+ * The bare floor of refused bodies: `Bun.serve` reads each completely and returns 400, and returns product reads from
+ * memory.
+ */
 const [product = '', etag = ''] = Bun.argv.slice(2)
 
 const headers = () => ({

@@ -1,14 +1,13 @@
 /**
- * The floor of buying: a bare program that writes the rows of an order, told and answering as bench/buying.ts.
- *
- * souk buys one thing in each shop, and what that has left in the tables is the pattern: every row of it is written for every order
- * of the floor, under ids of its own. As a shopper's three requests ask for: a commit for the cart, one for its line, one that places
- * the order and one that confirms it. Stock is reserved and sold under its row's lock and the number is drawn under its own, without a
- * gap. Between the last two the sandbox is asked to authorize and to capture, by souk's client, and keeps its books as ever.
- * Nothing is read, checked, priced or sealed, and no request is parsed: that is what the ratio measures.
- *
- * On Postgres a commit is one round trip of the bare driver, `BEGIN` to `COMMIT`, each statement prepared once, many rows in one.
- * On SQLite all that wait share a commit, as they do in souk, by the same connection as the sandbox's books.
+ * The floor of buying: a bare program that writes the rows of an order, with input and output like bench/buying.ts.
+ * souk buys once in each shop, and the rows that this leaves are the pattern: each is written again for every order of
+ * the floor under new ids.
+ * Like the three requests of a shopper, it commits the cart, its line, the placed order and the confirmed order. Stock
+ * is reserved and sold under its row's lock, and the number is drawn without gaps.
+ * Between the last two, souk's client asks the sandbox to authorize and capture, and the sandbox keeps its books.
+ * Nothing is read, checked, priced, sealed or parsed: the ratio measures just that.
+ * On Postgres a commit is one round trip of the bare driver, from `BEGIN` to `COMMIT`, with prepared statements of many
+ * rows. On SQLite all waiting writers share a commit, like in souk, on the connection of the sandbox's books.
  */
 import { randomUUID } from 'node:crypto'
 import { getTableColumns, getTableName, is, sql, Table } from 'drizzle-orm'
@@ -20,7 +19,7 @@ import { insertAllOf } from '../db/prepared.ts'
 import * as schema from '../db/schema/index.ts'
 import type { Instance } from '../src/instance.ts'
 import { buyerAt, openFor } from './buying.ts'
-import { type Bought, type Buying, callersBuying, type ShopToBuyIn } from './callers.ts'
+import { type Buying, type BuyingResult, runCallers, type ShopToBuyIn } from './callers.ts'
 
 type Row = Record<string, unknown>
 type Statement = { readonly query: Prepared<never, 'change'>; readonly values: Row }
@@ -30,8 +29,8 @@ type Commit = (statements: readonly Statement[]) => Promise<void>
 const connections = 12
 const tables = (Object.values(schema) as unknown[]).filter((one) => is(one, Table)) as unknown as SQLiteTable[]
 
-/** A statement that is written out, whose values are the `$1…` of its text in the order of `names`. */
-function written(text: string, ...names: string[]): (values: Row) => Statement {
+/** A literal statement whose values are the `$1…` of its text in the order of `names`. */
+function statementOf(text: string, ...names: string[]): (values: Row) => Statement {
   const query: Prepared<never, 'change'> = {
     compiled: {
       text: engine === 'sqlite' ? text.replaceAll('$', '?') : text,
@@ -44,29 +43,29 @@ function written(text: string, ...names: string[]): (values: Row) => Statement {
 }
 
 const statements = {
-  touchCart: written('update carts set updated_at = updated_at + 1 where id = $1', 'cart'),
-  convertCart: written(`update carts set status = 'CONVERTED', email = null where id = $1 and status = 'OPEN'`, 'cart'),
-  reserve: written('update variants set reserved = reserved + 1 where id = $1 and on_hand - reserved >= 1', 'variant'),
-  sell: written('update variants set reserved = reserved - 1, on_hand = on_hand - 1 where id = $1 and reserved >= 1', 'variant'),
-  number: written(
+  touchCart: statementOf('update carts set updated_at = updated_at + 1 where id = $1', 'cart'),
+  convertCart: statementOf(`update carts set status = 'CONVERTED', email = null where id = $1 and status = 'OPEN'`, 'cart'),
+  reserve: statementOf('update variants set reserved = reserved + 1 where id = $1 and on_hand - reserved >= 1', 'variant'),
+  sell: statementOf('update variants set reserved = reserved - 1, on_hand = on_hand - 1 where id = $1 and reserved >= 1', 'variant'),
+  number: statementOf(
     'insert into order_numbers (shop_id, last) values ($1, 1) on conflict (shop_id) do update set last = order_numbers.last + 1',
     'shop',
   ),
   order: insertOrder(),
-  confirm: written(`update orders set status = 'CONFIRMED', updated_at = updated_at + 1 where id = $1`, 'order'),
-  paid: written(`update payments set status = 'CAPTURED', updated_at = updated_at + 1 where order_id = $1`, 'order'),
-  steps: written(`update saga_steps set state = 'DONE' where order_id = $1`, 'order'),
-  answered: written('update idempotency_keys set lease_until = lease_until + 1 where scope = $1 and key = $2', 'scope', 'key'),
+  confirm: statementOf(`update orders set status = 'CONFIRMED', updated_at = updated_at + 1 where id = $1`, 'order'),
+  paid: statementOf(`update payments set status = 'CAPTURED', updated_at = updated_at + 1 where order_id = $1`, 'order'),
+  steps: statementOf(`update saga_steps set state = 'DONE' where order_id = $1`, 'order'),
+  answered: statementOf('update idempotency_keys set lease_until = lease_until + 1 where scope = $1 and key = $2', 'scope', 'key'),
 }
 
-/** The order itself, under the number that was drawn before in the same transaction. */
+/** The order, with the number drawn before in the same transaction. */
 function insertOrder(): (order: Row) => Statement {
   const columns = Object.entries(getTableColumns(schema.orders))
   const given = columns.filter(([name]) => name !== 'number')
   const mark = (name: string) => `$${given.findIndex(([one]) => one === name) + 1}`
   const drawn = `(select last from order_numbers where shop_id = ${mark('shopId')})`
   const names = [...given, ...columns.filter(([name]) => name === 'number')].map(([, column]) => column.name)
-  const insert = written(
+  const insert = statementOf(
     `insert into orders (${names.join(', ')}) values (${[...given.map(([name]) => mark(name)), drawn].join(', ')})`,
     ...given.map(([name]) => name),
   )
@@ -74,11 +73,11 @@ function insertOrder(): (order: Row) => Statement {
   return (order) => insert(Object.fromEntries(given.map((column) => encoded(column, order[column[0]]))))
 }
 
-/** What one order leaves, by the name of the table; and whose it was. */
+/** The rows of one order by table, and its owner. */
 type Pattern = { rows: [table: string, rows: Row[]][]; order: string; cart: string }
 const ids = /\b(?:cart|line|order|evt|pay|msg|txn|att)_[0-9a-z]{26}\b/g
 
-/** Has souk buy something, and reads what is there of it afterwards: all rows that belong to the order or its cart, and its answer. */
+/** Lets souk buy once and reads the rows of order and cart and the response. */
 async function patternOf({ deps, ...instance }: Instance, shop: ShopToBuyIn): Promise<Pattern> {
   const order = await buyerAt({ deps, ...instance })(shop, 0)
   const { read } = deps.db
@@ -102,15 +101,15 @@ async function patternOf({ deps, ...instance }: Instance, shop: ShopToBuyIn): Pr
 
 const inserts = new Map(tables.map((table) => [getTableName(table), insertAllOf(table)]))
 
-/** The statement by which souk's data layer inserts rows of a table. */
-function inserting(name: string, rows: readonly Row[]): Statement[] {
+/** The statement with which souk's data layer inserts rows of a table. */
+function insertStatement(name: string, rows: readonly Row[]): Statement[] {
   const sent: Statement[] = []
   const tx = { run: (query: Prepared<never, 'change'>, values: Row) => void sent.push({ query, values }) }
   void inserts.get(name)?.(tx as never, rows as never)
   return sent
 }
 
-/** Buys by writing the pattern's rows anew. */
+/** Buys by writing the pattern's rows again. */
 function buyerFrom(patterns: ReadonlyMap<string, Pattern>, { deps }: Instance, commit: Commit) {
   const sandbox = deps.processors.get('sandbox')
   if (!sandbox) throw new Error('there is no sandbox')
@@ -135,15 +134,15 @@ function buyerFrom(patterns: ReadonlyMap<string, Pattern>, { deps }: Instance, c
     for (const row of of('idempotency_keys')) Object.assign(row, { key })
     const late = ['carts', 'cart_lines', 'orders', 'order_events', 'outbox', 'unified_transactions', 'gift_card_transactions']
     const [placed, ...happened] = of('order_events')
-    await commit(inserting('carts', of('carts')))
-    await commit([statements.touchCart({ cart }), ...inserting('cart_lines', of('cart_lines'))])
+    await commit(insertStatement('carts', of('carts')))
+    await commit([statements.touchCart({ cart }), ...insertStatement('cart_lines', of('cart_lines'))])
     await commit([
       statements.convertCart({ cart }),
       statements.reserve({ variant }),
       statements.number({ shop }),
       ...of('orders').map(statements.order),
-      ...[...rows].filter(([name]) => !late.includes(name)).flatMap(([name, some]) => inserting(name, some)),
-      ...inserting('order_events', placed ? [placed] : []),
+      ...[...rows].filter(([name]) => !late.includes(name)).flatMap(([name, some]) => insertStatement(name, some)),
+      ...insertStatement('order_events', placed ? [placed] : []),
     ])
     const [payment] = of('payments')
     const asked = { paymentId: String(payment?.['id']), amount: Number(payment?.['amount']), currency: String(payment?.['currency']) }
@@ -154,8 +153,8 @@ function buyerFrom(patterns: ReadonlyMap<string, Pattern>, { deps }: Instance, c
       statements.paid({ order }),
       statements.sell({ variant }),
       ...(rows.has('saga_steps') ? [statements.steps({ order })] : []),
-      ...inserting('order_events', happened),
-      ...['outbox', 'unified_transactions'].flatMap((name) => inserting(name, of(name))),
+      ...insertStatement('order_events', happened),
+      ...['outbox', 'unified_transactions'].flatMap((name) => insertStatement(name, of(name))),
       statements.answered({ scope: of('idempotency_keys')[0]?.['scope'], key }),
     ])
   }
@@ -168,7 +167,7 @@ const commitOnSqlite =
       for (const { query, values } of all) tx.run(query, values)
     })
 
-/** Bare connections, of which whoever waits longest has the next one. */
+/** Bare connections; the longest waiting caller gets the next one. */
 async function commitOnPostgres(url: string): Promise<Commit> {
   const free: pg.Client[] = []
   const waiting: ((client: pg.Client) => void)[] = []
@@ -197,13 +196,13 @@ async function commitOnPostgres(url: string): Promise<Commit> {
   }
 }
 
-async function buying(told: Buying): Promise<Bought> {
-  const instance = await openFor(told)
+async function runBuying(input: Buying): Promise<BuyingResult> {
+  const instance = await openFor(input)
   const patterns = new Map<string, Pattern>()
-  for (const shop of told.shops) patterns.set(shop.shopId, await patternOf(instance, shop))
-  const commit = told.databaseUrl ? await commitOnPostgres(told.databaseUrl) : commitOnSqlite(instance.deps.db)
-  return callersBuying(told, instance.deps.db.stats, buyerFrom(patterns, instance, commit))
+  for (const shop of input.shops) patterns.set(shop.shopId, await patternOf(instance, shop))
+  const commit = input.databaseUrl ? await commitOnPostgres(input.databaseUrl) : commitOnSqlite(instance.deps.db)
+  return runCallers(input, instance.deps.db.stats, buyerFrom(patterns, instance, commit))
 }
 
-process.stdout.write(`${JSON.stringify(await buying((await Bun.stdin.json()) as Buying))}\n`)
+process.stdout.write(`${JSON.stringify(await runBuying((await Bun.stdin.json()) as Buying))}\n`)
 process.exit(0)

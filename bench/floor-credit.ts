@@ -1,7 +1,8 @@
 /**
- * The bare floor of credit: `Bun.serve` on the same file. Its preview of an envelope verifies the same token by the same library, looks its
- * session up, parses the same body and judges it by the same function, and does nothing else: no limits of bodies, no schemas. Its preview of
- * an upgrade reads what is kept of the merchant, by one statement, and answers the bytes that souk does.
+ * The bare floor of credit: `Bun.serve` on the same file.
+ * Its preview of an envelope verifies the same token by the same library, looks up the session, parses the same body
+ * and computes by the same function, without limits and schemas.
+ * Its preview of an upgrade reads the stored sums by one statement and returns souk's bytes.
  */
 import { Database as Sqlite } from 'bun:sqlite'
 import { join } from 'node:path'
@@ -18,7 +19,7 @@ const keyring = createKeyring(parseConfig(benchSettings(dataDir)), false)
 const [key] = keyring.jwt()
 if (!key) throw new Error('no key that tokens were signed with')
 type Verifier = { verify(token: string, options: object): Promise<false | { role?: unknown; sid?: unknown }> }
-/** Each time, as it would be written by hand. */
+/** Each time, as a hand-written program would. */
 const tokens = jwt({ name: 'jwt', secret: key.bytes.toString('base64'), kid: key.version, iss: 'souk', aud: 'souk' }).decorator
   .jwt as unknown as Verifier
 const required = { algorithms: ['HS256'], issuer: 'souk', audience: 'souk', requiredClaims: ['exp', 'sub', 'jti', 'sid', 'role'] }

@@ -1,7 +1,8 @@
 /**
- * The bare floor of the resolver: `Bun.serve` with one route, and the bytes and headers of souk's answer from memory, to whatever is asked:
- * a request id that came is kept, and 304 is for those who hold the ETag. It limits nobody, and looks at nothing else.
- * `/smallest` answers 304 to everybody, and looks at nothing at all: what Bun itself costs.
+ * The bare floor of the resolver: `Bun.serve` with one route that returns bytes and headers of souk's response from
+ * memory.
+ * It keeps a given request id, and returns 304 for the ETag. No limits, no other checks. `/smallest` always returns
+ * 304: the cost of Bun itself.
  */
 const [body = '', etag = ''] = Bun.argv.slice(2)
 

@@ -1,4 +1,4 @@
-/** The floor of a start: `Bun.serve` and one prepared statement on the same file. Prints its address when it is ready. */
+/** The floor of a start: `Bun.serve` and one prepared statement on the same file. Prints its address when ready. */
 import { Database as Sqlite } from 'bun:sqlite'
 
 const [file = ''] = Bun.argv.slice(2)

@@ -1,6 +1,6 @@
 /**
- * The bare floor of the trust fabric: `Bun.serve` on the same file, which answers the same bytes and headers. The statistics are one read of the kept
- * counts, and a recommendation one read in the order of the index, each time; nothing is kept, and an archetype is not looked at twice.
+ * The bare floor of trust: `Bun.serve` on the same file with the same bytes and headers.
+ * Statistics are one read of the stored counts, recommendations one read by the index; nothing is cached.
  */
 import { Database as Sqlite } from 'bun:sqlite'
 import { join } from 'node:path'

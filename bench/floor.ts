@@ -1,12 +1,12 @@
 /**
- * The bare floor: `Bun.serve` with routes and one prepared bun:sqlite statement a route, on the same file, answering the
- * same bytes and headers as souk. What souk does besides (checks, limits, errors, counting) is what the ratio measures.
- *
- * An order by its id with a key: the key is hashed (SHA-256) and looked up in souk's own table; one that is there, not expired,
- * of the shop's mode and for servers is let through. The order is read as the text that is sent, one row by its id, from a file
- * beside souk's: souk keeps no such table, which every change of an order would have to write. Its shop must be the key's.
- * `/assembled` is the same floor as it would be written by hand: four statements read the order with its lines, payments and
- * events, and `Response.json` sends what they say, in the form of souk's answer.
+ * The bare floor: `Bun.serve` with one prepared bun:sqlite statement per route, on the same file, with souk's bytes and
+ * headers.
+ * The ratio measures what souk does besides: checks, limits, errors, counting.
+ * For an order, the key is hashed (SHA-256) and looked up in souk's table; it must be unexpired, secret and of the
+ * shop's mode. The order is read as its final text from a file next to souk's, by id, and must belong to the key's
+ * shop.
+ * souk keeps no such table, since every change of an order would have to write it. `/assembled` is what one would write
+ * by hand: four statements read order, lines, payments and events, and `Response.json` sends them in souk's form.
  */
 import { Database as Sqlite } from 'bun:sqlite'
 
@@ -36,7 +36,7 @@ const linesOf = db.prepare<Row, [string]>('SELECT * FROM order_lines WHERE order
 const paymentsOf = db.prepare<Row, [string]>('SELECT * FROM payments WHERE order_id = ? ORDER BY id')
 const eventsOf = db.prepare<Row, [string]>('SELECT * FROM order_events WHERE order_id = ? ORDER BY id')
 
-/** The shop that a request's key opens to servers. */
+/** The shop of a secret key. */
 function shopOf({ headers }: Request): string | undefined {
   const hash = Bun.CryptoHasher.hash('sha256', headers.get('x-service-api-key') ?? '', 'hex')
   const key = keyByHash.get(hash, Date.now())
@@ -46,7 +46,7 @@ function shopOf({ headers }: Request): string | undefined {
 const iso = (ms: unknown) => (typeof ms === 'number' ? new Date(ms).toISOString() : null)
 const json = (text: unknown) => (typeof text === 'string' ? JSON.parse(text) : null)
 
-/** An order put together of its rows. */
+/** Builds an order from its rows. */
 function assembled(row: Row, id: string) {
   const money = (amount: unknown) => ({ amount, currency: row['currency'] })
   return {
@@ -142,7 +142,7 @@ const server = Bun.serve({
       const row = byId.get(request.params.id)
       return row ? new Response(row.document, { headers: headers(row.etag) }) : missing()
     },
-    /** As the same floor would be written by hand: the row's JSON column parsed, and Response.json. */
+    /** The same by hand: parses the row's JSON column and uses Response.json. */
     '/parsed/:id': (request) => {
       const row = byId.get(request.params.id)
       return row ? Response.json(JSON.parse(row.document), { headers: headers(row.etag) }) : missing()
@@ -163,7 +163,7 @@ const server = Bun.serve({
       const row = shop === undefined ? undefined : rowOf.get(request.params.id)
       return row?.['shop_id'] === shop && row ? Response.json(assembled(row, request.params.id), { headers: secretHeaders() }) : missing()
     },
-    /** The smallest answer with the headers that a 304 has. */
+    /** The smallest response with the headers of a 304. */
     '/smallest/:id': () => new Response(null, { status: 304, headers: notModifiedHeaders() }),
   },
   fetch: missing,

@@ -1,8 +1,11 @@
-/** A load generator for machines without wrk: keep-alive sockets, one request under way on each. Told what to do on standard input. */
+/**
+ * A load generator for machines without wrk: keep-alive sockets with one request each. Reads its input from standard
+ * input.
+ */
 import { type Load, type LoadOptions, percentile, type Requests } from './load.ts'
 
-type Told = { url: string; requests: Requests; options: LoadOptions; firstClient: number }
-const { url, requests, options, firstClient } = (await Bun.stdin.json()) as Told
+type GeneratorInput = { url: string; requests: Requests; options: LoadOptions; firstClient: number }
+const { url, requests, options, firstClient } = (await Bun.stdin.json()) as GeneratorInput
 const { hostname, port, host } = new URL(url)
 const latencies: number[] = []
 let errors = 0
@@ -30,7 +33,7 @@ function nextRequest(): string {
   return `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}`).join('\r\n')}\r\n\r\n${filled ?? ''}`
 }
 
-/** The length of the whole answer at the start of `bytes`, once its head is there. */
+/** The length of the complete response at the start of `bytes`, once its head is there. */
 function answerLength(bytes: Buffer): number | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined

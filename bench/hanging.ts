@@ -1,18 +1,20 @@
-/** What a payment processor that takes every call and answers none costs everybody else: pages that ask, product reads, checkouts, refunds. */
+/**
+ * Measures what a payment processor that never responds costs others: payment pages, product reads, checkouts, refunds.
+ */
 import { join } from 'node:path'
 import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
 import { startCheckoutServer } from '../test/clients/processors/checkout-server.ts'
 import { startStripe } from '../test/clients/processors/stripe-server.ts'
 import { type Load, load } from './load.ts'
-import { figure, median, only, quick, reading, rounds, rows, say, spreadOf, start, work } from './runs.ts'
+import { figure, median, print, quick, readLoad, reportSingle, rounds, rows, spreadOf, start, work } from './runs.ts'
 import { benchSettings, type Seeded, seed } from './seed.ts'
 
-/** Orders that wait at the processor that hangs. */
+/** Orders that wait for the hanging processor. */
 const stuck = quick ? 100 : 500
 const samples = quick ? 15 : 50
 
-/** Passes everything on to a stand-in, until it is told to hang. */
+/** Forwards to a stand-in until told to hang. */
 function switchTo(url: string) {
   let hangs = false
   const server = Bun.serve({
@@ -45,7 +47,7 @@ async function call(url: string, method: string, path: string, key: string, body
   return answer.json() as Promise<Record<string, never>>
 }
 
-/** Buys one, and measures the checkout alone. */
+/** Buys once and measures the checkout only. */
 async function checkout(
   { url, shop, publishableKey, variantId }: Buyer,
   body: object,
@@ -65,7 +67,7 @@ async function checkout(
   return { ms: performance.now() - began, processor: payment.processor, orderId: order.id }
 }
 
-/** What a shop says of how it is paid, and a partnership behind it. */
+/** Configures a shop's processor and its partnership. */
 async function configure(dataDir: string, { shopId }: Seeded, processor: 'stripe' | 'checkout'): Promise<void> {
   const { deps, close } = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'command' })
   const at = deps.clock.now()
@@ -79,7 +81,7 @@ async function configure(dataDir: string, { shopId }: Seeded, processor: 'stripe
 const p99 = (loads: readonly Load[]) => median(loads.map(({ p99Ms }) => p99Ms))
 
 export async function measureHanging(): Promise<void> {
-  say('a payment processor that hangs')
+  print('a payment processor that hangs')
   const [stripe, other] = [await startStripe(), await startCheckoutServer()]
   const at = switchTo(stripe.url)
   const settings = {
@@ -112,7 +114,7 @@ export async function measureHanging(): Promise<void> {
   const { souk, buyer } = await open('hanging', 'stripe')
   const never = await open('never-hanging', 'checkout')
 
-  // Orders that wait there, and some that can be refunded elsewhere.
+  // Waiting orders, and some that can be refunded elsewhere.
   for (let nth = 0; nth < stuck; nth += 20) await Promise.all(Array.from({ length: 20 }, () => checkout(buyer, {})))
   const paid: string[] = []
   for (let nth = 0; nth < samples * 2; nth++) paid.push((await checkout(buyer, { processor: 'sandbox' })).orderId)
@@ -125,17 +127,17 @@ export async function measureHanging(): Promise<void> {
     }
     return median(all)
   }
-  // From as many addresses as it takes for none to be refused.
+  // From enough addresses that none is limited.
   const resolver = { clients: 9_000, paths: [`/checkout/${buyer.shop.shopName}/payment-intent-resolver`] }
   const productOf = ({ shop }: Buyer) => ({ paths: [`/product-v2/public/${shop.ids[0]}`] })
   const measured = async () => {
     const asked: Load[] = []
     const shares: number[] = []
     for (let round = 0; round < rounds; round++) {
-      asked.push(await load(souk.url, resolver, reading))
-      // In turn with the server that never meets a processor that hangs, so that what else the machine does falls on both.
-      const elsewhere = await load(never.souk.url, productOf(never.buyer), reading)
-      const here = await load(souk.url, productOf(buyer), reading)
+      asked.push(await load(souk.url, resolver, readLoad))
+      // In turn with a server without a hanging processor, so that other load affects both.
+      const elsewhere = await load(never.souk.url, productOf(never.buyer), readLoad)
+      const here = await load(souk.url, productOf(buyer), readLoad)
       shares.push(here.perSecond / elsewhere.perSecond)
     }
     return { asked, share: median(shares) }
@@ -144,11 +146,11 @@ export async function measureHanging(): Promise<void> {
   const before = await measured()
   const refundBefore = await refunds()
   at.hang(true)
-  // Calls hang from here on: the first ones until they are given up, and the breaker opens.
+  // Calls hang from here: the first until their timeout, then the breaker opens.
   const first = Promise.all(Array.from({ length: 5 }, () => checkout(buyer, {})))
   const during = await measured()
   const fellOver = await first
-  const open_ = [await checkout(buyer, {}), ...(await inTurnly(buyer, never.buyer, samples))]
+  const open_ = [await checkout(buyer, {}), ...(await measureAlternately(buyer, never.buyer, samples))]
   const refundDuring = await refunds()
   at.hang(false)
 
@@ -157,15 +159,15 @@ export async function measureHanging(): Promise<void> {
   compare('resolver p99, one processor hanging', p99(during.asked), p99(before.asked), 'ms', '≤ 1.50')
   compare('product by id, one processor hanging, to a server beside it', during.share, before.share, '×', '≥ 0.90')
   const slowest = Math.max(...fellOver.map(({ ms }) => ms))
-  only(`checkout that falls over to ${fellOver[0]?.processor}`, `${figure(slowest)} ms at most`, '≤ 25,000 ms')
+  reportSingle(`checkout that falls over to ${fellOver[0]?.processor}`, `${figure(slowest)} ms at most`, '≤ 25,000 ms')
   const [met, unmet] = [open_.slice(1, 1 + samples), open_.slice(1 + samples)]
   compare('checkout once the breaker is open', median(met.map(({ ms }) => ms)), median(unmet.map(({ ms }) => ms)), 'ms', '≤ 1.10')
   compare(`refund elsewhere, ${stuck} orders stuck`, refundDuring, refundBefore, 'ms', '≤ 1.50')
   await Promise.all([souk.stop(), never.souk.stop(), stripe.close(), other.close(), at.stop()])
 }
 
-/** Both in turn: those of the first, then those of the second. */
-async function inTurnly(one: Buyer, other: Buyer, count: number) {
+/** Measures both in turn. */
+async function measureAlternately(one: Buyer, other: Buyer, count: number) {
   const [ones, others]: [Awaited<ReturnType<typeof checkout>>[], Awaited<ReturnType<typeof checkout>>[]] = [[], []]
   for (let nth = 0; nth < count; nth++) {
     others.push(await checkout(other, {}))

@@ -1,7 +1,7 @@
 /**
- * Preloaded into the souk that `bench/soak.ts` measures: on SIGUSR2 it collects garbage and appends the state of the
- * heap, one line of JSON, to the file that HEAP_PROBE_FILE names. With HEAP_PROBE_SNAPSHOTS it also writes a V8 heap
- * snapshot beside it, for the memory tab of a browser.
+ * Preloaded into the souk that `bench/soak.ts` measures: on SIGUSR2 it collects garbage and appends the heap's state as
+ * a JSON line to HEAP_PROBE_FILE.
+ * With HEAP_PROBE_SNAPSHOTS it also writes a V8 heap snapshot for a browser's memory tab.
  */
 import { heapStats } from 'bun:jsc'
 import { appendFileSync, writeFileSync } from 'node:fs'

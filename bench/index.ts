@@ -1,8 +1,11 @@
 /**
- * `bun run bench [start|catalog|resolver|orders|orders-search|buying|discounts|lending|credit|documents|abuse|hanging|trust|chain|kpi|export|console|console-list|console-open|backup|failover|soak …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
- * the same files; of abuse, discounts and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
- * server. Ratios are what counts; absolute figures tell only of this machine. Only the soak fails: with status 1 where
- * memory does not level off.
+ * `bun run bench
+ * [start|catalog|resolver|orders|orders-search|buying|discounts|lending|credit|documents|abuse|hanging|trust|chain|kpi|export|console|console-list|console-open|backup|failover|soak
+ * …] [--quick]`: compares souk with the bare floor (bench/floor.ts) in turn on the same files;
+ * abuse, discounts and lending compare souk with itself. Buying and lending also run on Postgres if TEST_DATABASE_URL
+ * or `--postgres=URL` names a server.
+ * Ratios count; absolute figures depend on the machine. Only the soak fails: with status 1 if memory does not level
+ * off.
  */
 import { rmSync } from 'node:fs'
 import { measureAbuse } from './abuse.ts'
@@ -24,7 +27,7 @@ import { measureLendingDocuments } from './lending-documents.ts'
 import { generatorName } from './load.ts'
 import { measureOrdersSearch } from './orders-search.ts'
 import { measureResolver } from './resolver.ts'
-import { children, reading, rounds, say, table, work } from './runs.ts'
+import { children, print, readLoad, rounds, table, work } from './runs.ts'
 import { measureSelling } from './selling.ts'
 import { measureSoak } from './soak.ts'
 import { measureStart } from './start.ts'
@@ -34,7 +37,9 @@ const named = Bun.argv.slice(2).filter((argument) => !argument.startsWith('-'))
 const isWanted = (part: string) => named.length === 0 || named.includes(part)
 
 try {
-  say(`souk against the floor, ${rounds} rounds in turn of ${reading.seconds} s, ${reading.connections} connections, by ${generatorName}`)
+  print(
+    `souk against the floor, ${rounds} rounds in turn of ${readLoad.seconds} s, ${readLoad.connections} connections, by ${generatorName}`,
+  )
   if (isWanted('start')) await measureStart()
   if (isWanted('catalog')) await measureCatalog()
   if (isWanted('resolver')) await measureResolver()
@@ -58,7 +63,7 @@ try {
   if (isWanted('console') || isWanted('console-open')) await measureOpen()
   if (isWanted('backup')) await measureBackup()
   if (isWanted('failover')) await measureFailover()
-  // Not part of a run of everything: it takes up to an hour.
+  // Not part of a full run: it takes up to an hour.
   if (named.includes('soak')) await measureSoak()
   process.stdout.write(`${table()}\n`)
 } finally {

@@ -1,6 +1,7 @@
 /**
- * The dashboards in process, by the edge and so past no check: over few transactions and over very many, in turn; and product reads while an
- * operator looks at them. Told where on standard input; writes what it measured to standard output.
+ * The dashboards in process, through the edge: few transactions against very many, in turn; and product reads while an
+ * operator views them.
+ * Reads its input from standard input and writes its measurement to standard output.
  */
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../db/columns.ts'
@@ -18,12 +19,12 @@ import { contextOf } from '../src/modules/shop/shop/index.ts'
 import { administer } from './buying-postgres.ts'
 import { benchSettings } from './seed.ts'
 
-export type NetworkOf = { readonly dataDir: string; readonly databaseUrl?: string; readonly transactions: number }
-export type KpisTold = { readonly networks: readonly NetworkOf[]; readonly rounds: number; readonly seconds: number }
-export type KpisMeasured = {
-  /** By dashboard, the fastest of each network in milliseconds: what else the machine does makes none faster. */
+export type NetworkSource = { readonly dataDir: string; readonly databaseUrl?: string; readonly transactions: number }
+export type KpiInput = { readonly networks: readonly NetworkSource[]; readonly rounds: number; readonly seconds: number }
+export type KpiMeasurement = {
+  /** By dashboard, the fastest of each network in milliseconds: other load makes none faster. */
   readonly times: Record<string, number[]>
-  /** Of the last network, product reads a second while nobody looks at dashboards and while somebody does, a round each. */
+  /** Product reads a second of the last network, without and with viewed dashboards, per round. */
   readonly quiet: readonly number[]
   readonly looking: readonly number[]
 }
@@ -31,14 +32,14 @@ export type KpisMeasured = {
 const shopsCount = 200
 const productsCount = 2_000
 const days = 365
-/** A capture, what a gift card paid, and that both went back. */
+/** A capture, a gift card payment, and the refunds of both. */
 const movementsOfOrder = 4
-/** One order in ten was brought by a partner. */
+/** A partner referred every tenth order. */
 const partnersEvery = 10
-/** One order in five is of somebody who signed up for it. */
+/** Every fifth order is by a new customer. */
 const signUpsEvery = 5
-/** Between two looks of an operator. */
-const lookEveryMs = 200
+/** Between two views of an operator. */
+const viewEveryMs = 200
 const password = 'bench-password'
 const processors = ['stripe', 'tap', 'qpay', 'checkout', 'paypal', 'btcpay']
 
@@ -51,7 +52,7 @@ const dashboards = [
 
 const numbered = (what: string, nth: number) => `${what}_${String(nth).padStart(26, '0')}`
 
-/** Merchants, shops and products: as many rows as there are to be of those that the program has made. */
+/** Inserts more merchants, shops and products, as copies of those that the program made. */
 async function seedNetwork({ deps }: Instance): Promise<{ productId: string }> {
   const { user, shop } = await createMerchant(
     deps,
@@ -91,8 +92,8 @@ async function seedNetwork({ deps }: Instance): Promise<{ productId: string }> {
 }
 
 /**
- * Keeps the figures of so many movements of money as the folds leave them: no dashboard reads the facts (a test holds them to that), so there
- * are none. The orders lie evenly over a year, and products sell as things do: the one in place k a k-th of the best.
+ * Inserts the folded figures of the movements. Dashboards read no facts (a test ensures this), so there are none.
+ * Orders are spread over a year, and the product in rank k sells a k-th of the best.
  */
 async function seedFigures({ deps }: Instance, transactions: number): Promise<void> {
   const orders = Math.ceil(transactions / movementsOfOrder)
@@ -104,7 +105,7 @@ async function seedFigures({ deps }: Instance, transactions: number): Promise<vo
   const numbers = isSqlite
     ? `(with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n + 1 < ${orders}) select n from numbers)`
     : `generate_series(0::bigint, ${orders - 1}::bigint)`
-  // Past the server's patience with a statement of ours.
+  // Exceeds the server's time limit for our statements.
   const run = async (text: string): Promise<unknown> =>
     isSqlite ? deps.db.write((tx) => tx.rows(sql.raw(text))) : administer(deps.config.databaseUrl, text)
   await run(
@@ -135,7 +136,7 @@ async function seedFigures({ deps }: Instance, transactions: number): Promise<vo
   await run(isSqlite ? 'analyze' : 'vacuum analyze')
 }
 
-async function open({ dataDir, databaseUrl, transactions }: NetworkOf) {
+async function open({ dataDir, databaseUrl, transactions }: NetworkSource) {
   const settings = { ...benchSettings(dataDir), PORT: '0' }
   const config = parseConfig({ ...settings, ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) })
   const instance = await openInstance({ config, as: 'server' })
@@ -156,9 +157,9 @@ async function open({ dataDir, databaseUrl, transactions }: NetworkOf) {
   }
   return {
     instance,
-    /** How long a dashboard took over a year, in milliseconds. */
+    /** Returns the time of a dashboard over a year, in milliseconds. */
     dashboard: (name: string) => ask(`/admin/${name}${window}`),
-    /** Product reads a second, by 16 who read one after the other; somebody may look at dashboards meanwhile. */
+    /** Returns product reads a second by 16 readers, with or without viewed dashboards. */
     async productReads(seconds: number, isLooking: boolean): Promise<number> {
       const end = performance.now() + seconds * 1_000
       let count = 0
@@ -171,7 +172,7 @@ async function open({ dataDir, databaseUrl, transactions }: NetworkOf) {
       const operator = async () => {
         for (let nth = 0; isLooking && performance.now() < end; nth++) {
           await ask(`/admin/${dashboards[nth % dashboards.length]}${window}`)
-          await Bun.sleep(lookEveryMs)
+          await Bun.sleep(viewEveryMs)
         }
       }
       await Promise.all([operator(), ...Array.from({ length: 16 }, reader)])
@@ -180,14 +181,14 @@ async function open({ dataDir, databaseUrl, transactions }: NetworkOf) {
   }
 }
 
-const { networks, rounds, seconds }: KpisTold = await Bun.stdin.json()
+const { networks, rounds, seconds }: KpiInput = await Bun.stdin.json()
 const opened = []
 for (const network of networks) opened.push(await open(network))
 const times: Record<string, number[][]> = {}
 for (let round = 0; round < rounds; round++)
   for (const name of dashboards)
     for (const [nth, { dashboard }] of opened.entries()) {
-      // The first is for the caches.
+      // The first run fills caches.
       await dashboard(name)
       times[name] ??= networks.map(() => [])
       for (let time = 0; time < 5; time++) times[name][nth]?.push(await dashboard(name))
@@ -198,7 +199,7 @@ for (let round = 0; round < rounds; round++) {
   quiet.push((await large?.productReads(seconds, false)) ?? 0)
   looking.push((await large?.productReads(seconds, true)) ?? 0)
 }
-const measured: KpisMeasured = {
+const measured: KpiMeasurement = {
   times: Object.fromEntries(Object.entries(times).map(([name, all]) => [name, all.map((of) => Math.min(...of))])),
   quiet,
   looking,

@@ -1,4 +1,6 @@
-/** Credit: the preview of an envelope and of an upgrade against the floor, and the latter for a merchant with many repayments and with few. */
+/**
+ * Measures credit: previews of an envelope and of an upgrade against the floor; the latter for many and few repayments.
+ */
 import { Database as Sqlite } from 'bun:sqlite'
 import { join } from 'node:path'
 import { parseConfig } from '../src/config.ts'
@@ -9,19 +11,19 @@ import { createMerchant, createSuperAdmin } from '../src/modules/identity/mercha
 import { createLender } from '../src/modules/lending/lender/index.ts'
 import { importTape } from '../src/modules/lending/repayment/index.ts'
 import type { Requests } from './load.ts'
-import { figure, inTurn, only, quick, report, say, start, work } from './runs.ts'
+import { figure, measureInTurn, print, quick, report, reportSingle, start, work } from './runs.ts'
 import { benchSettings } from './seed.ts'
 
 const few = 10
 const many = quick ? 20_000 : 100_000
-/** Each with ten repayments. */
+/** With ten repayments each. */
 const merchants = 200
-/** More paths than answers are kept, so that most are computed anew. */
+/** More paths than cached responses, so that most are computed. */
 const paths = 20_000
 const dayMs = 86_400_000
 
 export async function measureLendingCredit(): Promise<void> {
-  say(`credit, with a merchant of ${figure(many)} repayments (seeding takes a while)`)
+  print(`credit, with a merchant of ${figure(many)} repayments (seeding takes a while)`)
   const dataDir = join(work, 'credit')
   const { token, busy, quiet, others } = await seedCredit(dataDir)
   const souk = await start('souk.ts', dataDir, 'FULL', JSON.stringify({ LENDING_PLATFORM_ENABLED: 'true' }))
@@ -38,16 +40,16 @@ export async function measureLendingCredit(): Promise<void> {
       hardComplianceFlags: [],
     }),
   }
-  report('credit-tier preview', '≥ 0.70', await inTurn(souk, floor, { souk: asking, floor: asking }))
+  report('credit-tier preview', '≥ 0.70', await measureInTurn(souk, floor, { souk: asking, floor: asking }))
   const previews: Requests = { paths: others.map((id) => preview(id)) }
-  report(`upgrade preview, ${merchants} merchants`, '≥ 0.70', await inTurn(souk, floor, { souk: previews, floor: previews }))
-  // Of one path each answer would be kept: the query is not looked at, and is another each time.
+  report(`upgrade preview, ${merchants} merchants`, '≥ 0.70', await measureInTurn(souk, floor, { souk: previews, floor: previews }))
+  // With one path every response would be cached: the query differs each time and is ignored.
   const anew = (id: string): Requests => ({ paths: Array.from({ length: paths }, (_, nth) => `${preview(id)}?${nth}`) })
-  const compared = await inTurn(souk, souk, { souk: anew(busy), floor: anew(quiet) })
+  const compared = await measureInTurn(souk, souk, { souk: anew(busy), floor: anew(quiet) })
   report(`upgrade preview computed anew, ${figure(many)} to ${few} repayments`, '≥ 0.50', compared)
   await souk.stop()
   await floor.stop()
-  only('the same without HTTP', await computing(dataDir, busy, quiet), '< 2')
+  reportSingle('the same without HTTP', await computing(dataDir, busy, quiet), '< 2')
 }
 
 const preview = (merchantId: string): string => `/v2/merchant/credit-tier/upgrade-preview/${merchantId}`
@@ -67,7 +69,7 @@ async function computing(dataDir: string, busy: string, quiet: string): Promise<
   return ((times[busy] ?? 0) / (times[quiet] ?? 1)).toFixed(2)
 }
 
-/** Repayments over three years, of which every fourth is a default, by the import of a loan tape. */
+/** Imports repayments over three years as a loan tape; every fourth is a default. */
 async function seedCredit(dataDir: string) {
   const instance = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'server', sqlite: { synchronous: 'OFF' } })
   const { deps } = instance
@@ -80,7 +82,7 @@ async function seedCredit(dataDir: string) {
     { name: 'bench', currency: 'USD', country: 'US' },
   )
   await instance.close()
-  // Merchants cost a hash of a password each.
+  // Each merchant costs a password hash.
   const db = new Sqlite(join(dataDir, 'souk.db'))
   const ids = Array.from({ length: merchants + 1 }, (_, nth) => `${user.id.slice(0, -4)}${String(nth).padStart(4, '0')}`)
   for (const id of ids)

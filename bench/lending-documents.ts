@@ -1,4 +1,4 @@
-/** What a document of 25 MB costs while it comes: memory, and everybody else's checkouts. */
+/** Measures what an upload of 25 MB costs: memory, and other people's checkouts. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { kybRecords } from '../db/schema/kyb.ts'
@@ -6,7 +6,7 @@ import { lendingApplications } from '../db/schema/lending.ts'
 import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
 import { percentile } from './load.ts'
-import { figure, median, only, quick, residentMb, rounds, rows, say, spreadOf, start, work } from './runs.ts'
+import { figure, median, print, quick, reportSingle, residentMb, rounds, rows, spreadOf, start, work } from './runs.ts'
 import { benchSettings, type Seeded, seed } from './seed.ts'
 
 const mb = 1024 * 1024
@@ -15,7 +15,7 @@ const seconds = quick ? 2 : 5
 const key = 'bank_statements_12m'
 const json = { 'content-type': 'application/json' }
 
-/** A merchant whose business is approved, and their draft. Returns its id. */
+/** Creates an approved merchant with a draft; returns its id. */
 async function draft({ dataDir, email }: Seeded): Promise<string> {
   const { deps, close } = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'command' })
   const now = deps.clock.now()
@@ -39,7 +39,7 @@ async function post(url: string, path: string, headers: Record<string, string>, 
   return answer.json() as Promise<Record<string, never>>
 }
 
-/** Several who buy one thing after the other, for a while: how long each checkout took, in milliseconds. */
+/** Buyers who check out one after the other for a while; returns each duration in milliseconds. */
 async function checkouts(url: string, secretKey: string, publishableKey: string, variantId: string): Promise<number[]> {
   const took: number[] = []
   const endsAt = performance.now() + seconds * 1_000
@@ -58,7 +58,7 @@ async function checkouts(url: string, secretKey: string, publishableKey: string,
 }
 
 export async function measureLendingDocuments(): Promise<void> {
-  say('a document of 25 MB')
+  print('a document of 25 MB')
   const shop = await seed(join(work, 'documents'), 10)
   const id = await draft(shop)
   const file = join(work, 'statement.pdf')
@@ -75,15 +75,15 @@ export async function measureLendingDocuments(): Promise<void> {
     await buy()
     await Bun.sleep(1_000)
     const { most, took } = await firstUpload(souk.pid, target, token, file)
-    only(`memory of the first upload of 25 MB, to ${where}`, `+${figure(most, 1)} MB`, '≤ 32 MB')
-    only(`an upload of 25 MB alone, to ${where}`, `${figure(took)} ms`, '')
+    reportSingle(`memory of the first upload of 25 MB, to ${where}`, `+${figure(most, 1)} MB`, '≤ 32 MB')
+    reportSingle(`an upload of 25 MB alone, to ${where}`, `${figure(took)} ms`, '')
     if (where === 'the data directory') await besideCheckouts(buy, target, token, file)
     await souk.stop()
   }
   await bucket.stop()
 }
 
-/** A souk on the seeded directory with these settings, with something to buy, and whoever may send a document there. */
+/** Starts souk on the seeded directory with these settings, a product and an uploader. */
 async function ready(shop: Seeded, id: string, settings: Record<string, string>) {
   const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify({ LENDING_PLATFORM_ENABLED: 'true', ...settings }))
   const { data } = (await post(souk.url, '/merchant/login', {}, { email: shop.email, password: shop.password })) as unknown as {
@@ -106,7 +106,7 @@ async function ready(shop: Seeded, id: string, settings: Record<string, string>)
   }
 }
 
-/** How much memory a process takes more for a file, in MB, and how long it took, in milliseconds. */
+/** Returns the memory that a file costs, in MB, and its duration in milliseconds. */
 async function firstUpload(pid: number, target: string, token: string, file: string): Promise<{ most: number; took: number }> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/pdf' }
   const before = residentMb(pid)

@@ -1,6 +1,6 @@
 /**
- * The review queue in process, by the edge and so past no check: over few applications and over very many, in turn.
- * Told where on standard input; writes to standard output how long each combination of filters took, in milliseconds.
+ * The review queue in process, through the edge: few applications against very many, in turn.
+ * Reads its input from standard input and writes the time of each combination of filters in milliseconds.
  */
 import { sql } from 'drizzle-orm'
 import { engine } from '../db/columns.ts'
@@ -11,15 +11,18 @@ import { startSession } from '../src/modules/identity/auth/service.ts'
 import { createMerchant, createSuperAdmin } from '../src/modules/identity/merchant/service.ts'
 import { benchSettings } from './seed.ts'
 
-export type QueueOf = { readonly dataDir: string; readonly databaseUrl?: string; readonly applications: number }
-export type QueueTold = { readonly queues: readonly QueueOf[]; readonly rounds: number }
-/** By the query of a combination, the fastest of each queue: what else the machine does makes none faster. */
+export type QueueSource = { readonly dataDir: string; readonly databaseUrl?: string; readonly applications: number }
+export type QueueInput = { readonly queues: readonly QueueSource[]; readonly rounds: number }
+/** By query, the fastest of each queue: other load makes none faster. */
 export type QueueTimes = Record<string, number[]>
 
 const batch = 20_000
 const password = 'bench-password'
 
-/** Makes the applications by the database itself: few values of each kind, so that every combination fills its page already where there are few. */
+/**
+ * Inserts applications by SQL, with few distinct values, so that every combination fills a page even in the small
+ * queue.
+ */
 async function seed({ deps }: Instance, merchantId: string, applications: number): Promise<void> {
   const numbers = (from: number, to: number) =>
     engine === 'sqlite'
@@ -47,7 +50,7 @@ async function seed({ deps }: Instance, merchantId: string, applications: number
   await deps.db.read.rows(sql`analyze lending_applications`).catch(() => deps.db.write(async (tx) => void (await tx.rows(sql`analyze`))))
 }
 
-async function open({ dataDir, databaseUrl, applications }: QueueOf) {
+async function open({ dataDir, databaseUrl, applications }: QueueSource) {
   const settings = { ...benchSettings(dataDir), PORT: '0', LENDING_PLATFORM_ENABLED: 'true' }
   const config = parseConfig({ ...settings, ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) })
   const instance = await openInstance({ config, as: 'server' })
@@ -60,7 +63,7 @@ async function open({ dataDir, databaseUrl, applications }: QueueOf) {
   const headers = { host: 'localhost', authorization: `Bearer ${data.accessToken}` }
   return {
     instance,
-    /** How long a page took, in milliseconds. */
+    /** Returns the time of a page, in milliseconds. */
     async page(query: string): Promise<number> {
       const request = new Request(`http://localhost/admin/lending-application?limit=100${query}`, { headers })
       const startedAt = performance.now()
@@ -82,14 +85,14 @@ const queries = given('status', 'APPROVED').flatMap((status) =>
   ),
 )
 
-const { queues, rounds }: QueueTold = await Bun.stdin.json()
+const { queues, rounds }: QueueInput = await Bun.stdin.json()
 const opened = []
 for (const queue of queues) opened.push(await open(queue))
 const times: Record<string, number[][]> = {}
 for (let round = 0; round < rounds; round++)
   for (const query of [...queries, '&page=10'])
     for (const [nth, { page }] of opened.entries()) {
-      // The first is for the caches.
+      // The first run fills caches.
       await page(query)
       times[query] ??= queues.map(() => [])
       times[query][nth]?.push(await page(query), await page(query))

@@ -1,16 +1,16 @@
-/** The review queue over a million applications, against the same over ten thousand. */
+/** Measures the review queue over a million applications against ten thousand. */
 import { join } from 'node:path'
 import { withDatabases } from './buying-postgres.ts'
-import type { QueueOf, QueueTimes, QueueTold } from './lending-queue.ts'
-import { answered, figure, median, quick, rows, say, work } from './runs.ts'
+import type { QueueInput, QueueSource, QueueTimes } from './lending-queue.ts'
+import { figure, median, print, quick, rows, runScript, work } from './runs.ts'
 
 const few = 10_000
 const many = quick ? 100_000 : 1_000_000
 const rounds = quick ? 3 : 11
 
-/** @param serverUrl of a Postgres user who may create databases; without it, on SQLite alone */
+/** @param serverUrl of a Postgres user who may create databases; without it, only SQLite */
 export async function measureLending(serverUrl: string | undefined): Promise<void> {
-  say(`the review queue of ${figure(many)} applications (seeding takes a while)`)
+  print(`the review queue of ${figure(many)} applications (seeding takes a while)`)
   const sizes = [few, many]
   report('SQLite', await timesOf(sizes.map((applications) => ({ dataDir: join(work, `lending-${applications}`), applications }))))
   if (!serverUrl) return
@@ -24,9 +24,9 @@ export async function measureLending(serverUrl: string | undefined): Promise<voi
   })
 }
 
-async function timesOf(queues: readonly QueueOf[]): Promise<QueueTimes> {
-  const told: QueueTold = { queues, rounds }
-  return answered<QueueTimes>(['lending-queue.ts'], told, queues[0]?.databaseUrl)
+async function timesOf(queues: readonly QueueSource[]): Promise<QueueTimes> {
+  const input: QueueInput = { queues, rounds }
+  return runScript<QueueTimes>(['lending-queue.ts'], input, queues[0]?.databaseUrl)
 }
 
 function report(label: string, times: QueueTimes): void {

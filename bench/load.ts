@@ -1,23 +1,23 @@
-/** Load on one address: by wrk where it is installed, else by the generator beside this file. */
+/** Generates load by wrk if installed, otherwise by generator.ts. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export type Load = { perSecond: number; p50Ms: number; p99Ms: number; errors: number }
-/** Requests are made of these in random order; `{n}` in a body becomes a number never used before. */
+/** Paths are chosen at random; `{n}` in a body becomes a new number. */
 export type Requests = {
   method?: 'GET' | 'POST'
   paths: readonly string[]
-  /** The ETag that the caller of each path holds. */
+  /** The caller's ETag of each path. */
   etags?: readonly string[]
   headers?: Record<string, string>
   body?: string
-  /** So many client addresses take turns, as a proxy tells of them. Each load has others, so that none asks too often. */
+  /** The number of client addresses that take turns behind a proxy. Each load has others, so that none is limited. */
   clients?: number
 }
 export type LoadOptions = { seconds: number; connections: number }
 
-/** The latency that so large a share of the requests stayed below; `latencies` are sorted. */
+/** Returns the latency of a percentile; `latencies` are sorted. */
 export const percentile = (latencies: readonly number[], share: number): number =>
   latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0
 
@@ -26,12 +26,12 @@ export const generatorName = wrk ? 'wrk' : 'the bundled generator (install wrk f
 
 let scripts = 0
 
-/** Sends `requests` to `url` as fast as it answers. */
+/** Sends `requests` to `url` as fast as it responds. */
 export async function load(url: string, requests: Requests, options: LoadOptions): Promise<Load> {
-  return wrk ? byWrk(wrk, url, requests, options) : byGenerator(url, requests, options)
+  return wrk ? loadWithWrk(wrk, url, requests, options) : loadWithGenerator(url, requests, options)
 }
 
-async function byWrk(command: string, url: string, requests: Requests, { seconds, connections }: LoadOptions): Promise<Load> {
+async function loadWithWrk(command: string, url: string, requests: Requests, { seconds, connections }: LoadOptions): Promise<Load> {
   const dir = mkdtempSync(join(tmpdir(), 'souk-bench-'))
   const script = join(dir, 'requests.lua')
   writeFileSync(script, luaOf(requests))
@@ -53,7 +53,7 @@ async function byWrk(command: string, url: string, requests: Requests, { seconds
   }
 }
 
-/** JSON's escapes are Lua's, for what we send. */
+/** JSON escapes are valid in Lua for our texts. */
 const lua = (text: string) => JSON.stringify(text)
 
 /** The nth client address, in Lua. */
@@ -87,7 +87,7 @@ function milliseconds(text = '0ms'): number {
   return text.endsWith('ms') ? value : value * 1_000
 }
 
-async function byGenerator(url: string, requests: Requests, options: LoadOptions): Promise<Load> {
+async function loadWithGenerator(url: string, requests: Requests, options: LoadOptions): Promise<Load> {
   const firstClient = scripts++ * (requests.clients ?? 0)
   const child = Bun.spawn(['bun', join(import.meta.dir, 'generator.ts')], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
   child.stdin.write(JSON.stringify({ url, requests, options, firstClient }))

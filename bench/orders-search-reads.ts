@@ -1,6 +1,6 @@
 /**
- * Lists of orders in process, by the edge: of a shop with few orders and of one with very many, in turn. Told where on standard input; writes the
- * fastest of each to standard output, since what else the machine does makes none faster.
+ * Lists of orders in process, through the edge: few orders against very many, in turn.
+ * Reads its input from standard input and writes the fastest of each, since other load makes none faster.
  */
 import { sql } from 'drizzle-orm'
 import { engine } from '../db/columns.ts'
@@ -17,10 +17,13 @@ import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
 import { administer } from './buying-postgres.ts'
 import { benchSettings } from './seed.ts'
 
-export type OrdersAt = { readonly dataDir: string; readonly databaseUrl?: string; readonly orders: number }
-export type SearchTold = { readonly instances: readonly OrdersAt[]; readonly rounds: number }
-/** By what is asked, a time for each instance in milliseconds; and how long each took to count its past, as the first start after an upgrade does. */
-export type SearchMeasured = { readonly times: Record<string, number[]>; readonly countedMs: readonly number[] }
+export type OrdersSource = { readonly dataDir: string; readonly databaseUrl?: string; readonly orders: number }
+export type SearchInput = { readonly instances: readonly OrdersSource[]; readonly rounds: number }
+/**
+ * By query, a time per instance in milliseconds; and how long each took to count its past, like the first start after
+ * an upgrade.
+ */
+export type SearchMeasurement = { readonly times: Record<string, number[]>; readonly countedMs: readonly number[] }
 
 const days = 300
 const atOnce = 500
@@ -32,7 +35,7 @@ const paidAs = { PENDING_PAYMENT: 'PENDING', CANCELLED: 'REFUNDED' } as Record<O
 
 const home = "a shop's home, a year"
 
-/** What is asked of a shop with so many orders: of the list of them, but for its home. */
+/** The queries of a shop by its number of orders, all on the list except home. */
 const questions = (count: number, now: number): Record<string, string> => {
   const [from, to] = [now - 200 * dayMs, now - 170 * dayMs].map(dayOf)
   return {
@@ -122,7 +125,10 @@ function orderOf(id: string, shopId: string, number: number, count: number, now:
   return { order, line }
 }
 
-/** Counts the figures of what was seeded, which came past those who keep them. @returns how long it took, in milliseconds */
+/**
+ * Counts the figures of seeded rows.
+ * @returns the duration in milliseconds
+ */
 async function countPast(deps: Instance['deps']): Promise<number> {
   await deps.db.write((tx) => tx.rows(sql`delete from kpi_state`))
   const startedAt = performance.now()
@@ -130,7 +136,7 @@ async function countPast(deps: Instance['deps']): Promise<number> {
   return performance.now() - startedAt
 }
 
-async function open({ dataDir, databaseUrl, orders: count }: OrdersAt) {
+async function open({ dataDir, databaseUrl, orders: count }: OrdersSource) {
   const settings = { ...benchSettings(dataDir), PORT: '0' }
   const config = parseConfig({ ...settings, ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) })
   const instance = await openInstance({ config, as: 'server' })
@@ -145,7 +151,7 @@ async function open({ dataDir, databaseUrl, orders: count }: OrdersAt) {
   return {
     instance,
     countedMs,
-    /** How long an answer took, in milliseconds. */
+    /** Returns the time of a response in milliseconds. */
     async ask(name: string): Promise<number> {
       const startedAt = performance.now()
       const path = name === home ? '/shops/v2/overview' : '/v2/orders'
@@ -161,19 +167,19 @@ async function open({ dataDir, databaseUrl, orders: count }: OrdersAt) {
   }
 }
 
-const { instances, rounds }: SearchTold = await Bun.stdin.json()
+const { instances, rounds }: SearchInput = await Bun.stdin.json()
 const opened = []
 for (const one of instances) opened.push(await open(one))
 const times: Record<string, number[][]> = {}
 for (let round = 0; round < rounds; round++)
   for (const name of Object.keys(questions(1, 0)))
     for (const [nth, { ask }] of opened.entries()) {
-      // The first is for the caches.
+      // The first run fills caches.
       await ask(name)
       times[name] ??= instances.map(() => [])
       for (let time = 0; time < 3; time++) times[name][nth]?.push(await ask(name))
     }
-const measured: SearchMeasured = {
+const measured: SearchMeasurement = {
   times: Object.fromEntries(Object.entries(times).map(([name, all]) => [name, all.map((of) => Math.min(...of))])),
   countedMs: opened.map(({ countedMs }) => countedMs),
 }

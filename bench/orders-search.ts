@@ -1,31 +1,31 @@
-/** Finding orders among very many, against finding them among few; and customers and products beside them. */
+/** Measures searches of orders, customers and products among very many against few. */
 import { join } from 'node:path'
 import { withDatabases } from './buying-postgres.ts'
-import type { OrdersAt, SearchMeasured, SearchTold } from './orders-search-reads.ts'
-import { answered, figure, only, quick, rows, say, work } from './runs.ts'
+import type { OrdersSource, SearchInput, SearchMeasurement } from './orders-search-reads.ts'
+import { figure, print, quick, reportSingle, rows, runScript, work } from './runs.ts'
 
 const few = 10_000
 const many = quick ? 100_000 : 1_000_000
 const rounds = quick ? 5 : 15
 
-/** @param serverUrl of a Postgres user who may create databases; without it, on SQLite alone */
+/** @param serverUrl of a Postgres user who may create databases; without it, only SQLite */
 export async function measureOrdersSearch(serverUrl: string | undefined): Promise<void> {
-  say(`finding orders among ${figure(many)} (seeding takes a while)`)
+  print(`finding orders among ${figure(many)} (seeding takes a while)`)
   const sizes = [few, many]
-  report('SQLite', await measured(sizes.map((orders) => ({ dataDir: join(work, `search-${orders}`), orders }))))
+  report('SQLite', await runMeasurement(sizes.map((orders) => ({ dataDir: join(work, `search-${orders}`), orders }))))
   if (!serverUrl) return
   await withDatabases(serverUrl, { sizes, what: 'search' }, async (databases) => {
     const all = databases.map(({ size, databaseUrl }) => ({ dataDir: join(work, `search-postgres-${size}`), databaseUrl, orders: size }))
-    report('Postgres', await measured(all))
+    report('Postgres', await runMeasurement(all))
   })
 }
 
-async function measured(instances: readonly OrdersAt[]): Promise<SearchMeasured> {
-  const told: SearchTold = { instances, rounds }
-  return answered<SearchMeasured>(['orders-search-reads.ts'], told, instances[0]?.databaseUrl)
+async function runMeasurement(instances: readonly OrdersSource[]): Promise<SearchMeasurement> {
+  const input: SearchInput = { instances, rounds }
+  return runScript<SearchMeasurement>(['orders-search-reads.ts'], input, instances[0]?.databaseUrl)
 }
 
-function report(label: string, { times, countedMs }: SearchMeasured): void {
+function report(label: string, { times, countedMs }: SearchMeasurement): void {
   for (const [name, [small = 1, large = 0]] of Object.entries(times))
     rows.push({
       what: `${name}, ${figure(many)} orders to ${figure(few)}, ${label}`,
@@ -35,7 +35,7 @@ function report(label: string, { times, countedMs }: SearchMeasured): void {
       spread: '',
       target: '≤ 3',
     })
-  only(
+  reportSingle(
     `counting the past of ${figure(many)} orders at the first start after an upgrade, ${label}`,
     `${figure((countedMs[1] ?? 0) / 1_000, 1)} s`,
     '',

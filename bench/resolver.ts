@@ -1,10 +1,13 @@
-/** The resolver, with its limit of sixty a minute on: as many client addresses through a trusted proxy as it takes for nobody to meet it. */
+/**
+ * Measures the resolver with its limit of sixty a minute: enough client addresses behind a trusted proxy that none is
+ * limited.
+ */
 import { join } from 'node:path'
 import type { Requests } from './load.ts'
-import { type Child, figure, inTurn, only, report, residentMb, say, start, work } from './runs.ts'
+import { type Child, figure, measureInTurn, print, report, reportSingle, residentMb, start, work } from './runs.ts'
 import { seed } from './seed.ts'
 
-/** As many as a process remembers, less a few; and many more. */
+/** Slightly fewer than a process remembers; and many more. */
 const few = 9_000
 const many = 1_000_000
 const settings = {
@@ -17,7 +20,7 @@ const settings = {
 }
 
 export async function measureResolver(): Promise<void> {
-  say('the resolver')
+  print('the resolver')
   const shop = await seed(join(work, 'resolver'), 10)
   const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify(settings))
   const path = `/checkout/${shop.shopName}/payment-intent-resolver`
@@ -30,16 +33,17 @@ export async function measureResolver(): Promise<void> {
 
   const byFew = report(`resolver, ${figure(few)} addresses`, '≥ 0.80', await compare(souk, floor, asking(few), asking(few)))
   report(`resolver, 304, ${figure(few)} addresses`, '≥ 0.80', await compare(souk, floor, holding(path, few), holding(path, few)))
-  // Beside it: to answer 304 to whoever asks is no floor of ours, but the least that Bun can do.
+  // For comparison: always returning 304 is the least that Bun can do, but no floor of ours.
   const blind = await compare(souk, floor, holding(path, few), holding('/smallest/1', few))
   report('resolver, 304, to a floor that does not look at the request', '', blind)
   const warm = residentMb(souk.pid)
   const byMany = report(`resolver, ${figure(many)} addresses`, '≥ 0.80', await compare(souk, floor, asking(many), asking(many)))
-  only(`resolver, ${figure(many)} to ${figure(few)} addresses`, (byMany / byFew).toFixed(2), '≥ 0.67')
+  reportSingle(`resolver, ${figure(many)} to ${figure(few)} addresses`, (byMany / byFew).toFixed(2), '≥ 0.67')
   const memory = `${figure(before)} MB idle, ${figure(warm)} MB after ${figure(few)} addresses, ${figure(residentMb(souk.pid))} MB after ${figure(many)}`
-  only('resident memory', memory, 'bounded: 10,000 addresses')
+  reportSingle('resident memory', memory, 'bounded: 10,000 addresses')
   await floor.stop()
   await souk.stop()
 }
 
-const compare = (souk: Child, floor: Child, ofSouk: Requests, ofFloor: Requests) => inTurn(souk, floor, { souk: ofSouk, floor: ofFloor })
+const compare = (souk: Child, floor: Child, ofSouk: Requests, ofFloor: Requests) =>
+  measureInTurn(souk, floor, { souk: ofSouk, floor: ofFloor })

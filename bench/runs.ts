@@ -1,4 +1,4 @@
-/** What all measurements share: processes to measure, rounds in turn, and the table of what came out. */
+/** Shared by all measurements: child processes, alternating rounds, and the table of results. */
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { type Load, type LoadOptions, load, type Requests } from './load.ts'
 
 export const quick = Bun.argv.includes('--quick')
 export const rounds = quick ? 2 : 5
-export const reading: LoadOptions = { seconds: quick ? 1 : 3, connections: 32 }
+export const readLoad: LoadOptions = { seconds: quick ? 1 : 3, connections: 32 }
 export const root = join(import.meta.dir, '..')
 export const work = mkdtempSync(join(tmpdir(), 'souk-bench-'))
 
@@ -16,26 +16,26 @@ export const rows: Row[] = []
 
 export const spreadOf = (ratios: readonly number[]) => `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`
 export const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-export const say = (text: string) => process.stderr.write(`${text}\n`)
+export const print = (text: string) => process.stderr.write(`${text}\n`)
 export const figure = (value: number, digits = 0) =>
   value.toLocaleString('en-US', { maximumFractionDigits: digits, minimumFractionDigits: digits })
 
-/** Those that still run, for when a measurement breaks off. */
+/** Running processes, to stop when a measurement fails. */
 export const children = new Set<{ kill(signal: 'SIGKILL'): void }>()
 
 /**
- * What a script of this folder answers: it is told what to do as JSON on standard input, and answers in JSON on standard output.
- * @param databaseUrl of a Postgres; without one it measures SQLite
- * @throws Error if it breaks off
+ * Runs a script of this folder, with JSON on standard input and output.
+ * @param databaseUrl of a Postgres; SQLite without one
+ * @throws Error if the script fails
  */
-export async function answered<Answer>(
+export async function runScript<Answer>(
   [script, ...args]: readonly [script: string, ...args: string[]],
-  told: object,
+  input: object,
   databaseUrl = '',
 ): Promise<Answer> {
   const child = Bun.spawn(['bun', join(import.meta.dir, script), ...args], {
     env: { ...Bun.env, DATABASE_URL: databaseUrl },
-    stdin: new Blob([JSON.stringify(told)]),
+    stdin: new Blob([JSON.stringify(input)]),
     stdout: 'pipe',
     stderr: 'inherit',
   })
@@ -72,14 +72,14 @@ export const residentMb = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFile
 
 export type Pair = { souk: Load[]; floor: Load[] }
 
-/** Both in turn, round by round, so that what else the machine does falls on both. */
-export async function inTurn(souk: Child, floor: Child, requests: { souk: Requests; floor: Requests }): Promise<Pair> {
+/** Measures both in alternating rounds, so that other load affects both. */
+export async function measureInTurn(souk: Child, floor: Child, requests: { souk: Requests; floor: Requests }): Promise<Pair> {
   const pair: Pair = { souk: [], floor: [] }
-  await load(floor.url, requests.floor, { ...reading, seconds: 1 })
-  await load(souk.url, requests.souk, { ...reading, seconds: 1 })
+  await load(floor.url, requests.floor, { ...readLoad, seconds: 1 })
+  await load(souk.url, requests.souk, { ...readLoad, seconds: 1 })
   for (let round = 0; round < rounds; round++) {
-    pair.floor.push(await load(floor.url, requests.floor, reading))
-    pair.souk.push(await load(souk.url, requests.souk, reading))
+    pair.floor.push(await load(floor.url, requests.floor, readLoad))
+    pair.souk.push(await load(souk.url, requests.souk, readLoad))
   }
   return pair
 }
@@ -100,7 +100,7 @@ export function report(what: string, target: string, { souk, floor }: Pair): num
   return median(souk.map(({ perSecond }) => perSecond))
 }
 
-/** The median latencies of some runs. */
+/** Returns the median latencies of several runs. */
 export const latencyText = (loads: readonly Load[]) =>
   `p50 ${figure(median(loads.map(({ p50Ms }) => p50Ms)), 2)} ms, p99 ${figure(median(loads.map(({ p99Ms }) => p99Ms)), 2)} ms`
 
@@ -111,9 +111,10 @@ export function reportMemory(label: string, target: string, ...children: readonl
   rows.push({ what, souk: `${figure(souk)} MB`, floor: `${figure(floor)} MB`, ratio, spread: '', target })
 }
 
-export const only = (what: string, souk: string, target: string) => rows.push({ what, souk, floor: '', ratio: '', spread: '', target })
+export const reportSingle = (what: string, souk: string, target: string) =>
+  rows.push({ what, souk, floor: '', ratio: '', spread: '', target })
 
-/** What was measured, as a table in Markdown. */
+/** Returns the results as a Markdown table. */
 export function table(): string {
   const heads: Row = { what: 'what', souk: 'souk', floor: 'floor', ratio: 'ratio', spread: 'spread', target: 'target' }
   const columns = Object.keys(heads) as (keyof Row)[]

@@ -1,4 +1,6 @@
-/** Fills a seeded shop with confirmed orders, row by row as the saga would have left them, and with what the floor serves. */
+/**
+ * Fills a seeded shop with confirmed orders row by row, as the saga would leave them, and with what the floor serves.
+ */
 import { Database as Sqlite } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,13 +14,13 @@ import { type FullOrder, orderView } from '../src/modules/selling/order/view.ts'
 import { inserter, type Seeded } from './seed.ts'
 
 export type SeededOrders = {
-  /** Some of them, from the first to the last. */
+  /** A sample from the first to the last. */
   ids: string[]
   /** A customer with very many orders, and one with ten. */
   busyCustomer: string
   quietCustomer: string
   publishableKey: string
-  /** What can be bought without an end. */
+  /** Unlimited stock. */
   variantIds: string[]
 }
 
@@ -42,11 +44,12 @@ const address = {
 
 type Variant = { id: string; productId: string; title: string; variantTitle: string; sku: string; price: number }
 
-/** Where the floor finds the documents of orders: a file beside souk's. */
+/** The floor's order documents: a file next to souk's. */
 export const floorFile = (dataDir: string) => join(dataDir, 'floor.db')
 
 /**
- * Gives the shop `count` orders and as many more as customers of ten orders come with. One customer has most of them, up to 100,000.
+ * Inserts `count` orders and as many more as customers with ten orders need. One customer has most of them, up to
+ * 100,000.
  */
 export function seedOrders({ dataDir, shopId }: Seeded, count: number): SeededOrders {
   rmSync(floorFile(dataDir), { force: true })
@@ -81,7 +84,7 @@ export function seedOrders({ dataDir, shopId }: Seeded, count: number): SeededOr
   const quietCustomers: string[] = []
   let quietPlaced = 0
 
-  /** The busy customer's orders lie evenly among the others'. */
+  /** Spreads the busy customer's orders evenly. */
   const customerOf = (nth: number): string => {
     const isBusy = Math.floor(((nth + 1) * busyCount) / total) > Math.floor((nth * busyCount) / total)
     if (isBusy) return busyCustomer
@@ -134,7 +137,7 @@ function newCustomer(insert: (row: typeof customers.$inferSelect) => void, shopI
   return id
 }
 
-/** An order of two lines, taken from cart to CONFIRMED within a second. */
+/** An order of two lines from cart to CONFIRMED within a second. */
 function confirmedOrder(shopId: string, customerId: string, nth: number, at: number, variants: readonly Variant[]): FullOrder {
   const newId = newIdAt(at)
   const currency = 'USD'

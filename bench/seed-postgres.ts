@@ -1,4 +1,4 @@
-/** Makes shops with things to buy in an empty Postgres database, and prints them. The columns are Postgres's by DATABASE_URL. */
+/** Creates shops with products in an empty Postgres database and prints them. DATABASE_URL chooses the columns. */
 import { parseConfig } from '../src/config.ts'
 import { system } from '../src/core/command-context.ts'
 import { openInstance } from '../src/instance.ts'

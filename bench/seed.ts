@@ -1,4 +1,4 @@
-/** Fills a database with a shop of any size, by the domain's own functions and plain prepared statements. */
+/** Fills a database with a shop of any size by domain functions and prepared statements. */
 import { type SQLQueryBindings, Database as Sqlite } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ export const benchSettings = (dataDir: string): Record<string, string> => ({
   JWT_SECRET: 'bench-only-jwt-secret-0123456789abcdef',
   ENCRYPTION_KEY: 'bench-only-encryption-key-0123456789ab',
   INTEGRATION_API_KEY: 'bench-only-integration-key',
-  // All shoppers of a bench are one address.
+  // All shoppers of a bench share one address.
   STOREFRONT_WRITES_PER_MINUTE: '1000000000',
   UNPAID_ORDERS_PER_ADDRESS: '1000000',
 })
@@ -48,7 +48,7 @@ const fabrics = ['linen', 'cotton', 'wool', 'oak', 'brass', 'silk', 'steel', 'cl
 
 const pick = <T>(words: readonly T[], nth: number): T => words[nth % words.length] as T
 
-/** Makes `dataDir` anew with one shop of `count` products, published one second apart. */
+/** Recreates `dataDir` with one shop of `count` products, published one second apart. */
 export async function seed(dataDir: string, count: number): Promise<Seeded> {
   rmSync(dataDir, { recursive: true, force: true })
   const instance = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'server' })
@@ -118,7 +118,7 @@ export async function seed(dataDir: string, count: number): Promise<Seeded> {
 
 type Table = Parameters<typeof getTableColumns>[0]
 
-/** Inserts rows of a table past the builders, which would take ten times as long. */
+/** Inserts rows without the query builder, which would take ten times as long. */
 export function inserter<Of extends Table>(db: Sqlite, of: Of): (row: Of['$inferSelect']) => void {
   const columns: [string, Column][] = Object.entries(getTableColumns(of))
   const names = columns.map(([, { name }]) => `"${name}"`).join(', ')
@@ -158,7 +158,7 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
   }
 }
 
-/** The counted list, as folds would have left it. */
+/** The counted list, as folds leave it. */
 function anchors(db: Sqlite, shopId: string, keys: Record<string, string[]>): void {
   const insert = db.prepare('INSERT INTO listing_anchors VALUES (?, ?, ?, ?)')
   db.run('BEGIN')

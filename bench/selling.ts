@@ -1,20 +1,23 @@
-/** Selling: orders by their id against the floor, a customer's order ids, and cart to CONFIRMED, with few orders and with many. */
+/**
+ * Measures selling: orders by id against the floor, a customer's order ids, and cart to CONFIRMED, with few and many
+ * orders.
+ */
 import { join } from 'node:path'
-import { buyingInTurn } from './buyers.ts'
+import { measureBuying } from './buyers.ts'
 import { type Load, load } from './load.ts'
 import {
   figure,
-  inTurn,
   latencyText,
+  measureInTurn,
   median,
-  only,
+  print,
   quick,
-  reading,
+  readLoad,
   report,
   reportMemory,
+  reportSingle,
   rounds,
   rows,
-  say,
   spreadOf,
   start,
   work,
@@ -25,22 +28,23 @@ import { floorFile, type SeededOrders, seedOrders } from './seed-orders.ts'
 const fewOrders = quick ? 5_000 : 100_000
 const manyOrders = quick ? 20_000 : 1_000_000
 const products = 1_000
-/** Those that are read again and again, at random. */
+/** Read repeatedly at random. */
 const hotOrders = quick ? 5_000 : 10_000
 const callers = 64
 
 type Parts = { orders: boolean; buying: boolean }
 type Shop = Seeded & { orders: SeededOrders }
-/** What is compared between few orders and many; requests a second. */
+/** The compared rates; requests a second. */
 type Rates = { byId?: number; orderIds?: number; bought?: number }
 
-/** All of it, or the parts that are asked for. */
+/** All parts, or the chosen ones. */
 export async function measureSelling(parts: Parts): Promise<void> {
   const few = await measureAt(parts, fewOrders)
   const many = await measureAt(parts, manyOrders)
   const compare = (what: string, of: keyof Rates) => {
     const [before, after] = [few[of], many[of]]
-    if (before && after) only(`${what}, ${figure(manyOrders)} to ${figure(fewOrders)} orders`, (after / before).toFixed(2), '≥ 0.67')
+    if (before && after)
+      reportSingle(`${what}, ${figure(manyOrders)} to ${figure(fewOrders)} orders`, (after / before).toFixed(2), '≥ 0.67')
   }
   compare('order by id', 'byId')
   compare('order ids of the busiest customer', 'orderIds')
@@ -48,7 +52,7 @@ export async function measureSelling(parts: Parts): Promise<void> {
 }
 
 async function measureAt({ orders, buying }: Parts, count: number): Promise<Rates> {
-  say(`selling at ${figure(count)} orders (seeding takes a while)`)
+  print(`selling at ${figure(count)} orders (seeding takes a while)`)
   const seeded = await seed(join(work, `orders-${count}`), products)
   const shop = { ...seeded, orders: seedOrders(seeded, count) }
   const label = `${figure(count)} orders`
@@ -65,12 +69,12 @@ async function reads(shop: Shop, label: string): Promise<Rates> {
   const against = async (what: string, target: string, of: readonly string[], floorPath: string) => {
     const [paths, floorPaths] = ['/v2/orders', floorPath].map((path) => of.map((id) => `${path}/${id}`)) as [string[], string[]]
     await Promise.all([readEach(souk.url, paths, headers), readEach(floor.url, floorPaths, headers)])
-    return report(what, target, await inTurn(souk, floor, { souk: { paths, headers }, floor: { paths: floorPaths, headers } }))
+    return report(what, target, await measureInTurn(souk, floor, { souk: { paths, headers }, floor: { paths: floorPaths, headers } }))
   }
   const what = `order by id with a key, ${figure(some.length)} at random`
   const byId = await against(`${what}, ${label}`, '≥ 0.80', some, '/v2/orders')
   await against(`${what}, floor puts it together, ${label}`, '≥ 0.80', some, '/assembled')
-  // More than souk keeps in memory.
+  // More than souk caches.
   await against(`order by id with a key, ${figure(ids.length)} at random, ${label}`, '', ids, '/v2/orders')
   reportMemory(label, '', souk, floor)
   await floor.stop()
@@ -79,19 +83,19 @@ async function reads(shop: Shop, label: string): Promise<Rates> {
   return { byId, orderIds }
 }
 
-/** Reads each once, so that what is measured is how they are read again and again, and not how memory fills. */
+/** Reads each once, so that repeated reads are measured instead of filling caches. */
 async function readEach(url: string, paths: readonly string[], headers: Record<string, string>): Promise<void> {
   const waiting = [...paths]
   const reader = async () => {
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) await (await fetch(url + path, { headers })).arrayBuffer()
   }
-  await Promise.all(Array.from({ length: reading.connections }, reader))
+  await Promise.all(Array.from({ length: readLoad.connections }, reader))
 }
 
-/** The first page of a customer's order ids, of one who has very many and of one who has ten, in turn. */
+/** The first page of order ids, for a customer with very many and one with ten, in turn. */
 async function orderIdsOf(url: string, { secretKey, orders }: Shop, label: string): Promise<number> {
   const headers = { 'x-service-api-key': secretKey }
-  const one = (customer: string) => load(url, { paths: [`/customer/${customer}/order-ids`], headers }, { ...reading, connections: 1 })
+  const one = (customer: string) => load(url, { paths: [`/customer/${customer}/order-ids`], headers }, { ...readLoad, connections: 1 })
   const busy: Load[] = []
   const quiet: Load[] = []
   for (let round = 0; round < rounds; round++) {
@@ -110,9 +114,9 @@ async function orderIdsOf(url: string, { secretKey, orders }: Shop, label: strin
   return median(busy.map(({ perSecond }) => perSecond))
 }
 
-/** Cart to CONFIRMED against the floor; and without the processor, without waiting for the disk, and without both: where the time goes. */
+/** Cart to CONFIRMED against the floor; also without the processor, without waiting for the disk, and without both. */
 async function buyingAt({ dataDir, shopId, orders: { publishableKey, variantIds } }: Shop, label: string): Promise<Rates> {
   const told = { dataDir, shops: [{ shopId, publishableKey, variantIds }], callers, seconds: quick ? 4 : 10 }
   const what = `cart to CONFIRMED, ${callers} callers, durable, SQLite, ${label}`
-  return { bought: await buyingInTurn(what, '≥ 0.5', told, true) }
+  return { bought: await measureBuying(what, '≥ 0.5', told, true) }
 }

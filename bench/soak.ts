@@ -1,21 +1,20 @@
 /**
- * Does memory stop growing? Mixed load on a demo (reads, searches, orders, event streams, imports, mails, webhooks,
- * logins) until the heap at two looks, ten minutes apart, differs by at most 2 %, or until the time is up. Then the
- * table says what grew, by type of object. The exit status is 1 if memory still grows.
- *
- * `--minutes=N` sets the longest time (default 60; 6 with `--quick`, which compares looks two minutes apart).
- * `--snapshots` also keeps a heap snapshot of each look.
+ * Does memory stop growing? Runs mixed load on a demo (reads, searches, orders, event streams, imports, mails,
+ * webhooks, logins) until two heap samples, ten minutes apart, differ by at most 2 %, or time is up.
+ * The table lists what grew by object type. The exit status is 1 if memory still grows. `--minutes=N` sets the longest
+ * time (default 60; 6 with `--quick`, which compares samples two minutes apart).
+ * `--snapshots` keeps a heap snapshot of each sample.
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { demoCustomer, demoShop } from '../src/demo/data.ts'
 import { mailServer } from '../test/support/mail-server.ts'
-import { children, figure, only, quick, root, say, work } from './runs.ts'
+import { children, figure, print, quick, reportSingle, root, work } from './runs.ts'
 
 const named = Bun.argv.find((argument) => argument.startsWith('--minutes='))?.slice('--minutes='.length)
 const minutesMax = Number(named ?? (quick ? 6 : 60))
 const apartMinutes = quick ? 2 : 10
-const steadyWithin = 0.02
+const steadyShare = 0.02
 const minuteMs = 60_000
 const mb = 1024 * 1024
 const streams = 28
@@ -26,7 +25,7 @@ const betweenImportsMs = 20_000
 const productsOfAnImport = 200
 const plenty = 1_000_000
 
-type Look = {
+type MemorySample = {
   heapSize: number
   extraMemorySize: number
   objectCount: number
@@ -36,7 +35,7 @@ type Look = {
 
 type Souk = { url: string; pid: number; publishableKey: string; secretKey: string; probe: string; stop(): Promise<void> }
 
-/** Starts a demo from the source, with the heap probe loaded before it. */
+/** Starts a demo from source with the heap probe. */
 async function startProbedDemo(settings: Readonly<Record<string, string>>): Promise<Souk> {
   const dataDir = join(work, 'soak')
   mkdirSync(dataDir, { recursive: true })
@@ -69,13 +68,13 @@ async function startProbedDemo(settings: Readonly<Record<string, string>>): Prom
   throw new Error('the demo ended before it was ready')
 }
 
-async function lookAt({ pid, probe }: Souk): Promise<Look> {
+async function sampleMemory({ pid, probe }: Souk): Promise<MemorySample> {
   const linesOf = () => (existsSync(probe) ? readFileSync(probe, 'utf8').split('\n').slice(0, -1) : [])
   const before = linesOf().length
   process.kill(pid, 'SIGUSR2')
   for (let waits = 0; waits < 600; waits++) {
     const line = linesOf()[before]
-    if (line !== undefined) return JSON.parse(line) as Look
+    if (line !== undefined) return JSON.parse(line) as MemorySample
     await Bun.sleep(100)
   }
   throw new Error('the heap probe gave no answer within a minute')
@@ -83,7 +82,10 @@ async function lookAt({ pid, probe }: Souk): Promise<Look> {
 
 type Counts = Record<'reads' | 'orders' | 'events' | 'imports' | 'webhooks' | 'logins' | 'refused', number>
 
-/** Starts the mixed load. @returns what ends it, once every loop is over */
+/**
+ * Starts the mixed load.
+ * @returns ends it and waits for every loop
+ */
 function startLoad(souk: Souk, counts: Counts): () => Promise<void> {
   const ending = new AbortController()
   const { signal } = ending
@@ -98,7 +100,7 @@ function startLoad(souk: Souk, counts: Counts): () => Promise<void> {
     if (!response.ok) counts.refused++
     return response.ok && text ? (JSON.parse(text) as Record<string, unknown>) : {}
   }
-  /** Runs an action again and again, with a pause between, until the load ends. */
+  /** Repeats an action with pauses until the load ends. */
   const repeat = async (pauseMs: number, action: (nth: number) => Promise<void>) => {
     for (let nth = 0; !signal.aborted; nth++) {
       await action(nth).catch(() => counts.refused++)
@@ -159,7 +161,7 @@ function startLoad(souk: Souk, counts: Counts): () => Promise<void> {
     }
     for (let nth = 0; nth < readersAtOnce; nth++) loops.push(repeat(betweenReadsMs, read))
     loops.push(repeat(betweenOrdersMs, buy), repeat(betweenImportsMs, importProducts), repeat(5_000, logIn))
-    // A stream ends now and then, as those of browsers do, and another begins.
+    // Streams end now and then like those of browsers, and are replaced.
     for (let nth = 0; nth < streams; nth++) loops.push(repeat(1_000, listen))
   }
   loops.push(begin())
@@ -170,8 +172,8 @@ function startLoad(souk: Souk, counts: Counts): () => Promise<void> {
   }
 }
 
-/** The types of objects of which there are most more than before. */
-function grownTypes(from: Look, to: Look): string {
+/** The object types that grew most. */
+function listGrownTypes(from: MemorySample, to: MemorySample): string {
   return Object.entries(to.objectTypeCounts)
     .map(([type, count]) => [type, count - (from.objectTypeCounts[type] ?? 0)] as const)
     .sort(([, one], [, other]) => other - one)
@@ -180,7 +182,7 @@ function grownTypes(from: Look, to: Look): string {
     .join(', ')
 }
 
-/** Measures it. */
+/** Runs the soak. */
 export async function measureSoak(): Promise<void> {
   const counts: Counts = { reads: 0, orders: 0, events: 0, imports: 0, webhooks: 0, logins: 0, refused: 0 }
   const receiver = Bun.serve({
@@ -207,19 +209,19 @@ export async function measureSoak(): Promise<void> {
     headers: { 'content-type': 'application/json', 'x-service-api-key': souk.secretKey },
     body: JSON.stringify({ url: `http://127.0.0.1:${receiver.port}/`, events: ['order.confirmed', 'order.refunded'] }),
   })
-  if (!endpoint.ok) say(`soak: the webhook endpoint was refused: ${await endpoint.text()}`)
+  if (!endpoint.ok) print(`soak: the webhook endpoint was refused: ${await endpoint.text()}`)
   const stop = startLoad(souk, counts)
-  const looks: Look[] = []
-  let steady: { from: Look; to: Look; minutes: number } | undefined
+  const looks: MemorySample[] = []
+  let steady: { from: MemorySample; to: MemorySample; minutes: number } | undefined
   for (let minutes = 1; minutes <= minutesMax && !steady; minutes++) {
     await Bun.sleep(minuteMs)
-    const to = await lookAt(souk)
+    const to = await sampleMemory(souk)
     looks.push(to)
     const from = looks.at(-1 - apartMinutes)
-    say(
+    print(
       `soak: ${minutes} min: heap ${figure(to.heapSize / mb, 2)} MB, ${figure(to.objectCount)} objects, resident ${figure(to.rss / mb)} MB, ${JSON.stringify({ ...counts, mails: mails.received.length })}`,
     )
-    if (from && Math.abs(to.heapSize - from.heapSize) <= steadyWithin * from.heapSize) steady = { from, to, minutes }
+    if (from && Math.abs(to.heapSize - from.heapSize) <= steadyShare * from.heapSize) steady = { from, to, minutes }
   }
   await stop()
   await souk.stop()
@@ -227,12 +229,12 @@ export async function measureSoak(): Promise<void> {
   const [from, to] = steady ? [steady.from, steady.to] : [looks.at(-1 - apartMinutes) ?? looks[0], looks.at(-1)]
   if (!steady) process.exitCode = 1
   if (!from || !to) return
-  const sizes = (look: Look) => `${figure(look.heapSize / mb, 2)} MB (${figure(look.rss / mb)} MB resident)`
-  only(
+  const sizes = (look: MemorySample) => `${figure(look.heapSize / mb, 2)} MB (${figure(look.rss / mb)} MB resident)`
+  reportSingle(
     `soak: ${figure(counts.reads)} reads, ${figure(counts.orders)} orders, ${figure(counts.webhooks)} webhooks, ${mails.received.length} mails, ${counts.imports} imports, ${counts.refused} refused`,
     steady ? `steady after ${steady.minutes} min` : `not steady after ${looks.length} min`,
     `two looks ${apartMinutes} min apart within 2 %`,
   )
-  only('  heap at the first and at the second look', `${sizes(from)} → ${sizes(to)}`, '')
-  only('  types of objects that grew most', grownTypes(from, to), '')
+  reportSingle('  heap at the first and at the second look', `${sizes(from)} → ${sizes(to)}`, '')
+  reportSingle('  types of objects that grew most', listGrownTypes(from, to), '')
 }

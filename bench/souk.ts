@@ -1,6 +1,6 @@
 /**
- * souk as `souk serve` runs it, on a seeded directory; `OFF` as the second argument measures what durability costs. The third holds
- * settings as JSON, in place of the bench's.
+ * Runs souk like `souk serve` on a seeded directory; `OFF` as the second argument measures durability. The third
+ * overrides settings as JSON.
  */
 import { startJobs } from '../jobs/index.ts'
 import { parseConfig } from '../src/config.ts'

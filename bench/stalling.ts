@@ -1,4 +1,4 @@
-/** Clients that send half a body and wait: so many at a time, for so many seconds. One that is given up is replaced by another. */
+/** Clients that send half a body and wait, so many at once for so many seconds. A closed one is replaced. */
 const [url = '', seconds = '1', count = '100'] = Bun.argv.slice(2)
 const { hostname, port } = new URL(url)
 const openedMax = 50_000

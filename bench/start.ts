@@ -1,31 +1,31 @@
-/** Starting: the binary against a floor that is compiled with the same flags, in turn: time until each is ready, and memory once idle. */
+/** Measures starts: the binary against a floor compiled with the same flags: time until ready, and idle memory. */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { compile } from '../src/build.ts'
-import { children, figure, median, quick, residentMb, root, rows, say, spreadOf, work } from './runs.ts'
+import { children, figure, median, print, quick, residentMb, root, rows, spreadOf, work } from './runs.ts'
 
 const starts = quick ? 5 : 20
-/** Both have done what they do by themselves after a start. */
+/** Both have finished their own work after a start. */
 const idleMs = 3_000
 const binary = join(root, 'dist', 'souk')
 
 type Start = { readyMs: number; cpuMs: number; idleMb: number }
 
-/** Measures `dist/souk` as `bun run build` has left it; `on an empty directory` includes making database and keys. */
+/** Measures `dist/souk` of `bun run build`; `on an empty directory` includes creating database and keys. */
 export async function measureStart(): Promise<void> {
   if (!(await Bun.file(binary).exists())) throw new Error('dist/souk is not there: `bun run build` makes it')
   const [floor, dataDir] = [join(work, 'floor-start'), join(work, 'start')]
   mkdirSync(work, { recursive: true })
   compile(['bench/floor-start.ts'], floor)
   const souk = { command: [binary, 'serve'], env: { DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error' } }
-  // Makes the file that both then open.
+  // Creates the file that both then open.
   await startOf(souk, 0)
   const bare = { command: [floor, join(dataDir, 'souk.db')], env: {} }
   const runs: Record<'floor' | 'known' | 'empty', Start[]> = { floor: [], known: [], empty: [] }
   for (let round = 0; round < starts; round++) {
-    say(`start ${round + 1} of ${starts}`)
+    print(`start ${round + 1} of ${starts}`)
     const empty = join(work, `empty-${round}`)
-    // Idle memory differs little from start to start, and waiting for it takes long.
+    // Idle memory varies little and takes long to measure.
     const wait = round < 5 ? idleMs : 0
     runs.floor.push(await startOf(bare, wait))
     runs.known.push(await startOf(souk, wait))
@@ -39,7 +39,7 @@ export async function measureStart(): Promise<void> {
   report('idle memory', 'MB', '< 2', runs.known.slice(0, 5), runs.floor.slice(0, 5), 'idleMb')
 }
 
-/** One start, until the first line on standard output; then it is left alone for `wait` ms and killed. */
+/** One start until the first line of output; killed after `wait` ms. */
 async function startOf({ command, env }: { command: string[]; env: Record<string, string> }, wait: number): Promise<Start> {
   const startedAt = performance.now()
   const child = Bun.spawn(command, { env, stdout: 'pipe', stderr: 'inherit' })
@@ -59,7 +59,7 @@ async function startOf({ command, env }: { command: string[]; env: Record<string
   return { readyMs, cpuMs, idleMb }
 }
 
-/** What all threads of a process have used so far, in ms: it tells more than the clock where others use the machine too. */
+/** CPU time of all threads in ms: more reliable than the clock on a shared machine. */
 function cpuOf(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`)
   const nanoseconds = threads.map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]))

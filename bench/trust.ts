@@ -1,10 +1,12 @@
-/** The trust fabric: statistics over many attestations and recommendations over many service providers, against the floor. */
+/**
+ * Measures trust: statistics over many attestations and recommendations over many service providers, against the floor.
+ */
 import { Database as Sqlite } from 'bun:sqlite'
 import { join } from 'node:path'
 import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
 import type { Requests } from './load.ts'
-import { figure, inTurn, quick, report, say, start, work } from './runs.ts'
+import { figure, measureInTurn, print, quick, report, start, work } from './runs.ts'
 import { benchSettings } from './seed.ts'
 
 const attestations = quick ? 100_000 : 1_000_000
@@ -12,16 +14,16 @@ const registryRows = 10_000
 const providers = 100_000
 const chains = 5
 const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border']
-/** More paths than answers are kept, so that most are computed anew. */
+/** More paths than cached responses, so that most are computed. */
 const paths = 20_000
 const statsPath = '/v2/trust-fabric/stats'
 const recommendPath = '/v2/service-provider-routing/recommend'
 
 export async function measureTrust(): Promise<void> {
-  say(`trust fabric, with ${figure(attestations)} attestations and ${figure(providers)} service providers (seeding takes a while)`)
+  print(`trust fabric, with ${figure(attestations)} attestations and ${figure(providers)} service providers (seeding takes a while)`)
   const dataDir = join(work, 'trust')
   await seedTrust(dataDir)
-  // Nobody listens there: only chains that are named are told of.
+  // Nothing listens there: only configured chains are published.
   const named = Array.from({ length: chains }, (_, nth) => ({
     chainId: 1 + nth,
     rpc: ['http://127.0.0.1:9'],
@@ -33,18 +35,25 @@ export async function measureTrust(): Promise<void> {
   report(
     `statistics of ${figure(attestations)} attestations, ${figure(registryRows)} wallets`,
     '≥ 0.60',
-    await inTurn(souk, floor, { souk: stats, floor: stats }),
+    await measureInTurn(souk, floor, { souk: stats, floor: stats }),
   )
   const few: Requests = { paths: ['', ...archetypes.map((one) => `?archetype=${one}`)].map((query) => recommendPath + query) }
-  report(`recommendation of ${figure(providers)}, five questions`, '≥ 0.50', await inTurn(souk, floor, { souk: few, floor: few }))
-  // All of them are clamped to 50, and each is a question of its own.
+  report(`recommendation of ${figure(providers)}, five questions`, '≥ 0.50', await measureInTurn(souk, floor, { souk: few, floor: few }))
+  // All are clamped to 50 but differ as queries.
   const many: Requests = { paths: Array.from({ length: paths }, (_, nth) => `${recommendPath}?limit=${50 + nth}`) }
-  report(`recommendation computed anew, 50 of ${figure(providers)}`, '≥ 0.50', await inTurn(souk, floor, { souk: many, floor: many }))
+  report(
+    `recommendation computed anew, 50 of ${figure(providers)}`,
+    '≥ 0.50',
+    await measureInTurn(souk, floor, { souk: many, floor: many }),
+  )
   await souk.stop()
   await floor.stop()
 }
 
-/** Rows as souk would have them, written past it: by hand a million take an hour. `souk check` finds nothing wrong with the counts. */
+/**
+ * Rows as souk would store them, inserted by SQL: the API would take an hour for a million. `souk check` finds no wrong
+ * counts.
+ */
 async function seedTrust(dataDir: string): Promise<void> {
   const instance = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'server', sqlite: { synchronous: 'OFF' } })
   await instance.close()

@@ -1,8 +1,8 @@
-/** Sends a file again and again, as fast as it is taken, until it is killed. Told where, as whom and which file by its arguments. */
+/** Uploads a file repeatedly until killed. The arguments are URL, token and file. */
 const [url = '', token = '', file = ''] = Bun.argv.slice(2)
 const sent = { authorization: `Bearer ${token}`, 'content-type': 'application/pdf' }
 process.stdout.write('sending\n')
-/** Sends it once more. */
+/** Uploads once more. */
 async function send(): Promise<void> {
   const answer = await fetch(url, { method: 'PUT', headers: sent, body: Bun.file(file) })
   if (answer.status !== 200) throw new Error(`the upload answered ${answer.status} ${await answer.text()}`)

@@ -115,8 +115,8 @@ export const findOpenTarget = (config: Config, place: ReturnType<typeof backupPl
 /** Opens an existing target. Asks for the passphrase if the target is sealed and none is configured. */
 export async function openBackupTarget(config: Config, place: ReturnType<typeof backupPlacesOf>[number]): Promise<BackupTarget> {
   const target = await openAskingPassphrase(config, place)
-  const known = openTargets.get(config) ?? new Map<string, BackupTarget>()
-  openTargets.set(config, known.set(place.store.place, target))
+  const targets = openTargets.get(config) ?? new Map<string, BackupTarget>()
+  openTargets.set(config, targets.set(place.store.place, target))
   return target
 }
 
@@ -153,18 +153,18 @@ export async function printBackups(config: Config): Promise<number> {
  * @throws the first target's error if no target has it
  */
 export async function findNamedBackup(config: Config, name: string): Promise<FoundBackup> {
-  const found: FoundBackup[] = []
+  const candidates: FoundBackup[] = []
   const errors: unknown[] = []
   for (const place of backupPlacesOf(config))
     try {
-      found.push(await findBackup(await openBackupTarget(config, place), name, clock.now()))
+      candidates.push(await findBackup(await openBackupTarget(config, place), name, clock.now()))
     } catch (error) {
       errors.push(error)
     }
-  const [first] = found.sort((a, b) => b.manifest.at - a.manifest.at)
+  const [first] = candidates.sort((a, b) => b.manifest.at - a.manifest.at)
   if (first) {
     for (const error of errors) process.stderr.write(`${explain(error, {}).text}\n`)
-    for (const one of found)
+    for (const one of candidates)
       for (const passed of one.passedOver) process.stderr.write(`${passed} in ${one.raw.place} ${withoutManifestText}.\n`)
     return first
   }

@@ -106,8 +106,8 @@ function schemaOf({ values }: Input): SchemaName {
 
 /** Returns undefined and prints the problems if the file does not fit its schema. */
 function readStatementFile(file: string, schema: SchemaName): ParsedStatement | undefined {
-  const found = statSync(file)
-  if (!found.isFile() || found.size > fileMaxBytes) throw new OperatorError(`${file} is no file of at most ${fileMaxBytes / 1024} KB`)
+  const stats = statSync(file)
+  if (!stats.isFile() || stats.size > fileMaxBytes) throw new OperatorError(`${file} is no file of at most ${fileMaxBytes / 1024} KB`)
   const read = readStatement(schema, readFileSync(file, 'utf8'))
   if ('written' in read) return read.written
   const expected = `Schema ${schema} has: ${fieldsOf(schema).join(', ')}; and recipient, an address, if it is about one`

@@ -140,8 +140,8 @@ function createBlockProgress(deps: Deps) {
   return {
     async at(chainId: number, step: Step): Promise<void> {
       if (step.kind !== 'READ') return
-      const known = chains.get(chainId)
-      if (known) known.at = step.to
+      const chain = chains.get(chainId)
+      if (chain) chain.at = step.to
       else {
         const target = (await chainStatuses(deps)).find((one) => one.chainId === chainId)?.target ?? step.to
         chains.set(chainId, { first: step.from, at: step.to, target })

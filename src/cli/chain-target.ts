@@ -90,13 +90,13 @@ export function targetOf(input: Pick<Input, 'values' | 'config'>): Target {
  * @throws OperatorError if unknown
  */
 export function deploymentOf(chainId: number, contract: Hex | undefined): { contract: Hex; startBlock: number } {
-  const known = deployments.get(chainId)
-  const address = contract ?? (known?.contract as Hex | undefined)
+  const deployment = deployments.get(chainId)
+  const address = contract ?? (deployment?.contract as Hex | undefined)
   if (address === undefined)
     throw new OperatorError(
       `It is not known where the Ethereum Attestation Service is on chain ${chainId}: name it by --contract ADDRESS, or in CHAINS`,
     )
-  return { contract: address, startBlock: address === known?.contract ? known.startBlock : 0 }
+  return { contract: address, startBlock: address === deployment?.contract ? deployment.startBlock : 0 }
 }
 
 /**
@@ -109,9 +109,9 @@ export async function connectTo({ chainId, urls }: Pick<Target, 'chainId' | 'url
   for (const url of urls) {
     const node = connect({ url, safeFetch: safeFetch, now: Date.now })
     try {
-      const found = await node.ask((client) => client.getChainId())
-      if (found === chainId) return node
-      problems.push(`${node.host}: it is a node of chain ${found}`)
+      const nodeChainId = await node.ask((client) => client.getChainId())
+      if (nodeChainId === chainId) return node
+      problems.push(`${node.host}: it is a node of chain ${nodeChainId}`)
     } catch (error) {
       if (!(error instanceof NodeError)) throw error
       problems.push(`${node.host}: ${error.report}`)

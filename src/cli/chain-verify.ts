@@ -48,17 +48,17 @@ export async function verify(input: Input): Promise<number> {
   const registry = readRegistryFile(file)
   if ('problem' in registry) return printProblems([`${file}: ${registry.problem}`])
   print(`Registry ${registry.hash}, ${registry.grants.length} grants`)
-  const said = against === undefined ? undefined : await fetchSoukCounts(against)
+  const soukCounts = against === undefined ? undefined : await fetchSoukCounts(against)
   const targets = (await targetsOf(input)).map((target) => ({ ...target, startBlock: from ?? target.startBlock }))
-  const problems = said ? findDifferences(said, registry.hash, targets) : []
+  const problems = soukCounts ? findDifferences(soukCounts, registry.hash, targets) : []
   if (problems.length > 0) return printProblems(problems)
   const sum = emptyCounts()
   for (const target of targets) {
-    const counted = said?.chains.find(({ chainId }) => chainId === target.chainId)?.countedTo
-    if (counted === null) continue
+    const countedTo = soukCounts?.chains.find(({ chainId }) => chainId === target.chainId)?.countedTo
+    if (countedTo === null) continue
     let bar: Progress | undefined
     const result = await recount(target, registry.grants, {
-      to: counted?.number ?? to,
+      to: countedTo?.number ?? to,
       progress: (first, last, at) => {
         bar ??= createProgress({ total: last - first + 1, label: `Chain ${target.chainId}`, stream: process.stderr, unit: 'blocks' })
         bar.at(at - first + 1)
@@ -71,22 +71,22 @@ export async function verify(input: Input): Promise<number> {
       print(`  ${name} ${result.counts[name]}`)
       sum[name] += result.counts[name]
     }
-    if (counted && counted.hash !== result.to.hash)
+    if (countedTo && countedTo.hash !== result.to.hash)
       problems.push(
-        `Chain ${target.chainId}: block ${counted.number} is ${result.to.hash}, and the souk has counted to ${counted.hash}: that is another chain`,
+        `Chain ${target.chainId}: block ${countedTo.number} is ${result.to.hash}, and the souk has counted to ${countedTo.hash}: that is another chain`,
       )
   }
-  if (!said) return 0
+  if (!soukCounts) return 0
   for (const name of schemaNames)
-    if (said.attestations[`schema${name}`] !== sum[name])
-      problems.push(`Schema ${name}: the souk says ${String(said.attestations[`schema${name}`])}, and the chains ${sum[name]}`)
+    if (soukCounts.attestations[`schema${name}`] !== sum[name])
+      problems.push(`Schema ${name}: the souk says ${String(soukCounts.attestations[`schema${name}`])}, and the chains ${sum[name]}`)
   if (problems.length > 0)
     return printProblems([
       ...problems,
       ...(from === undefined ? [] : [`What was attested before block ${from} was left out, as --from says: the souk may have counted it`]),
       'Where a wallet was added a moment ago, the souk may still be reading older blocks: then run it again later',
     ])
-  print(`${said.host} says the same`)
+  print(`${soukCounts.host} says the same`)
   return 0
 }
 
@@ -96,8 +96,8 @@ function printProblems(problems: readonly string[]): number {
 }
 
 function readRegistryFile(file: string) {
-  const found = statSync(file)
-  if (!found.isFile() || found.size > fileMaxBytes) throw new OperatorError(`${file} is no file of at most 256 MB`)
+  const stats = statSync(file)
+  if (!stats.isFile() || stats.size > fileMaxBytes) throw new OperatorError(`${file} is no file of at most 256 MB`)
   return readRegistry(readFileSync(file, 'utf8'))
 }
 

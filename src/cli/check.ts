@@ -107,11 +107,11 @@ async function* bookAndTrustFindings(db: Checked): AsyncGenerator<Finding> {
 /** Starts the comparison of a file in threads while its pages are checked. Unused if the file is damaged. */
 function startSumFindings(file: string): { findings(): AsyncGenerator<Finding>; close(): void } {
   const [one, other] = [readAside(file, true), readAside(file, true)]
-  const found = [Array.fromAsync(bookAndTrustFindings({ read: one })), Array.fromAsync(checkKpis(other))]
-  for (const findings of found) findings.catch(() => undefined)
+  const results = [Array.fromAsync(bookAndTrustFindings({ read: one })), Array.fromAsync(checkKpis(other))]
+  for (const findings of results) findings.catch(() => undefined)
   return {
     async *findings() {
-      for (const findings of found) yield* await whileWaiting('Adding up', process.stderr, findings)
+      for (const findings of results) yield* await whileWaiting('Adding up', process.stderr, findings)
     },
     close() {
       one.close()
@@ -122,10 +122,10 @@ function startSumFindings(file: string): { findings(): AsyncGenerator<Finding>; 
 
 async function integrityFinding(file: string): Promise<Finding> {
   const subject = 'database file'
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (!found) throw new OperatorError(`${file} is not there: nothing to check`)
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (!stats) throw new OperatorError(`${file} is not there: nothing to check`)
   // SQLite takes an empty file for a database without tables.
-  if (found.size === 0) return { subject, problems: [`${file} is empty: restore a backup, or see that DATA_DIR is the right one`] }
+  if (stats.size === 0) return { subject, problems: [`${file} is empty: restore a backup, or see that DATA_DIR is the right one`] }
   try {
     return { subject, problems: await findProblemsWithProgress(file) }
   } catch (error) {

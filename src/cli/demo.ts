@@ -44,7 +44,9 @@ async function welcome({ deps }: Instance, { url, payments: { pages }, leftOut }
   const { total: orders } = await listOrders(deps, { shopId: shop.id }, { page: 1, limit: 1, offset: 0 })
   const { email, password } = demoShop.merchant
   const staff = demoStaff.people.map(({ email: address, role }) => `${address} (${role})`)
-  const others = demoShops.filter(({ name }) => name !== demoShop.name).map(({ merchant, currency }) => `${merchant.email} (${currency})`)
+  const otherShops = demoShops
+    .filter(({ name }) => name !== demoShop.name)
+    .map(({ merchant, currency }) => `${merchant.email} (${currency})`)
   return `souk is ready at ${url}
 
   Console           ${url}/console  (as a merchant, their staff or the super admin)
@@ -54,7 +56,7 @@ async function welcome({ deps }: Instance, { url, payments: { pages }, leftOut }
   Orders            ${url}/v2/orders  (${orders}, with the secret key)
   Loans             ${url}/admin/lending-application  (as the super admin)
   Merchant          ${email}  /  ${password}
-  More merchants    ${others.join(', ')}  /  ${password}
+  More merchants    ${otherShops.join(', ')}  /  ${password}
   Staff             ${staff.join(', ')}  /  ${demoStaff.password}
   Super admin       ${demoOperator.email}  /  ${demoOperator.password}
   With a code       ${demoCarefulOperator.email}  /  ${demoCarefulOperator.password}  (and a code: the secret for an authenticator app is ${demoCarefulOperator.secret})

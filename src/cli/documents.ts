@@ -65,9 +65,9 @@ export async function adjustStores(config: Config, source: DocumentSource, copy:
     ['lending_documents', 'FILES'],
     ['picture_files', 'MEDIA_FILES'],
   ].filter(([table = '']) => connection.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table))
-  const moves = tables.map(([table, store]) => connection.query(`UPDATE ${table} SET store = '${store}' WHERE storage_name = ?`))
+  const updates = tables.map(([table, store]) => connection.query(`UPDATE ${table} SET store = '${store}' WHERE storage_name = ?`))
   connection.transaction(() => {
-    for (const name of names) for (const move of moves) move.run(name)
+    for (const name of names) for (const move of updates) move.run(name)
   })()
 }
 

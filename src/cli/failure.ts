@@ -70,9 +70,9 @@ function errorTextOf(error: unknown): string {
   )
   if (isOperatorFault) return (error as Error).message
   const code = engineErrorCode(error) ?? ''
-  const known = errorTexts.find(([pattern]) => pattern.test(code))?.[1]
-  if (known === undefined) return `Something unexpected went wrong. Details: ${detailsOf(error)}`
-  return typeof known === 'string' ? known : known(pathOf(error) ?? 'a file of souk')
+  const errorText = errorTexts.find(([pattern]) => pattern.test(code))?.[1]
+  if (errorText === undefined) return `Something unexpected went wrong. Details: ${detailsOf(error)}`
+  return typeof errorText === 'string' ? errorText : errorText(pathOf(error) ?? 'a file of souk')
 }
 
 /** Returns the file or directory of an error, if known. */

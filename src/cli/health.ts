@@ -28,11 +28,11 @@ export type Health = {
  * @returns 0 if the server is ready, otherwise 1
  */
 export async function health({ config, values, switches }: Input): Promise<number> {
-  const given = values.get('url')
-  const found = await checkHealth(given === undefined ? serverAddressOf(config()) : { url: urlOf(given) })
-  if (switches.has('json')) process.stdout.write(`${JSON.stringify(found)}\n`)
-  else printHealth(found)
-  return found.ready ? 0 : unhealthyStatus
+  const url = values.get('url')
+  const result = await checkHealth(url === undefined ? serverAddressOf(config()) : { url: urlOf(url) })
+  if (switches.has('json')) process.stdout.write(`${JSON.stringify(result)}\n`)
+  else printHealth(result)
+  return result.ready ? 0 : unhealthyStatus
 }
 
 function printHealth({ url, ready, version, problems, notes }: Health): void {

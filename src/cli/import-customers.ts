@@ -22,24 +22,24 @@ export async function importCustomersFile(
 ): Promise<number> {
   const strays = ['stock', 'fetch-images', 'currency'].filter((flag) => switches.has(flag) || values.has(flag))
   if (strays.length > 0) throw new UsageError(`--${strays[0]} is for products: leave it out with --customers`)
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (!found?.isFile()) throw new OperatorError(`${file} is ${found ? 'not a file' : 'not there'}`)
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (!stats?.isFile()) throw new OperatorError(`${file} is ${stats ? 'not a file' : 'not there'}`)
   return withExistingInstance(config, async ({ deps }) => {
     const shop = await findShopContextByName(deps, shopName)
     if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
-    const progress = createProgress({ total: found.size, label: 'Importing', stream: process.stderr, unit: 'bytes' })
+    const progress = createProgress({ total: stats.size, label: 'Importing', stream: process.stderr, unit: 'bytes' })
     const stop = new AbortController()
     const interrupted = () => stop.abort()
     process.once('SIGINT', interrupted)
     const dryRun = switches.has('dry-run')
-    const report = await runReportedImport(deps, { shopId: shop.id, kind: 'customers', dryRun, bytes: found.size }, (isReported) =>
+    const report = await runReportedImport(deps, { shopId: shop.id, kind: 'customers', dryRun, bytes: stats.size }, (reportProgress) =>
       importCustomers(deps, { shop, actor: system }, () => createReadStream(file), {
         dryRun,
         overwrite: switches.has('overwrite'),
         signal: stop.signal,
         onProgress(bytes, rows, failed) {
           progress.at(bytes, `${rows.toLocaleString('en-US')} rows`)
-          isReported(bytes, rows, failed)
+          reportProgress(bytes, rows, failed)
         },
       }),
     ).finally(() => {

@@ -37,12 +37,12 @@ export async function importFile({ config, positionals: [file = ''], values, swi
     const interrupted = () => stop.abort()
     process.once('SIGINT', interrupted)
     const how = { dryRun: switches.has('dry-run'), overwrite, stock, currency: shop.currency, signal: stop.signal }
-    const work = runReportedImport(deps, { shopId: shop.id, kind: 'products', dryRun: how.dryRun, bytes: size }, (told) =>
+    const work = runReportedImport(deps, { shopId: shop.id, kind: 'products', dryRun: how.dryRun, bytes: size }, (reportProgress) =>
       importProducts(deps, { shop, actor: system }, () => createReadStream(file), {
         ...how,
         onProgress(bytes, rows, failed) {
           progress.at(bytes, `${rows.toLocaleString('en-US')} rows`)
-          told(bytes, rows, failed)
+          reportProgress(bytes, rows, failed)
         },
       }),
     )
@@ -96,10 +96,10 @@ function printFetchReport({ products, fetched, known, failed, failures }: FetchR
 }
 
 function fileOf(file: string): { size: number } {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (!found) throw new OperatorError(`${file} is not there`)
-  if (!found.isFile()) throw new OperatorError(`${file} is not a file`)
-  return found
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (!stats) throw new OperatorError(`${file} is not there`)
+  if (!stats.isFile()) throw new OperatorError(`${file} is not a file`)
+  return stats
 }
 
 /**

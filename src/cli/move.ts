@@ -73,9 +73,9 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
       if (config.documentsS3Bucket === undefined && config.mediaS3Bucket === undefined) return undefined
       return going.map(({ storageName }) => storageName).filter((name) => !missing.has(name))
     }
-    const moved = await moveDatabase({ source, url, now: Date.now(), products: productsOf(source), watch, before })
+    const moveResult = await moveDatabase({ source, url, now: Date.now(), products: productsOf(source), watch, before })
     watch.end()
-    printMoved(config, moved, documents, copyResult)
+    printMoved(config, moveResult, documents, copyResult)
     return copyResult.missing.length === 0 ? 0 : incompleteStatus
   } catch (error) {
     watch.end()

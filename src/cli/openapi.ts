@@ -15,7 +15,7 @@ const anything: unknown = new Proxy(() => anything, {
 export function apiDocument(): OpenApi {
   const config = parseConfig({})
   const deps = new Proxy({ config, routeTable: createRouteTable() } as unknown as AppDeps, {
-    get: (known, name) => Reflect.get(known, name) ?? anything,
+    get: (target, name) => Reflect.get(target, name) ?? anything,
   })
   return openApiDocument(createApp(deps).routes, config.apiV3Prefix, version)
 }

@@ -12,9 +12,9 @@ const depsOf = (db: Database) => ({ ...readOnlyDeps, db })
 /** `souk order show ID`, or `NUMBER --shop NAME`. */
 export async function order({ config: settings, positionals: [what, which = ''], values, switches }: Input): Promise<number> {
   if (what !== 'show') throw new UsageError('`souk order show` is what there is: `souk order --help` shows how it is called')
-  const asked = findOrder(which, values.get('shop'))
-  const found = await withDatabase(settings(), (db) => diagnoseOrder(depsOf(db), asked))
-  process.stdout.write(switches.has('json') ? `${JSON.stringify(found, undefined, 2)}\n` : textOf(found))
+  const query = findOrder(which, values.get('shop'))
+  const diagnosis = await withDatabase(settings(), (db) => diagnoseOrder(depsOf(db), query))
+  process.stdout.write(switches.has('json') ? `${JSON.stringify(diagnosis, undefined, 2)}\n` : textOf(diagnosis))
   return 0
 }
 
@@ -43,10 +43,10 @@ export async function orders({ config: settings, positionals: [what], values, sw
   if (what !== 'stuck') throw new UsageError('`souk orders stuck` is what there is: `souk orders --help` shows how it is called')
   const minutes = integerFlag(values, 'older-than', olderThanDefault, 0, 1_000_000)
   const limit = integerFlag(values, 'limit', limitDefault, 1, limitMax)
-  const found = await withDatabase(settings(), (db) => stuckOrders(depsOf(db), { olderThanMs: minutes * minuteMs, limit }))
-  if (switches.has('json')) process.stdout.write(`${JSON.stringify(found, undefined, 2)}\n`)
-  else process.stdout.write(stuckText(found, minutes))
-  return found.total > 0 ? stuckStatus : 0
+  const stuck = await withDatabase(settings(), (db) => stuckOrders(depsOf(db), { olderThanMs: minutes * minuteMs, limit }))
+  if (switches.has('json')) process.stdout.write(`${JSON.stringify(stuck, undefined, 2)}\n`)
+  else process.stdout.write(stuckText(stuck, minutes))
+  return stuck.total > 0 ? stuckStatus : 0
 }
 
 /** @throws UsageError */
@@ -76,8 +76,8 @@ const stepText = ({ what, at }: { what: string; at: string | null }) => (at === 
 const moneyText = ({ amount, currency }: Money) => `${decimalOf(amount, decimalsOf(currency))} ${currency}`
 
 /** Describes an order for people: state, records, events and next steps. */
-function textOf(found: OrderDiagnosis): string {
-  const { shop, payments, refunds, disputes, parcels, messages, webhooks, events } = found
+function textOf(diagnosis: OrderDiagnosis): string {
+  const { shop, payments, refunds, disputes, parcels, messages, webhooks, events } = diagnosis
   const parts: (readonly [head: string, lines: readonly string[]])[] = [
     ['PAYMENTS', payments.map(rowOf)],
     ['REFUNDS', refunds.map(rowOf)],
@@ -88,14 +88,18 @@ function textOf(found: OrderDiagnosis): string {
     ['EVENTS', events.map(({ at, type, actor, detail }) => `${at}  ${type}  by ${actor}${optionalText(fieldsOf(detail))}`)],
   ]
   const head = [
-    `${found.id}  #${found.number} of ${shop.name ?? shop.id} (${shop.id}), ${found.mode}`,
-    `  status      ${found.status}, payment ${found.paymentStatus}, fulfilment ${found.fulfilmentStatus}, stock and gift cards ${found.holds}`,
-    `  customer    ${found.customerId ?? 'a guest'}`,
-    `  total       ${moneyText(found.total)}: ${moneyText(found.giftCardTotal)} by gift cards, ${moneyText(found.amountDue)} by a processor`,
-    `  captured    ${moneyText(found.capturedTotal)}; back: ${moneyText(found.refundedTotal)}, to gift cards ${moneyText(found.giftCardRefundedTotal)}`,
-    `  placed      ${found.createdAt}, confirmed ${found.confirmedAt ?? 'never'}, changed ${found.updatedAt}`,
+    `${diagnosis.id}  #${diagnosis.number} of ${shop.name ?? shop.id} (${shop.id}), ${diagnosis.mode}`,
+    `  status      ${diagnosis.status}, payment ${diagnosis.paymentStatus}, fulfilment ${diagnosis.fulfilmentStatus}, stock and gift cards ${diagnosis.holds}`,
+    `  customer    ${diagnosis.customerId ?? 'a guest'}`,
+    `  total       ${moneyText(diagnosis.total)}: ${moneyText(diagnosis.giftCardTotal)} by gift cards, ${moneyText(diagnosis.amountDue)} by a processor`,
+    `  captured    ${moneyText(diagnosis.capturedTotal)}; back: ${moneyText(diagnosis.refundedTotal)}, to gift cards ${moneyText(diagnosis.giftCardRefundedTotal)}`,
+    `  placed      ${diagnosis.createdAt}, confirmed ${diagnosis.confirmedAt ?? 'never'}, changed ${diagnosis.updatedAt}`,
   ]
-  const next = ['NEXT', ...(found.why === null ? [] : [`  because  ${found.why}`]), ...found.next.map((step) => `  ${stepText(step)}`)]
+  const next = [
+    'NEXT',
+    ...(diagnosis.why === null ? [] : [`  because  ${diagnosis.why}`]),
+    ...diagnosis.next.map((step) => `  ${stepText(step)}`),
+  ]
   const sectionLines = parts.flatMap(([title, lines]) => (lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]))
   return `${[...head, '', ...next, ...sectionLines].join('\n')}\n`
 }

@@ -30,7 +30,7 @@ const waitMs = { least: 500, most: 30_000 }
 export function createTally(grants: readonly Grant[]) {
   const ofAddress = Map.groupBy(grants, ({ address }) => address)
   const schemaOf = new Map<string, SchemaName>(schemaNames.map((name) => [schemaUids[name], name]))
-  const counted = new Map<string, SchemaName>()
+  const schemaByUid = new Map<string, SchemaName>()
   const revoked = new Set<string>()
   return {
     /** Returns whether a log can affect the counts. */
@@ -40,11 +40,11 @@ export function createTally(grants: readonly Grant[]) {
       const schema = schemaOf.get(schemaUid)
       if (kind === 'REVOKED') revoked.add(uid)
       else if (schema && !(schema === 'D' && attester === recipient) && isGranted(ofAddress.get(attester) ?? [], schema, blockAt))
-        counted.set(uid, schema)
+        schemaByUid.set(uid, schema)
     },
     counts(): Counts {
       const counts = emptyCounts()
-      for (const [uid, schema] of counted) if (!revoked.has(uid)) counts[schema]++
+      for (const [uid, schema] of schemaByUid) if (!revoked.has(uid)) counts[schema]++
       return counts
     },
   }

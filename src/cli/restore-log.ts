@@ -128,27 +128,27 @@ async function buildUntilDamage(
       )
     return cut
   }
-  let whole = plan
+  let usablePlan = plan
   if (plan.missing !== undefined)
-    whole = stop(plan.missing, `Segment ${plan.missing + 1} of the log is missing, though later ones are there`)
+    usablePlan = stop(plan.missing, `Segment ${plan.missing + 1} of the log is missing, though later ones are there`)
   try {
-    await build(store, whole, file, onBytes)
+    await build(store, usablePlan, file, onBytes)
   } catch (error) {
     if (!(error instanceof DamageError) || error.segment === undefined || error.segment <= plan.snapshot.last) throw error
-    whole = stop(error.segment, error.message)
+    usablePlan = stop(error.segment, error.message)
     // Some of its pages were already applied.
     rmSync(file, { force: true })
-    await build(store, whole, file, onBytes)
+    await build(store, usablePlan, file, onBytes)
   }
-  const isCut = whole !== plan
+  const isCut = usablePlan !== plan
   const { resumedAt } = plan
   return {
-    upTo: whole.upTo,
+    upTo: usablePlan.upTo,
     notes: [
       ...notes,
-      ...(isCut ? [`What was committed after ${timeText(whole.upTo)} is damaged or missing, and is not in it.`] : []),
+      ...(isCut ? [`What was committed after ${timeText(usablePlan.upTo)} is damaged or missing, and is not in it.`] : []),
       ...(resumedAt !== undefined
-        ? [`Shipping began anew at ${timeText(resumedAt)}: what was committed between ${timeText(whole.upTo)} and then is not in it.`]
+        ? [`Shipping began anew at ${timeText(resumedAt)}: what was committed between ${timeText(usablePlan.upTo)} and then is not in it.`]
         : []),
     ],
   }
@@ -183,8 +183,8 @@ async function copyPages(
 ): Promise<void> {
   const message = await store.get(snapshot.name)
   const head = message && (await rethrowAsDamage(undefined, () => readHead(message.chunks())))
-  const kept = await store.get(pagesName(snapshot))
-  if (!kept || head?.format !== 1) throw new DamageError(undefined, 'it is not whole, or of a newer version')
+  const stored = await store.get(pagesName(snapshot))
+  if (!stored || head?.format !== 1) throw new DamageError(undefined, 'it is not whole, or of a newer version')
   const hash = createHash('sha256')
   let bytes = 0
   async function* hashed(chunks: AsyncIterable<Uint8Array>) {
@@ -197,7 +197,7 @@ async function copyPages(
   }
   await rethrowAsDamage(undefined, async () => {
     let at = 0
-    for await (const piece of unpacked(hashed(kept.chunks()))) {
+    for await (const piece of unpacked(hashed(stored.chunks()))) {
       pages.write(at, piece)
       at += piece.length
     }
@@ -220,16 +220,16 @@ async function applySegment(
 ): Promise<Position> {
   const { index } = segment
   const what = `segment ${index + 1} of the log`
-  const kept = await store.get(segment.name)
-  if (!kept) throw new DamageError(index, `${what} is missing`)
+  const stored = await store.get(segment.name)
+  if (!stored) throw new DamageError(index, `${what} is missing`)
   return rethrowAsDamage(index, async () => {
-    const found = await headAndRest(kept.chunks())
+    const found = await headAndRest(stored.chunks())
     const head = segmentHeadOf(found?.head, segment)
     if (!found || !head) throw new DamageError(index, `${what} is damaged, or of a newer version`)
     if (!continuesSegment(head, before)) throw new DamageError(index, `${what} does not go on where the one before ends`)
     const end = await applyFrames(head, found.rest, pages)
     if (!end) throw new DamageError(index, `${what} is damaged`)
-    onBytes(kept.bytes)
+    onBytes(stored.bytes)
     return end
   })
 }

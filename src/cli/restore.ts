@@ -82,14 +82,14 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
         : copySourceFile(named, target)
     if (present) refuseRunning(config)
     const keysSource = values.get('keys')
-    const given = keysSource === undefined ? undefined : await openKeys(keysSource)
+    const givenSecrets = keysSource === undefined ? undefined : await openKeys(keysSource)
     const interruption = onInterruption(
       () => 'Stopped: nothing was restored, and what was there is as it was. Run it again',
       () => dropUnfinished(target),
     )
     const kept = join(backupsOf(config), `before-restore-${Date.now()}.db`)
     const erased = await mergeErasedLists(config)
-    const { missing, state, secrets } = await replaceDatabase(config, { source, given, target, kept })
+    const { missing, state, secrets } = await replaceDatabase(config, { source, given: givenSecrets, target, kept })
     interruption.end()
     if (secrets) replaceKeys(config, secrets)
     printResult(config, target, state)
@@ -105,12 +105,12 @@ const backupsOf = ({ dataDir }: Config) => join(dataDir, 'backups')
 async function openKeys(file: string): Promise<Secrets> {
   const text = readFileSync(file, 'utf8')
   const passphrase = await askSecret({ what: 'passphrase', twice: false, minLength: 1, maxLength: 1_000 })
-  const opened = await openWithPassphrase(text, passphrase)
-  if (opened.kind === 'notOurs') throw new OperatorError(`${file} holds no keys of \`souk backup --with-keys\``)
-  if (opened.kind === 'newer') throw new OperatorError(`${file} was written by a newer souk: restore it with that version`)
-  if (opened.kind === 'refused')
+  const result = await openWithPassphrase(text, passphrase)
+  if (result.kind === 'notOurs') throw new OperatorError(`${file} holds no keys of \`souk backup --with-keys\``)
+  if (result.kind === 'newer') throw new OperatorError(`${file} was written by a newer souk: restore it with that version`)
+  if (result.kind === 'refused')
     throw new OperatorError('The passphrase is not the one of that file, or the file was changed: nothing was restored')
-  const secrets = parseSecrets(opened.plain)
+  const secrets = parseSecrets(result.plain)
   if (!secrets) throw new OperatorError(`${file} holds no keys that this version knows`)
   return secrets
 }
@@ -141,9 +141,9 @@ function copySourceFile(file: string, target: string): Source {
 /** A file inside a backup target may be mistaken for a backup. */
 function refuseCompanionFile(file: string): void {
   const advice = 'set BACKUP_DIR to the folder that holds all backups, and name one as `souk backup --list` shows it'
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found?.isDirectory()) throw new OperatorError(`${file} is a folder, and FILE is one file: ${advice}`)
-  if (!found?.isFile()) return
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (stats?.isDirectory()) throw new OperatorError(`${file} is a folder, and FILE is one file: ${advice}`)
+  if (!stats?.isFile()) return
   if (readStart(file, sealedMagic.length) === sealedMagic) throw new OperatorError(`${file} is a sealed part of a backup: ${advice}`)
 }
 
@@ -159,14 +159,14 @@ function readStart(file: string, length: number): string {
 
 /** Downloads a backup from a target and compares it with its manifest. */
 async function fetchNamedSource(config: Config, name: string, target: string): Promise<Source> {
-  const found = await findNamedBackup(config, name)
-  const { manifest, raw } = found
+  const backup = await findNamedBackup(config, name)
+  const { manifest, raw } = backup
   process.stdout.write(`Backup ${manifest.name} of ${new Date(manifest.at).toISOString()} in ${raw.place}\n`)
   return {
     what: raw.place,
     documents: documentsIn(raw),
     async copy() {
-      const copy = await fetchToFile(found, target)
+      const copy = await fetchToFile(backup, target)
       try {
         await refuseDamage(copy)
         const problems = rowProblems(manifest.database.rows, withReader(copy, rowsIn))
@@ -178,7 +178,7 @@ async function fetchNamedSource(config: Config, name: string, target: string): P
         throw error
       }
     },
-    keys: () => readKeys(found),
+    keys: () => readKeys(backup),
     state: undefined,
   }
 }

@@ -14,14 +14,14 @@ const othersMask = 0o077
 export function signingKeyOf({ values, config }: Pick<Input, 'values' | 'config'>): `0x${string}` | undefined {
   const file = values.get('key-file')
   if (file === undefined) return config().chainSigningKey
-  const found = statSync(file)
-  if (!found.isFile()) throw new OperatorError(`${file} is not a file`)
-  if ((found.mode & othersMask) !== 0)
+  const stats = statSync(file)
+  if (!stats.isFile()) throw new OperatorError(`${file} is not a file`)
+  if ((stats.mode & othersMask) !== 0)
     throw new OperatorError(
       `${file} may be read by others than its owner: run \`chmod 600 ${file}\`, and take another key where somebody may have read it`,
     )
   try {
-    return signingKey(found.size <= fileMaxBytes ? readFileSync(file, 'utf8') : '')
+    return signingKey(stats.size <= fileMaxBytes ? readFileSync(file, 'utf8') : '')
   } catch (error) {
     if (error instanceof Error && 'code' in error) throw error
     throw new OperatorError(`${file} holds no private key: 64 hexadecimal digits, with or without 0x, and nothing else`)

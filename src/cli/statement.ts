@@ -136,9 +136,9 @@ export function readStatement(
     .map((name) => `unknown field: ${name.slice(0, 100)}`)
   const values: Record<string, Value> = {}
   const take = (name: string, read: FieldResult) => {
-    const taken = read(given[name])
-    if ('value' in taken) values[name] = taken.value
-    else problems.push(`${name} must ${taken.wrong}`)
+    const result = read(given[name])
+    if ('value' in result) values[name] = result.value
+    else problems.push(`${name} must ${result.wrong}`)
   }
   for (const [name, read] of reads) {
     if (Object.hasOwn(given, name)) take(name, read)

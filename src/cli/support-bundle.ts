@@ -36,12 +36,12 @@ export async function supportBundle(input: Input): Promise<number> {
   if (isThere(path)) throw new OperatorError(`${path} is there already: choose another name`)
   const interruption = onInterruption(() => `Stopped: ${path} was not written. Run it again`)
   const { config, problems } = loadReadableConfig(input)
-  const made = { madeAt: new Date(readOnlyDeps.clock.now()).toISOString(), ...programOf(), machine: machine() }
+  const header = { madeAt: new Date(readOnlyDeps.clock.now()).toISOString(), ...programOf(), machine: machine() }
   const notValid = Object.fromEntries(namesIn(problems).map((name) => [name, 'set, not valid']))
   const settings = { ...(problems.length > 0 ? { problems } : {}), ...(config ? { ...settingsOf(config), ...notValid } : {}) }
-  const told = { ...made, settings, ...(config ? await sectionsOf(config, env, !switches.has('no-check')) : {}) }
+  const bundle = { ...header, settings, ...(config ? await sectionsOf(config, env, !switches.has('no-check')) : {}) }
   const secrets = secretsOf(config, env)
-  writePrivateFile(path, `${JSON.stringify(redact(told, secrets), undefined, 2)}\n`, publishNew)
+  writePrivateFile(path, `${JSON.stringify(redact(bundle, secrets), undefined, 2)}\n`, publishNew)
   interruption.end()
   const what = config
     ? 'settings without secrets, versions, sizes, jobs, errors and what is stuck'
@@ -105,14 +105,14 @@ const omittedFields = 'set, not shown'
 
 /** Returns every setting; of secrets, only whether they are set. */
 export function settingsOf(config: Config): Record<string, unknown> {
-  const shown = Object.entries(known).map(([name, setting]) => {
+  const entries = Object.entries(known).map(([name, setting]) => {
     const value: unknown = config[setting.field]
     const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0)
     if ('secret' in setting || accountName.test(name)) return [name, isSet ? omittedFields : null]
     if (name === 'DATABASE_URL') return [name, withoutLogin(config.databaseUrl)]
     return [name, value ?? null]
   })
-  return Object.fromEntries(shown)
+  return Object.fromEntries(entries)
 }
 
 /** Keeps host, port and database name of a database server. */
@@ -126,10 +126,10 @@ function withoutLogin(databaseUrl: string): string {
 const offlineSections: ReadonlySet<string> = new Set(['server', 'metrics', 'files'])
 
 async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean): Promise<Record<string, unknown>> {
-  let opened: Database | undefined
+  let database: Database | undefined
   const db = () => {
-    opened ??= open(config)
-    return opened
+    database ??= open(config)
+    return database
   }
   const deps = () => ({ ...readOnlyDeps, db: db(), config, processName: 'support-bundle' })
   const sections: Record<string, Section> = {
@@ -147,20 +147,20 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
     stuckOrders: async () => stuckOrders(deps(), { olderThanMs: 5 * 60_000, limit: 20 }),
     check: async () => (withCheck ? checkOf(config) : 'left out: --no-check'),
   }
-  const told: Record<string, unknown> = {}
+  const contents: Record<string, unknown> = {}
   let away: unknown
   for (const [name, section] of Object.entries(sections)) {
     try {
       // Waits for an unavailable server once, not for each section.
       if (away !== undefined && !offlineSections.has(name)) throw away
-      told[name] = await section()
+      contents[name] = await section()
     } catch (error) {
       if (isDatabaseAway(error)) away = error
-      told[name] = { failed: explain(error, env).text }
+      contents[name] = { failed: explain(error, env).text }
     }
   }
-  await opened?.close().catch(() => undefined)
-  return told
+  await database?.close().catch(() => undefined)
+  return contents
 }
 
 function open({ databaseUrl }: Config): Database {
@@ -193,7 +193,7 @@ const filesMax = 200
 /** Lists the data directory and the free space. */
 function files({ dataDir, databaseUrl }: Config) {
   const { bavail, blocks, bsize, type } = statfsSync(dataDir)
-  const listed = (directory: string) =>
+  const listDirectory = (directory: string) =>
     readdirSync(directory)
       .slice(0, filesMax)
       .map((name) => {
@@ -203,8 +203,8 @@ function files({ dataDir, databaseUrl }: Config) {
   const backups = join(dataDir, 'backups')
   return {
     disk: { freeBytes: bavail * bsize, totalBytes: blocks * bsize, fileSystem: `0x${(type >>> 0).toString(16)}` },
-    dataDir: listed(dataDir),
-    backups: isThere(backups) ? listed(backups) : [],
+    dataDir: listDirectory(dataDir),
+    backups: isThere(backups) ? listDirectory(backups) : [],
     ...(databaseUrl.startsWith('file:') ? { database: databaseFile(databaseUrl) } : {}),
   }
 }
@@ -232,9 +232,13 @@ async function postgresFacts(read: Reader) {
 
 async function migrations(read: Reader, { databaseUrl }: Config) {
   const applied = await read.rows<{ tag: string }>(sql`select tag from souk_migrations where tag <> 'lock' order by tag`)
-  const ours = (databaseUrl.startsWith('file:') ? sqliteMigrations : postgresMigrations).map(({ tag }) => tag)
+  const appliedTags = (databaseUrl.startsWith('file:') ? sqliteMigrations : postgresMigrations).map(({ tag }) => tag)
   const tags = applied.map(({ tag }) => tag)
-  return { applied: tags, pending: ours.filter((tag) => !tags.includes(tag)), unknown: tags.filter((tag) => !ours.includes(tag)) }
+  return {
+    applied: tags,
+    pending: appliedTags.filter((tag) => !tags.includes(tag)),
+    unknown: tags.filter((tag) => !appliedTags.includes(tag)),
+  }
 }
 
 const countedMax = 100_000
@@ -296,10 +300,10 @@ function withoutMessage({ lastRun, ...job }: Awaited<ReturnType<typeof storedJob
 }
 
 async function checkOf(config: Config) {
-  const found: { subject: string; result: 'ok' | 'wrong' | 'to do'; problems: readonly string[] }[] = []
+  const results: { subject: string; result: 'ok' | 'wrong' | 'to do'; problems: readonly string[] }[] = []
   for await (const { subject, problems, isWork } of listFindings(config))
-    found.push({ subject, result: problems.length === 0 ? 'ok' : isWork ? 'to do' : 'wrong', problems })
-  return found
+    results.push({ subject, result: problems.length === 0 ? 'ok' : isWork ? 'to do' : 'wrong', problems })
+  return results
 }
 
 /** Shorter values would garble the bundle; settings refuse them as secrets. */

@@ -38,7 +38,7 @@ async function queueOf(changes: readonly Partial<Row>[]) {
 }
 
 describe('the queue', () => {
-  test('the queue shows what is under review unless told otherwise, submitted first comes first, and of one moment by id', async () => {
+  test('the queue shows applications under review by default, the earliest submitted first, then by id', async () => {
     await using list = await queueOf([
       { submittedAt: 3_000 },
       { submittedAt: 1_000 },
@@ -69,7 +69,7 @@ describe('the queue', () => {
       expect([query, (await queue(query)).status]).toEqual([query, 400])
   })
 
-  test('the queue clamps its limit to 1..500, with 100 when none is said, and counts to 1,000', async () => {
+  test('the queue clamps its limit to 1..500, defaults to 100, and counts to 1,000', async () => {
     await using list = await queueOf(Array.from({ length: 1_001 }, (_, nth) => ({ submittedAt: nth })))
     const { queue, rows } = list
     const lengthOf = async (query: string) => {
@@ -87,7 +87,7 @@ describe('the queue', () => {
     expect(await lengthOf('')).toEqual([100, 100, 1_000, undefined, 10])
   })
 
-  test('the queue is narrowed by any combination of status, tier, cohort and partner of either tier, as by looking at each', async () => {
+  test('the queue filters by any combination of status, tier, cohort and partner of either tier', async () => {
     const statuses = ['UNDER_REVIEW', 'SUBMITTED'] as const
     const cohorts = ['US_COMPANY', 'MN_SOLE', 'UK_LTD'] as const
     const firsts = ['HARBOR_INVENTORY', 'CARAVAN_TRADE', null] as const
@@ -125,8 +125,8 @@ describe('the queue', () => {
 
 const isFirst = () => eq(lendingApplications.submittedAt, 0)
 
-describe('what the business is called', () => {
-  test('the queue and the record name the business as its live KYB record does, in one read for a page; null without one', async () => {
+describe('the name of the business', () => {
+  test('the queue and the record name the business of the current KYB record, in one read per page; null without a record', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = await submitted(app, merchant)
@@ -162,7 +162,7 @@ const read = async (app: TestApp, { token }: { token: string }, id: string) =>
   ok(await app.call('GET', `/admin${path(id)}`, { token })).body
 
 describe('the decision', () => {
-  test('a decision is kept with its reason and reference, for the merchant to read, and in the trail with who, when and from what to what', async () => {
+  test('a decision stores reason and reference for the merchant, and an audit row with actor, time and change', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = await submitted(app, merchant)
@@ -195,7 +195,7 @@ describe('the decision', () => {
     for (const name of ['events', 'decisions', 'documents', 'createdBy']) expect(own).not.toHaveProperty(name)
   })
 
-  test('a review posted again leaves the state, and records a new reason or reference beside what was said before', async () => {
+  test('a repeated review keeps the state and records a new reason or reference beside the earlier one', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = await submitted(app, merchant)
@@ -212,7 +212,7 @@ describe('the decision', () => {
     ])
   })
 
-  test('a decision under an Idempotency-Key is made once, and answered again as it was', async () => {
+  test('a decision with an Idempotency-Key is made once and its response repeated', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = await submitted(app, merchant)
@@ -228,7 +228,7 @@ describe('the decision', () => {
     expect(ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body.decisions).toHaveLength(1)
   })
 
-  test('of an application that was changed very often the newest events are shown, and it is said that there are older ones', async () => {
+  test('an application with very many changes shows the newest events and says that there are older ones', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = await drafted(app, merchant)
@@ -246,7 +246,7 @@ describe('the decision', () => {
     expect([capped.events.length, capped.historyCapped, capped.events.at(-1).reason]).toEqual([historyMax, true, 'The last'])
   })
 
-  test('an assessment beside a decision is judged by the rules as they are, kept with their answer, and does not decide', async () => {
+  test('an assessment is computed by the current rules, stored with its result, and does not decide', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = await submitted(app, merchant)
@@ -270,7 +270,7 @@ describe('the decision', () => {
     for await (const { problem } of replay(app.deps)) expect(problem).toBeUndefined()
   })
 
-  test('an assessment of another cohort, or of a wrong form, is 400, and nothing is decided', async () => {
+  test('an assessment of another cohort or an invalid one is 400 and decides nothing', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = await submitted(app, merchant)
@@ -302,7 +302,7 @@ describe('the decision', () => {
       )
   })
 
-  test('a decision of a wrong form is 400, of no application 404, and of another version 412, before its state is looked at', async () => {
+  test('an invalid decision is 400, of no application 404, of another version 412, before the state is checked', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = await drafted(app, merchant)
@@ -335,7 +335,7 @@ describe('the decision', () => {
   })
 })
 
-test('operators read which business an application is of, in the queue, by itself and when they decide; one without a record has none', async () => {
+test('operators read the business of an application in the queue, alone and on decision; null without a record', async () => {
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending
   const kyb = ok(await app.call('GET', '/kyb', { token: merchant.token })).body
@@ -349,7 +349,7 @@ test('operators read which business an application is of, in the queue, by itsel
   expect(ok(await list.queue('')).body.data).toMatchObject([{ business: null }])
 })
 
-test('the database itself refuses to change, remove or replace what became of an application and how it was decided', async () => {
+test('the database refuses to change, remove or replace events and decisions of an application', async () => {
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending
   const { id } = await inState(app, merchant, operator, 'APPROVED')
@@ -371,7 +371,7 @@ test('the database itself refuses to change, remove or replace what became of an
   expect(await wholeOf()).toEqual(before)
 })
 
-test('a merchant has so many drafts at a time and no more, also of those that come at once and that an operator makes; others are no drafts', async () => {
+test('a merchant has a limited number of drafts, also with concurrent requests and drafts by an operator; other applications do not count', async () => {
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending
   const { id } = await inState(app, merchant, operator, 'SUBMITTED')

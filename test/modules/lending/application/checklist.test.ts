@@ -44,7 +44,7 @@ const accounts =
 const choices = kybCohorts.flatMap((cohort) => [null, ...tier1Partners].map((selectedTier1Partner) => ({ cohort, selectedTier1Partner })))
 const requiredOf = (documents: readonly ChecklistEntry[]) => documents.flatMap(({ key, required }) => (required ? [key as string] : []))
 
-test('every cohort and partner asks for what the contract says', () => {
+test('every cohort and partner asks for the documents of the contract', () => {
   const asked = { core: coreDocuments, optional: optionalDocuments, ...cohortDocuments, ...partnerDocuments }
   expect(Object.fromEntries(Object.entries(asked).map(([name, documents]) => [name, documents.map(({ key }) => key).join(' ')]))).toEqual(
     contract,
@@ -61,7 +61,7 @@ test('every cohort and partner asks for what the contract says', () => {
   }
 })
 
-test('every key of every checklist stands there once, with a label, a description and what files are taken, as the contract has its class', () => {
+test('every key of a checklist occurs once, with a label, a description and the file types of its class', () => {
   for (const choice of choices) {
     const { items } = checklistOf({ ...choice, selectedTier2Partner: null })
     expect(new Set(items.map(({ key }) => key)).size).toBe(items.length)
@@ -76,19 +76,19 @@ test('every key of every checklist stands there once, with a label, a descriptio
   }
 })
 
-test('no document is described that nobody asks for, and no two go by the same label', () => {
+test('every document is asked for by some checklist, and labels are unique', () => {
   const asked = new Set(choices.flatMap((choice) => documentsOf(choice).map(({ key }) => key)))
   expect([...asked].sort()).toEqual((Object.keys(documentKinds) as DocumentKey[]).sort())
   expect(new Set(Object.values(documentKinds).map(({ label }) => label)).size).toBe(Object.keys(documentKinds).length)
 })
 
-describe('lists that are merged', () => {
+describe('merged lists', () => {
   const list = fc.array(
     fc.record({ key: fc.constantFrom(...(Object.keys(documentKinds).slice(0, 8) as DocumentKey[])), required: fc.boolean() }),
     { maxLength: 12 },
   )
 
-  test('lists that are merged ask for each key once; another list may make a document required, and never the reverse', () => {
+  test('merged lists ask for each key once; a list may make a document required, but not optional', () => {
     fc.assert(
       fc.property(list, list, (base, addOn) => {
         const [alone, merged] = [mergedDocuments(base), mergedDocuments(base, addOn)]
@@ -103,7 +103,7 @@ describe('lists that are merged', () => {
   })
 })
 
-describe('what is missing', () => {
+describe('missing documents', () => {
   const application = (items: { key: string; status: string }[], selectedTier1Partner: (typeof tier1Partners)[number] | null = null) => ({
     cohort: 'MN_SOLE' as const,
     selectedTier1Partner,
@@ -113,7 +113,7 @@ describe('what is missing', () => {
   const all = [...contract.core.split(' '), ...contract.MN_SOLE.split(' ')]
   const uploaded = (keys: readonly string[]) => keys.map((key) => ({ key, status: 'UPLOADED' }))
 
-  test('what is missing is every required document that is not UPLOADED, whatever else is said of it', () => {
+  test('every required document that is not UPLOADED is missing, whatever else is stored of it', () => {
     expect(missingDocuments({ ...application([]), documentationCompleted: null }).map(String)).toEqual(all)
     expect(missingDocuments({ ...application([]), documentationCompleted: {} }).map(String)).toEqual(all)
     expect(missingDocuments(application(uploaded(all)))).toEqual([])
@@ -124,7 +124,7 @@ describe('what is missing', () => {
     expect(missingDocuments(application(uploaded([...all, 'business_plan', 'a_drawing'])))).toEqual([])
   })
 
-  test('what is missing follows the partner that is chosen', () => {
+  test('the chosen partner decides what is missing', () => {
     const items = uploaded(all)
     expect(missingDocuments(application(items, 'MERIDIAN_REVENUE'))).toEqual(['processor_statements_6m', 'direct_debit_mandate'])
     expect(missingDocuments(application(items, 'HARBOR_INVENTORY'))).toEqual(['stock_count_report', 'warehouse_receipts'])
@@ -132,7 +132,7 @@ describe('what is missing', () => {
   })
 })
 
-test('the checklist names the partner that is chosen, Tier 1 before Tier 2, and nobody when there is none', () => {
+test('the checklist names the chosen partner, Tier 1 before Tier 2, and none without a choice', () => {
   const partnerOf = (selectedTier1Partner: 'CARAVAN_TRADE' | null, selectedTier2Partner: string | null) =>
     checklistOf({ cohort: 'UK_LTD', selectedTier1Partner, selectedTier2Partner }).partner
   expect([partnerOf(null, null), partnerOf(null, 'acme'), partnerOf('CARAVAN_TRADE', null), partnerOf('CARAVAN_TRADE', 'acme')]).toEqual([

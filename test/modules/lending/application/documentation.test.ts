@@ -13,13 +13,13 @@ const refusal = (sent: object): string => {
 }
 const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) })
 
-test('documents are kept as they were said to be: with anything beside the items, and in them', () => {
+test('documents are stored as given, with further fields beside and within the items', () => {
   const said = { items: [{ key: 'owner_id', status: 'UPLOADED', note: { by: ['me', 1, null] } }], reviewedBy: 'Accountant', n: [1, 2] }
   expect(parseDocumentation(said)).toBe(said as never)
   for (const empty of [{}, { items: [] }]) expect(parseDocumentation(empty)).toEqual(empty)
 })
 
-test('items that are none are refused, by their place', () => {
+test('invalid items are refused by position', () => {
   const item = { key: 'owner_id', status: 'UPLOADED' }
   for (const [items, message] of [
     [{}, 'documentationCompleted.items (body): Expected array'],
@@ -37,7 +37,7 @@ test('items that are none are refused, by their place', () => {
     expect([items, refusal({ items })]).toEqual([items, message])
 })
 
-test('documents are taken of 64 KB and of five levels, and not of a byte or a level more', () => {
+test('documents of up to 64 KB and five levels are accepted', () => {
   const of = (bytes: number) => ({ text: 'é'.repeat(1) + 'x'.repeat(bytes - JSON.stringify({ text: '' }).length - 2) })
   expect([refusal(of(65_536)), refusal(of(65_537))]).toEqual(['taken', 'documentationCompleted (body): larger than 64 KB'])
   const deep = 'documentationCompleted (body): nested deeper than 5 levels'
@@ -46,7 +46,7 @@ test('documents are taken of 64 KB and of five levels, and not of a byte or a le
   expect(refusal({ items: [{ key: 'a', status: 'b', more: [{ a: {} }] }] })).toBe(deep)
 })
 
-test('what there is a file of stays UPLOADED, whatever is said of it, and all else stays as it is', () => {
+test('an uploaded document stays UPLOADED whatever is sent, and everything else stays unchanged', () => {
   expect(markUploaded(null, [])).toBeNull()
   const said = {
     items: [
@@ -68,7 +68,7 @@ test('what there is a file of stays UPLOADED, whatever is said of it, and all el
     expect(markUploaded(nothing, ['owner_id'])).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
 })
 
-test('taking a document back leaves all else that is said of documents as it was', () => {
+test('removing a document leaves the other documents unchanged', () => {
   const said = {
     note: 'mine',
     items: [

@@ -13,7 +13,7 @@ import {
 } from '../../../../src/modules/lending/application/domain.ts'
 import { kybCohorts } from '../../../../src/modules/shop/kyb/domain.ts'
 
-test('an application changes as the contract says, and in no other way: what is decided or withdrawn stays so', () => {
+test('an application changes only by the transitions of the contract, and final states stay', () => {
   const allowed = lendingStatuses.flatMap((from) => lendingTransitions[from].map((to) => `${from} → ${to}`))
   expect(allowed.sort()).toEqual(
     [
@@ -34,24 +34,24 @@ test('an application changes as the contract says, and in no other way: what is 
   })
 })
 
-test('a state that nothing leads to keeps the program from starting', () => {
+test('an unreachable state prevents the start', () => {
   expect(() => reachable('DRAFT', { ...lendingTransitions, SUBMITTED: ['WITHDRAWN'] })).toThrow(
     'unreachable states: UNDER_REVIEW, APPROVED, REJECTED',
   )
 })
 
-test('cohorts of the Gulf, Mongolia and the US are referred to Tier-1 partners, the others are for partners of Tier 2', () => {
+test('cohorts of the Gulf, Mongolia and the US have Tier 1 partners, the others Tier 2', () => {
   const referred = kybCohorts.filter((cohort) => tierOf(cohort) === 'TIER_1_REFERRAL')
   expect(referred).toEqual(kybCohorts.slice(0, 8))
   expect(kybCohorts.slice(8).map(tierOf)).toEqual(Array(4).fill('TIER_2_PARTNER'))
 })
 
-test('an amount with a fraction of a cent is refused and not rounded', () => {
+test('an amount with a fraction of a cent is refused, not rounded', () => {
   expect(requestedCents(1_000.01)).toBe(100_001)
   expect(() => requestedCents(1_000.001)).toThrow(new AppError('INVALID', 'requestedAmountUsd (body): at most two decimals'))
 })
 
-test('of what a change sets, what is so already is none', () => {
+test('a change ignores fields that already have the value', () => {
   const before = { requestedAmountUsd: 100_000, purposeCode: null, documentationCompleted: { items: [] } } as unknown as LendingApplication
   expect(changesTo(before, { requestedAmountUsd: 100_000, purposeCode: null, documentationCompleted: { items: [] } })).toEqual({})
   const change: Partial<ApplicationChange> = {

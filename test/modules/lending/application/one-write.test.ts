@@ -9,7 +9,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('each verb of lending, lenders and repayments makes its change, its event and its row of the audit trail in one write', async () => {
+test('each change of applications, lenders and repayments writes its event and its audit row in one write', async () => {
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending
   const { db } = app.deps

@@ -15,7 +15,7 @@ const now = '2026-01-06T12:00:00.000Z'
 const refusalOf = ({ status, body }: Answer) => [status, body.message]
 
 describe('the switch', () => {
-  test('while lending is switched off there is none of it, whoever asks and whatever they send, at either of its homes', async () => {
+  test('with lending disabled its routes are 404 for everybody, under both prefixes', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const routes = [
@@ -36,7 +36,7 @@ describe('the switch', () => {
       }
   })
 
-  test('once it is switched on the same handlers answer under API_V3_PREFIX too', async () => {
+  test('with lending enabled the same handlers answer under API_V3_PREFIX, too', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = ok(await app.call('POST', '/api/v3/lending-application', { token: merchant.token, body: {} }), 201).body
@@ -54,7 +54,7 @@ describe('the switch', () => {
 })
 
 describe('a draft', () => {
-  test('a draft has the cohort of the KYB record, its tier and nothing else yet, and is read as it was made', async () => {
+  test('a draft has the cohort of the KYB record and its tier, and is read as it was created', async () => {
     await using lending = await lendingApp({ cohort: 'SG_PTE' })
     const { app, merchant } = lending
     const made = await app.call('POST', '/lending-application', { token: merchant.token })
@@ -84,7 +84,7 @@ describe('a draft', () => {
     expect(read.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('a draft needs an approved KYB record: without one every route that is gated is 403 before its body is looked at, and says what to do', async () => {
+  test('a draft needs an approved KYB record: without one every gated route is 403 before its body is read, with advice', async () => {
     await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
     const operator = await app.superAdmin()
     const merchant = await app.merchant()
@@ -111,7 +111,7 @@ describe('a draft', () => {
     await drafted(app, merchant)
   })
 
-  test('a draft of a merchant takes no cohort but that of the KYB record, and is for nobody else', async () => {
+  test('a merchant drafts only in the cohort of the KYB record and only for itself', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
     const other = await app.merchant()
@@ -133,7 +133,7 @@ describe('a draft', () => {
     expect((await app.call('GET', '/lending-application', { token: merchant.token })).body.total).toBe(1)
   })
 
-  test('an operator drafts for a merchant, in whichever cohort; for nobody, for no merchant or for one without KYB they are refused', async () => {
+  test('an operator drafts for a merchant in any cohort, but not without a merchant or a KYB record', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const other = await app.merchant()
@@ -152,7 +152,7 @@ describe('a draft', () => {
     expect(refusalOf(await draft({ merchantId: other.id }))).toEqual([403, 'The merchant has no approved KYB record'])
   })
 
-  test('a draft under an idempotency key is made once', async () => {
+  test('a draft with an Idempotency-Key is created once', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
     const draft = () =>
@@ -167,7 +167,7 @@ describe('a change of a draft', () => {
   const update = (app: TestApp, { token }: { token: string }, id: string, body: object, headers: Record<string, string> = {}) =>
     app.call('PATCH', path(id), { token, body, headers })
 
-  test('a change sets what it names, null takes it back, and what is so already raises no version', async () => {
+  test('a change sets the named fields, null clears them, and an unchanged value raises no version', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = await drafted(app, merchant)
@@ -201,7 +201,7 @@ describe('a change of a draft', () => {
     ])
   })
 
-  test('a change is refused at, under and over every bound by its field, and repeats nothing of what was sent', async () => {
+  test('a change outside the bounds is refused by field without repeating the value', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
     const { id } = await drafted(app, merchant)
@@ -271,7 +271,7 @@ describe('a change of a draft', () => {
       })
   })
 
-  test('a change of a version that is not the present one is 412, and of an application that was submitted 409', async () => {
+  test('a change of an old version is 412, and of a submitted application 409', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
     const draft = await completed(app, merchant)
@@ -286,7 +286,7 @@ describe('a change of a draft', () => {
     expect((await update(app, merchant, draft.id, {})).status).toBe(409)
   })
 
-  test('a document that there is a file of stays UPLOADED, whatever the merchant says of it', async () => {
+  test('an uploaded document stays UPLOADED whatever the merchant sends', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
     const { id } = await drafted(app, merchant)
@@ -318,7 +318,7 @@ describe('a change of a draft', () => {
 })
 
 describe('submitting', () => {
-  test('submitting with documents missing is 422, names their keys, and leaves the draft as it was; with all of them it is in the queue', async () => {
+  test('a submission with missing documents is 422 with their keys and keeps the draft; with all of them it enters the queue', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
     const { id } = await drafted(app, merchant)
@@ -368,8 +368,8 @@ describe('submitting', () => {
   })
 })
 
-describe('whose it is', () => {
-  test("another merchant's application is as if there were none, on every route, and so is one that is not there", async () => {
+describe('ownership', () => {
+  test("another merchant's application is 404 on every route, like a missing one", async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const other = await app.merchant()
@@ -399,7 +399,7 @@ describe('whose it is', () => {
     expect(listed.body).toMatchObject({ data: [], total: 0 })
   })
 
-  test('a merchant lists their own, newest first and by page; asking for those of another is 403', async () => {
+  test('a merchant lists only its own applications, newest first, by page; those of another are 403', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
     const ids = []
@@ -417,7 +417,7 @@ describe('whose it is', () => {
   })
 })
 
-test('a withdrawal is for good, keeps its reason, and tells the operators', async () => {
+test('a withdrawal is final, keeps its reason and informs the operators', async () => {
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending
   const { id } = await submitted(app, merchant)

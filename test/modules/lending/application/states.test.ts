@@ -38,7 +38,7 @@ function pull(app: TestApp, trigger: Trigger, { token }: { token: string }, id: 
 const statusOf = async (app: TestApp, id: string) =>
   (await app.deps.db.read.select().from(lendingApplications).where(eq(lendingApplications.id, id)))[0]?.status
 
-test('in each state each role may do just what the table says: who may not learns nothing, and what the state does not allow is 409', async () => {
+test('in each state each role may do exactly what the table says: others get no information, and a forbidden change is 409', async () => {
   await using lending = await lendingApp({ cohort: 'MN_SOLE' })
   const { app, merchant, operator } = lending
   const other = await app.merchant()
@@ -68,7 +68,7 @@ test('in each state each role may do just what the table says: who may not learn
     }
 })
 
-describe('at once', () => {
+describe('concurrent requests', () => {
   /** The same database, as another process sees it. */
   const beside = (app: TestApp) => testApp({ LENDING_PLATFORM_ENABLED: 'true' }, { database: app.database, as: 'command' })
   const many = <T>(apps: readonly TestApp[], times: number, ask: (app: TestApp, nth: number) => Promise<T>): Promise<T[]> =>
@@ -83,7 +83,7 @@ describe('at once', () => {
     }
   }
 
-  test('of many who submit a draft at once, through two processes, one does, and the trail tells of one', async () => {
+  test('of many concurrent submissions through two processes one succeeds, with one audit row', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
     await using second = await beside(app)
@@ -96,7 +96,7 @@ describe('at once', () => {
     })
   })
 
-  test('of many decisions at once, through two processes, one stands, beside its own reason, and the others are 409', async () => {
+  test('of many concurrent decisions through two processes one succeeds with its own reason, and the others are 409', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     await using second = await beside(app)
@@ -113,7 +113,7 @@ describe('at once', () => {
     expect((await trailOf(app, id)).audited).toHaveLength(4)
   })
 
-  test('of a withdrawal and decisions at once, through two processes, one stands', async () => {
+  test('of a concurrent withdrawal and decisions through two processes one succeeds', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     await using second = await beside(app)
@@ -130,7 +130,7 @@ describe('at once', () => {
     }
   })
 
-  test('changes of one draft at once are all kept, one after the other, and a change beside a submission comes before it or not at all', async () => {
+  test('concurrent changes of one draft are all stored in turn, and a change precedes a submission or fails', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     await using second = await beside(app)

@@ -27,7 +27,7 @@ const figures = (change: Partial<Assessment> = {}): Assessment => ({
 const envelope = (change: Partial<Assessment>): (string | number)[] => Object.values(computeEnvelope(figures(change)))
 const revenue = (monthlyAvgRevenueUsd: number, change: Partial<Assessment> = {}) => envelope({ monthlyAvgRevenueUsd, ...change })
 
-test('a hard flag gives nothing, whatever the figures, and says so before anything else', () => {
+test('a hard flag yields nothing whatever the figures, and is reported first', () => {
   const rich = { monthlyAvgRevenueUsd: 1e12, verifiedCollateralUsd: 1e12 }
   expect(envelope({ ...rich, hardComplianceFlags: ['SANCTIONS_MATCH'] })).toEqual(['T0', 0, 'HARD_COMPLIANCE_FLAG'])
   expect(envelope({ hardComplianceFlags: [''] })).toEqual(['T0', 0, 'HARD_COMPLIANCE_FLAG'])
@@ -36,7 +36,7 @@ test('a hard flag gives nothing, whatever the figures, and says so before anythi
 })
 
 describe('thresholds, one cent under, at and over', () => {
-  test('the floor of each cohort: under both figures is nothing, at either is T1', () => {
+  test('the minimum of each cohort: nothing below both figures, T1 at either', () => {
     const none = ['T0', 0, 'BELOW_COHORT_FLOOR']
     for (const cohort of kybCohorts) {
       const { minRevenueUsd: r, minCollateralUsd: c } = currentRules.cohorts[cohort]
@@ -68,14 +68,14 @@ describe('thresholds, one cent under, at and over', () => {
     }
   })
 
-  test('risk allows T3, T2, T1 and no more', () => {
+  test('risk allows at most T3, T2 or T1', () => {
     const tiers = operationalRisks.map(
       (operationalRisk) => envelope({ operationalRisk, monthlyAvgRevenueUsd: 1e6, verifiedCollateralUsd: 1e6 })[0],
     )
     expect(tiers).toEqual(['T3', 'T2', 'T1'])
   })
 
-  test('the formula is what is left of revenue and collateral by tier and risk, down to a hundred dollars', () => {
+  test('the formula is the rest of revenue and collateral by tier and risk, rounded down to a hundred dollars', () => {
     // T1: 10,000 × 1 × 1 + 20,000 × .65
     expect(revenue(10_000, { verifiedCollateralUsd: 20_000 })).toEqual(['T1', 23_000, 'FORMULA'])
     // T1, high: 10,000 × 1 × .5 + 20,000 × .25
@@ -91,7 +91,7 @@ describe('thresholds, one cent under, at and over', () => {
     expect(revenue(66_600, { operationalRisk: 'MEDIUM' })[1]).toBe(74_900)
   })
 
-  test('the cap of a tier decides from where the formula reaches it, and one step under it does not', () => {
+  test('the cap of a tier applies from where the formula reaches it', () => {
     // T1 by high risk: half of the revenue.
     const high = (of: number) => revenue(of, { operationalRisk: 'HIGH' })
     expect(high(99_999.99)).toEqual(['T1', 49_900, 'FORMULA'])
@@ -104,7 +104,7 @@ describe('thresholds, one cent under, at and over', () => {
     expect(medium(1e12)).toEqual(['T2', 500_000, 'TIER_CAP'])
   })
 
-  test('the cap of each cohort decides before the tier’s where it is the lower one or the same', () => {
+  test('the cap of a cohort applies if it is at most the tier’s', () => {
     for (const cohort of kybCohorts) {
       const { capUsd, minCollateralUsd } = currentRules.cohorts[cohort]
       const verifiedCollateralUsd = 2 * minCollateralUsd
@@ -122,7 +122,7 @@ describe('thresholds, one cent under, at and over', () => {
   })
 })
 
-test('a figure that is no whole number of cents below ten trillion dollars is refused, and its field named', () => {
+test('a figure that is no whole number of cents below ten trillion dollars is refused by field', () => {
   for (const name of ['monthlyAvgRevenueUsd', 'verifiedCollateralUsd'] as const) {
     for (const value of [0.001, 10_000.005, 1e13, -0.01, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => computeEnvelope(figures({ [name]: value, hardComplianceFlags: ['ANY'] }))).toThrow(name)
@@ -193,7 +193,7 @@ function expectMonotone(one: Assessment, other: Assessment, rules: LendingRules)
   for (const [nth, risk] of risks.slice(1).entries()) expect(isAtLeast(risks[nth] as Assessment, risk, rules)).toBe(true)
 }
 
-test('the envelope is never lower for more revenue or collateral and never higher for more risk, and within both caps in whole hundreds', () => {
+test('more revenue or collateral never lowers the envelope, more risk never raises it, and it stays within both caps in whole hundreds', () => {
   fc.assert(
     fc.property(assessment, assessment, (one, other) => {
       expectMonotone(one, other, currentRules)
@@ -206,7 +206,7 @@ test('the envelope is never lower for more revenue or collateral and never highe
   )
 })
 
-test('rules that a file may hold are monotone as well, and a file of others is refused', () => {
+test('valid rules of a file are monotone as well, and other rules are refused', () => {
   fc.assert(
     fc.property(anyRules, assessment, assessment, (rules, one, other) => {
       if ('rules' in parseRules(JSON.stringify(rules))) expectMonotone(one, other, rules)
@@ -215,7 +215,7 @@ test('rules that a file may hold are monotone as well, and a file of others is r
 })
 
 describe('the version of the rules', () => {
-  test('it is another as soon as anything in the table is', () => {
+  test('any change of the table changes the version', () => {
     const changes: ((rules: Record<string, never>) => void)[] = [
       (rules: Record<string, never>) => Object.assign(rules['risks']?.['LOW'] ?? {}, { collateralRate: 0.6501 }),
       (rules: Record<string, never>) => Object.assign(rules['cohorts']?.['MN_SOLE'] ?? {}, { capUsd: 250_001 }),
@@ -230,7 +230,7 @@ describe('the version of the rules', () => {
     expect(versionOfRules(rulesText(JSON.parse(rulesText(currentRules))))).toBe(ruleVersion)
   })
 
-  test('what the same figures come to changes only with the method: whoever changes how they are applied raises it', () => {
+  test('the result of the same figures changes only with the method', () => {
     const rules: LendingRules = { ...currentRules, ladder: {} as LendingRules['ladder'] }
     const answers = kybCohorts.flatMap((cohort) =>
       operationalRisks.flatMap((operationalRisk) =>
@@ -257,13 +257,13 @@ describe('a file of rules', () => {
     return 'problems' in read ? read.problems : []
   }
 
-  test('our own rules are one, also with their fields in another order, and their version is the same', () => {
+  test('our own rules are valid in any order of fields, with the same version', () => {
     const { method, ...rest } = currentRules
     const read = parseRules(JSON.stringify({ ...rest, method }, null, 2))
     expect('rules' in read && versionOfRules(rulesText(read.rules))).toBe(ruleVersion)
   })
 
-  test('what is unknown, missing or out of its bounds is named, all of it at once', () => {
+  test('unknown, missing and out-of-range fields are all named at once', () => {
     expect(parseRules('{')).toEqual({ problems: ['not valid JSON'] })
     const printed = JSON.stringify(currentRules)
     expect(parseRules(`\ufeff${printed}`)).toEqual(parseRules(printed))
@@ -297,7 +297,7 @@ describe('a file of rules', () => {
     ])
   })
 
-  test('rules by which more revenue would lend less, or more risk more, are refused', () => {
+  test('rules that lend less for more revenue, or more for more risk, are refused', () => {
     const changes: [path: [string, string], change: object, problem: string][] = [
       [['tiers', 'T2'], { revenueMonths: 0.5 }, 'tiers.T1..T3.revenueMonths: must not fall from one to the next'],
       [['tiers', 'T3'], { capUsd: 499_999 }, 'tiers.T1..T3.capUsd: must not fall from one to the next'],

@@ -21,7 +21,7 @@ const standing = (of: Signals) => {
   ]
 }
 
-test('without a default the rungs begin at three and at ten on-time settlements', () => {
+test('without a default the tiers begin at three and at ten on-time settlements', () => {
   expect(standing(signals(0))).toEqual(['T1', 'T2 3 0', 'T3 10 0'])
   expect(standing(signals(2))).toEqual(['T1', 'T2 1 0', 'T3 8 0'])
   expect(standing(signals(3))).toEqual(['T2', 'T3 7 0', 'T3 7 0'])
@@ -30,7 +30,7 @@ test('without a default the rungs begin at three and at ten on-time settlements'
   expect(standing(signals(100_000))).toEqual(['T3', null, null])
 })
 
-test('each rung is judged by its own row: a default of a lifetime closes T2 for good, one of the last twelve months T3', () => {
+test('each tier has its own rule: a default ever closes T2 for good, one within twelve months closes T3', () => {
   // Ten on time and one default two years ago.
   expect(standing(signals(10, 1, 0))).toEqual(['T3', null, null])
   expect(standing(signals(9, 1, 0))).toEqual(['T1', 'T2 0 1', 'T3 1 0'])
@@ -38,7 +38,7 @@ test('each rung is judged by its own row: a default of a lifetime closes T2 for 
   expect(standing(signals(2, 4, 1))).toEqual(['T1', 'T2 1 4', 'T3 8 1'])
 })
 
-test('the guidance says what is needed and what is in the way, and that a rung which is closed for good stays closed', () => {
+test('the guidance names what is needed and what prevents a tier, and that a permanently closed tier stays closed', () => {
   const guidance = (of: Signals) => [ladderPositionOf(of).nextTierGap?.guidance, ladderPositionOf(of).topTierGap?.guidance]
   expect(guidance(signals(1))).toEqual(['On-time settlements still needed for T2: 2.', 'On-time settlements still needed for T3: 9.'])
   expect(guidance(signals(9, 2, 1))).toEqual([
@@ -47,7 +47,7 @@ test('the guidance says what is needed and what is in the way, and that a rung w
   ])
 })
 
-test('a rung is above where somebody stands exactly while something is needed or in the way', () => {
+test('a tier is above the current one exactly while something is needed or prevents it', () => {
   const count = fc.nat({ max: 14 })
   fc.assert(
     fc.property(count, count, count, (onTime, lifetime, trailing) => {
@@ -64,13 +64,13 @@ test('a rung is above where somebody stands exactly while something is needed or
   )
 })
 
-test('the window begins twelve months before now, to the millisecond, at the month’s last day where that is shorter', () => {
+test('the window begins twelve months before now to the millisecond, at the last day of a shorter month', () => {
   const startOf = (now: string) => new Date(windowStart(Date.parse(now))).toISOString()
   expect(startOf('2026-01-06T12:00:00.001Z')).toBe('2025-01-06T12:00:00.001Z')
   expect(startOf('2028-02-29T12:00:00.000Z')).toBe('2027-02-28T12:00:00.000Z')
 })
 
-test('the effective tier is the higher of base and earned, but nothing is earned out of T0', () => {
+test('the effective tier is the higher of base and earned, but T0 earns nothing', () => {
   expect(creditTiers.map((base) => rungs.map((earned) => effectiveTierOf(base, earned)).join())).toEqual([
     'T0,T0,T0',
     'T1,T2,T3',

@@ -33,7 +33,7 @@ const figures = (monthlyAvgRevenueUsd: number, change: Partial<Assessment> = {})
 const problems = async ({ deps }: TestApp): Promise<ReplayResult[]> =>
   (await Array.fromAsync(replay(deps))).filter(({ problem }) => problem !== undefined)
 
-test('a decision keeps figures, envelope and version to the byte, the rules of each version once, and every one comes out as it was', async () => {
+test('a decision stores figures, envelope and version exactly, each version of the rules once, and replays identically', async () => {
   await using app = await testApp()
   const { id } = await app.merchant()
   await decided(app, id, { assessment: figures(10_000.1) })
@@ -60,7 +60,7 @@ test('a decision keeps figures, envelope and version to the byte, the rules of e
   expect(await problems(app)).toEqual([])
 })
 
-test('decisions by rules that are not ours any more are judged by those, and whatever is not as it was is named', async () => {
+test('decisions by older rules are replayed by those rules, and differences are named', async () => {
   await using app = await testApp()
   const { id } = await app.merchant()
   const older: LendingRules = { ...currentRules, tiers: { ...currentRules.tiers, T1: { ...currentRules.tiers.T1, revenueMonths: 0.5 } } }
@@ -92,7 +92,7 @@ test('decisions by rules that are not ours any more are judged by those, and wha
   ])
 })
 
-test('a backtest says of each decision what other rules come to, and the sums, and writes nothing', async () => {
+test('a backtest shows each decision under other rules with sums, and writes nothing', async () => {
   await using app = await testApp()
   const { id } = await app.merchant()
   const rich = await decided(app, id, { assessment: figures(100_000, { verifiedCollateralUsd: 40_000 }), requestedUsd: 250_000 })
@@ -142,7 +142,7 @@ test('a backtest says of each decision what other rules come to, and the sums, a
   expect(app.deps.db.stats.writes).toBe(writes)
 })
 
-test('an application that was judged twice is a case each time, and counts once in the sums: by its last decision', async () => {
+test('an application assessed twice is two cases and counts once in the sums, by its last decision', async () => {
   await using app = await testApp()
   const { id } = await app.merchant()
   const review = await decided(app, id, { assessment: figures(50_000), decision: 'UNDER_REVIEW' })
@@ -156,7 +156,7 @@ test('an application that was judged twice is a case each time, and counts once 
   expect(review.applicationId).toBe(second.applicationId as string)
 })
 
-test('more decisions than are read at once are all judged, each once', async () => {
+test('more decisions than one batch are all replayed once', async () => {
   await using app = await testApp()
   const { id } = await app.merchant()
   const { decisionId, applicationId } = await decided(app, id, { assessment: figures(10_000) })

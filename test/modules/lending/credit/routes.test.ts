@@ -13,7 +13,7 @@ const publicPath = '/v2/merchant/credit-tier/upgrade-preview/'
 const eligibility = (merchantId: string, query = '') => `/admin/lending-application/credit-tier/upgrade-eligibility/${merchantId}${query}`
 
 describe('the credit-tier preview', () => {
-  test('answers the envelope and nothing else, at both its paths, and writes nothing at all', async () => {
+  test('returns only the envelope, at both paths, and writes nothing', async () => {
     await using app = await testApp(on)
     const { token } = await app.superAdmin()
     const { writes, commits } = app.deps.db.stats
@@ -26,7 +26,7 @@ describe('the credit-tier preview', () => {
     expect([app.deps.db.stats.writes, app.deps.db.stats.commits]).toEqual([writes, commits])
   })
 
-  test('what breaks its rule is refused and named', async () => {
+  test('invalid figures are refused by name', async () => {
     await using app = await testApp(on)
     const { token } = await app.superAdmin()
     const wrong: [change: object, message: RegExp][] = [
@@ -49,7 +49,7 @@ describe('the credit-tier preview', () => {
     }
   })
 
-  test('a figure that no number of two decimals is, is refused also where a JSON number could not tell it from one', async () => {
+  test('a figure with more than two decimals is refused even if a JSON number cannot tell the difference', async () => {
     await using app = await testApp(on)
     const { token } = await app.superAdmin()
     const ask = async (revenue: string) => {
@@ -66,7 +66,7 @@ describe('the credit-tier preview', () => {
       expect(await ask(inexact)).toEqual([inexact, 400, expect.stringMatching(/^monthlyAvgRevenueUsd \(body\)/)])
   })
 
-  test('while lending is switched off there is no such path, whoever asks, and the public preview is there all the same', async () => {
+  test('with lending disabled the path is 404 for everybody, and the public preview remains', async () => {
     await using app = await testApp()
     const { token } = await app.superAdmin()
     const merchant = await app.merchant()
@@ -101,7 +101,7 @@ async function world(app: TestApp) {
   }
 }
 
-test('the public preview shows signals, tier and gaps of any merchant, cached as public reads are, and writes nothing', async () => {
+test('the public preview shows signals, tier and gaps of any merchant, is cached like public reads, and writes nothing', async () => {
   await using app = await testApp()
   const { operator, merchantId, add } = await world(app)
   const fresh = await previewOf(app, merchantId)
@@ -150,7 +150,7 @@ test('the public preview shows signals, tier and gaps of any merchant, cached as
   expect(app.deps.db.stats.writes).toBe(writes)
 })
 
-test('a default stops closing T3 exactly twelve months after it, to the millisecond, and at the month’s end where the day is not there', async () => {
+test('a default stops closing T3 exactly twelve months later, at the last day of a shorter month', async () => {
   await using app = await testApp({}, { startAt: Date.parse('2027-02-28T12:00:00.000Z') })
   const { merchantId, add } = await world(app)
   await add('ON_TIME', '2026-01-01T00:00:00.000Z', 10)
@@ -172,7 +172,7 @@ test('a default stops closing T3 exactly twelve months after it, to the millisec
   expect(await at('2027-02-28T11:59:59.999Z')).toEqual([0, 'T3', undefined])
 })
 
-test('a default is dated by its settlement, else by its due date, and counted by day the same as by hand', async () => {
+test('a default is dated by its settlement, otherwise by its due date, and counted by day', async () => {
   await using app = await testApp({}, { startAt: Date.parse('2026-06-15T10:30:00.000Z') })
   const { operator, merchantId, lenderId } = await world(app)
   const moments = [
@@ -197,7 +197,7 @@ test('a default is dated by its settlement, else by its due date, and counted by
   expect([signals.totalDefaults, signals.trailingTwelveMonthDefaults]).toEqual([8, 7])
 })
 
-test('eligibility is the higher of what a lender gives and what was earned, and nothing is earned out of T0', async () => {
+test("eligibility is the higher of the lender's tier and the earned one, and T0 earns nothing", async () => {
   await using app = await testApp(on)
   const { operator, merchantId, add } = await world(app)
   await add('ON_TIME', '2025-06-01T00:00:00.000Z', 3)

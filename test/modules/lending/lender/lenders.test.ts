@@ -11,7 +11,7 @@ setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 
-test('a lender begins with its papers pending, and is read and listed with what it was from when on', async () => {
+test('a lender begins as PENDING_KYB and is read and listed with its history', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator
@@ -36,7 +36,7 @@ test('a lender begins with its papers pending, and is read and listed with what 
   expect((await app.call('GET', '/api/v3/admin/lenders?status=ACTIVE&limit=1', { token })).body).toMatchObject({ total: 1, limit: 1 })
 })
 
-test('of every pair of statuses a lender moves exactly where its table says, and each move leaves a row of its history', async () => {
+test('a lender changes status only by its table, and each change adds a row of history', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const patch = (id: string, status: string) => app.call('PATCH', `/admin/lenders/${id}`, { token: operator.token, body: { status } })
@@ -60,7 +60,7 @@ test('of every pair of statuses a lender moves exactly where its table says, and
   }
 })
 
-test('a name changes without a move, and what a lender does not have is refused by name', async () => {
+test('a name changes without a change of status, and unknown fields are refused by name', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator
@@ -93,7 +93,7 @@ test('a name changes without a move, and what a lender does not have is refused 
   expect([nowhere.status, nowhere.body.message]).toEqual([404, 'No such lender'])
 })
 
-test('of many who change a status at once one wins each step, and the history has no gap', async () => {
+test('of concurrent status changes one wins each step, and the history has no gap', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator

@@ -26,7 +26,7 @@ async function world() {
   return { source, directory, names, bytes, copy }
 }
 
-test('a copy goes on over what one before it left half-way when it was killed', async () => {
+test('a copy continues after an earlier one was killed half-way', async () => {
   const { directory, names, bytes, copy } = await world()
   writeFileSync(join(directory, `${names[0]}.tmp`), bytes.subarray(0, 100))
   writeFileSync(join(directory, names[1]), bytes.subarray(0, 100))
@@ -35,7 +35,7 @@ test('a copy goes on over what one before it left half-way when it was killed', 
   for (const name of names) expect(readFileSync(join(directory, name)).equals(bytes)).toBe(true)
 })
 
-test('a document that is removed just before it is read is missing from a copy, and the others are in it', async () => {
+test('a document removed just before it is read is missing from the copy, and the others are copied', async () => {
   const { source, directory, names, copy } = await world()
   const from: DocumentStore = {
     ...source,
@@ -49,7 +49,7 @@ test('a document that is removed just before it is read is missing from a copy, 
   expect(readdirSync(directory)).toEqual([names[1]])
 })
 
-test('where it is to be compared, what has its length and other bytes is replaced and kept apart, and what the copy lacks stays', async () => {
+test('a comparison replaces and sets aside files of equal length and other bytes, and keeps files that the copy lacks', async () => {
   const { source, directory, names, bytes, copy } = await world()
   const altered = Buffer.from(bytes)
   altered[500] = (altered[500] ?? 0) ^ 1
@@ -67,7 +67,7 @@ test('where it is to be compared, what has its length and other bytes is replace
   }
 })
 
-test('a document that cannot be read is missing from a copy and the others are in it, a store that does not answer is asked once, and a full target ends it', async () => {
+test('an unreadable document is missing and the others are copied, an unavailable store is asked once, and a full target ends the copy', async () => {
   const { source, directory, names, copy } = await world()
   const failing: DocumentStore = {
     ...source,

@@ -36,7 +36,7 @@ async function fetched(app: TestApp, token: string, path: string) {
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
 }
 
-test('what was handed in is told by its key, to its owner alone, and as it is now', async () => {
+test('an uploaded document is listed by its key, only to its owner, in its current state', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, operator, id } = await borrower(app)
   const list = (token: string, of = id) => app.call('GET', `/lending-application/${of}/documents`, { token })
@@ -69,7 +69,7 @@ const stores = {
   'an S3-compatible store': async () => startS3(),
 }
 for (const [where, open] of Object.entries(stores)) {
-  test(`a document that was handed in is marked, and comes back as it was, as an attachment, to its owner and to operators alone; kept in ${where}`, async () => {
+  test(`an uploaded document is marked and returned unchanged as an attachment, only to its owner and operators; stored in ${where}`, async () => {
     await using store = await open()
     await using app = await testApp({ ...lendingOn, ...store.settings })
     const { merchant, operator, id } = await borrower(app)
@@ -121,7 +121,7 @@ for (const [where, open] of Object.entries(stores)) {
   })
 }
 
-test('on the disk there is nothing of a document but its sealed bytes under a random name, and its key is sealed in the row', async () => {
+test('the disk contains only sealed bytes under a random name, and the row its sealed key', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   await put(app, merchant.token, id, 'ein_letter', pdf(200_000), { name: 'planted.pdf' })
@@ -144,7 +144,7 @@ test('on the disk there is nothing of a document but its sealed bytes under a ra
   ])
 })
 
-test('another file takes the place of the one before, in the row, on the disk and in what is said of it', async () => {
+test('a new file replaces the earlier one in the row, on disk and in the list', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   const first = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
@@ -157,7 +157,7 @@ test('another file takes the place of the one before, in the row, on the disk an
   expect(await saidOf(app, id)).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
 })
 
-test('what else is said of documents stays, and a document that was only acknowledged is marked by its file', async () => {
+test('other documents stay unchanged, and an acknowledged document is marked by its file', async () => {
   await using app = await testApp(lendingOn)
   const { merchant } = await borrower(app)
   const documentationCompleted = {
@@ -178,7 +178,7 @@ test('what else is said of documents stays, and a document that was only acknowl
   })
 })
 
-test('a document is taken back while the application is a draft: its row, its file and its mark go together, on record', async () => {
+test('a draft loses row, file and mark of a removed document together, with an audit row', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
@@ -201,7 +201,7 @@ test('a document is taken back while the application is a draft: its row, its fi
   ])
 })
 
-test('once submitted, documents may be added until a decision, and none replaced or taken back', async () => {
+test('after submission documents may be added until a decision, but not replaced or removed', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
@@ -216,7 +216,7 @@ test('once submitted, documents may be added until a decision, and none replaced
   expect(filesOf(app).length).toBe(3)
 })
 
-test('a document is refused by who sends it, where, as what, how large and when, and leaves nothing behind', async () => {
+test('an upload is refused by sender, place, type, size and state, and leaves nothing behind', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, operator, id } = await borrower(app)
   const unknown = await app.merchant()
@@ -267,7 +267,7 @@ test('a document is refused by who sends it, where, as what, how large and when,
   expect((await put(app, merchant.token, id, 'bank_statements_12m', large(25 * mb))).status).toBe(200)
 })
 
-test('the refusal of too large a file names the limit of its document, whether its length was declared or not, and no byte is kept', async () => {
+test('the refusal of a large file names the limit with or without a declared length, and no byte is stored', async () => {
   await using app = await testApp(lendingOn)
   await using server = serveTestApp(app)
   const { merchant, id } = await borrower(app)
@@ -296,7 +296,7 @@ test('the refusal of too large a file names the limit of its document, whether i
   expect(await rowsOf(app)).toEqual([])
 })
 
-test('over a real connection the largest document comes back byte by byte, though others come and go beside it', async () => {
+test('over a real connection the largest document is returned exactly during other transfers', async () => {
   await using app = await testApp(lendingOn)
   await using server = serveTestApp(app)
   const { merchant, id } = await borrower(app)
@@ -320,7 +320,7 @@ test('over a real connection the largest document comes back byte by byte, thoug
   expect(await Promise.all(got)).toEqual(files.map(() => [200, true]))
 })
 
-test('a client that leaves half-way leaves nothing, and the application is as it was', async () => {
+test('a client that disconnects half-way leaves nothing, and the application is unchanged', async () => {
   await using app = await testApp(lendingOn)
   await using server = serveTestApp(app)
   const { merchant, id } = await borrower(app)
@@ -338,7 +338,7 @@ test('a client that leaves half-way leaves nothing, and the application is as it
   expect((await fetched(app, merchant.token, pathOf(id, 'ein_letter'))).bytes.length).toBe(100)
 })
 
-test('whoever leaves while a document is sent ends the reading of it', async () => {
+test('a client that disconnects from a download ends its read', async () => {
   await using app = await testApp(lendingOn)
   await using server = serveTestApp(app)
   const { merchant, id } = await borrower(app)
@@ -362,7 +362,7 @@ test('whoever leaves while a document is sent ends the reading of it', async () 
   expect(openFiles()).toBe(0)
 })
 
-test('an operator’s reading is on record before the document is sent; a refused one is not', async () => {
+test('an operator’s read is audited before the document is sent; a refused one is not', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, operator, id } = await borrower(app)
   await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
@@ -373,7 +373,7 @@ test('an operator’s reading is on record before the document is sent; a refuse
   expect(read.map(({ actor, subject, after }) => [actor, subject, after])).toEqual([[operator.id, id, { key: 'owner_id' }]])
 })
 
-test('If-Match is the version of the application: one that was changed since takes no document and loses none', async () => {
+test('If-Match is the version of the application: an outdated one neither adds nor removes a document', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   const first = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png', headers: { 'if-match': '"v1"' } })
@@ -384,7 +384,7 @@ test('If-Match is the version of the application: one that was changed since tak
   expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token, headers: { 'if-match': '"v2"' } })).status).toBe(204)
 })
 
-test('with the flag off there is no such path, whoever asks', async () => {
+test('with lending disabled the path is 404 for everybody', async () => {
   await using app = await testApp()
   const { merchant, operator, id } = await borrower(app)
   for (const prefix of ['', '/api/v3', '/admin', '/api/v3/admin'])
@@ -393,8 +393,8 @@ test('with the flag off there is no such path, whoever asks', async () => {
         expect((await app.call(method, `${prefix}${pathOf(id, 'owner_id')}`, token ? { token } : {})).status).toBe(404)
 })
 
-describe('documents that come at once', () => {
-  test('for one place of the checklist leave one row, one file and one mark, and all of different places arrive', async () => {
+describe('concurrent uploads', () => {
+  test('for one key leave one row, one file and one mark, and for different keys all arrive', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     const same = await Promise.all(
@@ -413,7 +413,7 @@ describe('documents that come at once', () => {
     expect((await saidOf(app, id))?.items?.length).toBe(5)
   })
 
-  test('are so many of a merchant and no more: the next one is told to wait, and another merchant is not', async () => {
+  test('are limited per merchant: the next one must wait, and another merchant need not', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     const leave = Array.from({ length: 4 }, () => app.deps.uploadSlots.take(merchant.id, 0))
@@ -425,7 +425,7 @@ describe('documents that come at once', () => {
   })
 })
 
-describe('a file behind our back', () => {
+describe('a file changed outside of souk', () => {
   const damages: [what: string, (file: string) => void, status?: number, event?: string][] = [
     // Another store may be at hand: it is not lost for that.
     ['gone', (file) => renameSync(file, `${file}.gone`), 503, 'documents.missing'],
@@ -441,7 +441,7 @@ describe('a file behind our back', () => {
     ['grown', (file) => writeFileSync(file, Buffer.concat([readFileSync(file), Buffer.from('x')]))],
   ]
   for (const [what, damage, status = 500, logged = 'documents.damaged'] of damages)
-    test(`that is ${what} is an error on our side, in the log, and not sent`, async () => {
+    test(`that is ${what} is logged as our error and not sent`, async () => {
       await using app = await testApp(lendingOn)
       const { merchant, id } = await borrower(app)
       await put(app, merchant.token, id, 'ein_letter', pdf(1_000))
@@ -451,7 +451,7 @@ describe('a file behind our back', () => {
       expect(app.logged.filter(({ event }) => event === logged).length).toBe(1)
     })
 
-  test('in the place of another one does not open, though it is sealed by us', async () => {
+  test('that replaces another does not open, though we sealed it', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     await put(app, merchant.token, id, 'ein_letter', pdf(1_000))
@@ -473,7 +473,7 @@ describe('a file behind our back', () => {
     expect((await app.call('GET', pathOf(id, other?.key ?? ''), { token: merchant.token })).status).toBe(500)
   })
 
-  test('that turns out to be damaged once it is being sent breaks the answer off, and the log says so', async () => {
+  test('that proves damaged during the response aborts it and is logged', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     await put(app, merchant.token, id, 'ein_letter', pdf(300_000))
@@ -488,7 +488,7 @@ describe('a file behind our back', () => {
     expect(app.logged.filter(({ event }) => event === 'documents.damaged').length).toBe(1)
   })
 
-  test('that is replaced or taken back once its answer has begun is sent to its end', async () => {
+  test('that is replaced or removed during the response is sent to its end', async () => {
     for (const method of ['PUT', 'DELETE']) {
       await using app = await testApp(lendingOn)
       const { merchant, id } = await borrower(app)
@@ -502,7 +502,7 @@ describe('a file behind our back', () => {
     }
   })
 
-  test('that is replaced while it is asked for is the new one', async () => {
+  test('that is replaced during a request is the new one', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })

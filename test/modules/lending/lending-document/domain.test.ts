@@ -5,7 +5,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('a file name is taken from content-disposition, in each of the forms that senders use', () => {
+test('a file name is read from content-disposition in each common form', () => {
   const named = (header: string) => fileNameOf(header)
   expect(named('attachment; filename="statement 2026.pdf"')).toBe('statement 2026.pdf')
   expect(named('attachment; filename=statement.pdf')).toBe('statement.pdf')
@@ -24,7 +24,7 @@ test('a file name is taken from content-disposition, in each of the forms that s
   expect(fileNameOf(null)).toBeNull()
 })
 
-test('a file name holds no path, no control and no invisible character, and is of a bounded length that keeps its ending', () => {
+test('a file name has no path, control or invisible character, and a limited length that keeps its extension', () => {
   expect(fileNameOf('attachment; filename="../../etc/passwd"')).toBe('passwd')
   expect(fileNameOf('attachment; filename="C:\\\\Users\\\\me\\\\scan.pdf"')).toBe('scan.pdf')
   expect(fileNameOf(`attachment; filename*=UTF-8''a%00b%0d%0ac%E2%80%AEfdp.exe`)).toBe('abcfdp.exe')
@@ -32,7 +32,7 @@ test('a file name holds no path, no control and no invisible character, and is o
   expect(fileNameOf(`attachment; filename="${'x'.repeat(500)}.pdf"`)).toBe(`${'x'.repeat(146)}.pdf`)
 })
 
-test('whatever a file is called, what is sent with it is one header of printable ASCII that says attachment and ends as its type does', () => {
+test('any file name yields one ASCII header that says attachment and ends with the extension of its type', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 300 }),

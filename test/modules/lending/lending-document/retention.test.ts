@@ -31,7 +31,7 @@ function age(app: TestApp, ms: number): void {
   }
 }
 
-test('the job removes files that belong to no document once they are a day old, whole or half, and no others', async () => {
+test('the job removes complete and partial files without a document after a day, and no others', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   ok(await put(app, merchant.token, id))
@@ -48,7 +48,7 @@ test('the job removes files that belong to no document once they are a day old, 
   expect((await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(200)
 })
 
-test('the job sweeps the bucket, page after page, and what is left in the data directory beside it', async () => {
+test('the job sweeps the bucket page by page, and leftovers in the data directory', async () => {
   await using s3: S3Server = startS3({ pageSize: 3 })
   await using app = await testApp({ ...lendingOn, ...s3.settings })
   const { merchant, id } = await borrower(app)
@@ -63,7 +63,7 @@ test('the job sweeps the bucket, page after page, and what is left in the data d
   expect([...s3.objects.keys()].sort()).toEqual([own ?? '', `souk/${'9'.repeat(40)}`, 'others/file'].sort())
 })
 
-test('a file that cannot be removed with its row is swept later: the application and the answer are as if it were gone', async () => {
+test('a file that cannot be removed with its row is swept later, and the response is unchanged', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   ok(await put(app, merchant.token, id))
@@ -79,7 +79,7 @@ test('a file that cannot be removed with its row is swept later: the application
   expect(filesOf(app).length).toBe(1)
 })
 
-test('a document whose row is refused leaves no file: of an application that was submitted while it came', async () => {
+test('a document whose row is refused leaves no file, as after a submission during the upload', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   const store = app.deps.documentStores.current
@@ -95,7 +95,7 @@ test('a document whose row is refused leaves no file: of an application that was
   expect(filesOf(app)).toEqual([])
 })
 
-test('where the store does not answer, or the disk is below its watermark, a document is 503, nothing was changed, and it can be sent again', async () => {
+test('with an unavailable store or a disk below its watermark an upload is 503, changes nothing and can be repeated', async () => {
   await using s3 = startS3()
   await using app = await testApp({ ...lendingOn, ...s3.settings })
   const { merchant, id } = await borrower(app)
@@ -115,7 +115,7 @@ test('where the store does not answer, or the disk is below its watermark, a doc
   expect(existsSync(join(full.database.dataDir, 'documents')) ? filesOf(full) : []).toEqual([])
 })
 
-test('documents stop at twice the watermark of the disk, with all that is under way: the shops go on', async () => {
+test('uploads stop at twice the watermark of the disk including those in progress, and shops continue', async () => {
   await using app = await testApp({ ...lendingOn, DISK_FREE_MIN_MB: '100' })
   const { merchant, id } = await borrower(app)
   let free = 0
@@ -134,7 +134,7 @@ test('documents stop at twice the watermark of the disk, with all that is under 
   expect(app.deps.uploadSlots.bytes()).toBe(0)
 })
 
-test('a document in a store that the settings know no more is 503, and says when to come again', async () => {
+test('a document in a store that is no longer configured is 503 with a time to retry', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   ok(await put(app, merchant.token, id))

@@ -35,7 +35,7 @@ const lookAround = (app: TestApp) => {
 }
 const toldIn = (app: TestApp) => app.logged.map(({ event }) => event).filter((event) => event.startsWith('documents.'))
 
-test('of two processes with a directory each, the second is refused at its start, is not ready, and answers 503: what the first took is not lost', async () => {
+test('the second of two processes with different directories is refused at the start, is unready and answers 503, and no document is lost', async () => {
   await using first = await testApp(lendingOn)
   const { merchant, id } = await borrower(first)
   await using second = await beside(first)
@@ -57,7 +57,7 @@ test('of two processes with a directory each, the second is refused at its start
   expect(await started(first)).toBe('started')
 })
 
-test('a first process never trips, nor do many that start at once on one directory, nor one without lending; the mark is swept by none', async () => {
+test('a first process, concurrent starts on one directory and an instance without lending all start; no sweep removes the mark', async () => {
   await using first = await testApp(lendingOn)
   await using shared = await beside(first, first.database.dataDir)
   expect(await Promise.all([first, shared, first, shared].map((app) => started(app)))).toEqual(['started', 'started', 'started', 'started'])
@@ -70,7 +70,7 @@ test('a first process never trips, nor do many that start at once on one directo
   expect([await started(first), readdirSync(directory).length]).toEqual(['started', 1])
 })
 
-test('a directory that goes while a process serves makes it unready, and ready again when it is back', async () => {
+test('a directory that disappears makes a running process unready until it is back', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   await started(app)
@@ -86,7 +86,7 @@ test('a directory that goes while a process serves makes it unready, and ready a
   expect([await readyOf(app), (await put(app, merchant, id)).status]).toEqual([200, 200])
 })
 
-test('another bucket is refused like another directory, and one that is silent at the start is looked at again while the process serves', async () => {
+test('another bucket is refused like another directory, and one unavailable at the start is checked again later', async () => {
   await using s3 = startS3()
   await using app = await testApp({ ...lendingOn, ...s3.settings })
   const { merchant, id } = await borrower(app)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { dayMs } from '../../../../src/lib/day.ts'
 import { blockOf, dayNumberOf, splitWindow } from '../../../../src/modules/lending/repayment/domain.ts'
 
-test('what a window is cut into counts each moment within it once, and none besides', () => {
+test('the parts of a window count each moment within it exactly once', () => {
   const moment = fc.oneof(
     fc.integer({ min: 0, max: 900 * dayMs }),
     // Around midnights, those where blocks begin among them.
@@ -29,7 +29,7 @@ test('what a window is cut into counts each moment within it once, and none besi
   )
 })
 
-test('a window of a year is at most fifty-three rows of counts', () => {
+test('a window of a year has at most fifty-three rows of counts', () => {
   for (let day = 0; day < 64; day++) {
     const { daysBefore, blocks, daysBehind } = splitWindow({ after: day * dayMs, upTo: (day + 366) * dayMs })
     const rows = [daysBefore, blocks, daysBehind].reduce((sum, [from, end]) => sum + end - from, 0)

@@ -24,7 +24,7 @@ async function world(app: TestApp) {
   }
 }
 
-test('the good rows of a tape are recorded with the signals they add up to, each bad one is named, and sent again nothing changes', async () => {
+test('valid rows of a tape are recorded with their signals, invalid ones named, and a repeated tape changes nothing', async () => {
   await using app = await testApp()
   const { operator, merchantId, lenderId, send } = await world(app)
   ok(await record(app, operator, { merchantId, lenderId, loanRef: 'L-0' }), 201)
@@ -102,7 +102,7 @@ test('the good rows of a tape are recorded with the signals they add up to, each
   expect(audited).toHaveLength(5)
 })
 
-test('columns may stand in any order and any case, and a header that is not whole is refused before anything is recorded', async () => {
+test('columns may have any order and case, and an incomplete header is refused before anything is recorded', async () => {
   await using app = await testApp()
   const { merchantId, lenderId, send } = await world(app)
   const turned = lines(
@@ -126,7 +126,7 @@ test('columns may stand in any order and any case, and a header that is not whol
   expect((await send(lines(header))).body).toMatchObject({ rows: 0, recorded: 0 })
 })
 
-test('two imports of one tape at once record each row once, and its signals once', async () => {
+test('two concurrent imports of one tape record each row and its signals once', async () => {
   await using app = await testApp()
   const { operator, merchantId, lenderId } = await world(app)
   const merchants = [merchantId, ...(await Promise.all(Array.from({ length: 4 }, async () => (await app.merchant()).id)))]
@@ -147,7 +147,7 @@ test('two imports of one tape at once record each row once, and its signals once
   expect(sums.reduce((sum, { totalSettledOnTime, totalDefaults }) => sum + totalSettledOnTime + totalDefaults, 0)).toBe(300)
 })
 
-test('an import that is stopped says so and keeps what was recorded, and a tape of too many rows is refused from there on', async () => {
+test('a stopped import says so and keeps what it recorded, and a tape with too many rows is refused from there on', async () => {
   await using app = await testApp()
   const { operator, merchantId, lenderId } = await world(app)
   const rows = Array.from({ length: 200 }, (_, nth) => `${merchantId},${lenderId},L-${nth},ON_TIME,1,2025-10-01,2025-10-01`)
@@ -165,7 +165,7 @@ test('an import that is stopped says so and keeps what was recorded, and a tape 
   expect(await importTape(app.deps, { actor: operator }, file)).toMatchObject({ complete: true, recorded: 200 - 128, known: 128 })
 })
 
-test('a file that turns out to be none in its middle says how much of it was recorded, and mended it goes on from there', async () => {
+test('a file that proves invalid in its middle reports what was recorded, and its corrected version continues', async () => {
   await using app = await testApp()
   const { merchantId, lenderId, send } = await world(app)
   const rows = Array.from({ length: 1_000 }, (_, nth) => `${merchantId},${lenderId},L-${nth},ON_TIME,1,2025-10-01,2025-10-01`)
@@ -177,7 +177,7 @@ test('a file that turns out to be none in its middle says how much of it was rec
   expect((await send(lines(header, ...rows))).body).toMatchObject({ known: recorded, recorded: 1_000 - recorded })
 })
 
-test('a tape refuses an amount that is too large for what it is', async () => {
+test('a tape refuses an amount that is too large', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const raw = `${header}\nmer_1,lend_1,L-1,ON_TIME,10000000000000,2025-10-01,2025-10-01\nmer_1,lend_1,L-1,ON_TIME,12345678901234567890.12,2025-10-01,2025-10-01\n`
@@ -189,7 +189,7 @@ test('a tape refuses an amount that is too large for what it is', async () => {
   expect(body.errors).toEqual([2, 3].map((row) => ({ row, column: 'amountUsd', message: 'must be less than 10000000000000' })))
 })
 
-test('what an operator reversed is not recorded by the next tape that says it again, but by hand it is, and what says something else is taken', async () => {
+test('a tape does not record again what an operator reversed, but a request does, and changed rows are recorded', async () => {
   await using app = await testApp()
   const { operator, merchantId, lenderId, send } = await world(app)
   const row = (loanRef: string, outcome: string, amountUsd = 100) =>

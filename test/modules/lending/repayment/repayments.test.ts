@@ -26,7 +26,7 @@ async function wrongIn({ deps }: TestApp): Promise<string[]> {
   return found
 }
 
-test('a repayment is recorded to the cent and the millisecond, by a lender in any status, and listed newest first by what it is narrowed to', async () => {
+test('a repayment is recorded exactly, for a lender in any status, and listed newest first by its filters', async () => {
   await using app = await testApp()
   const { operator, token, merchantId, lenderId } = await world(app)
   for (const status of ['ACTIVE', 'SUSPENDED', 'ARCHIVED'])
@@ -66,7 +66,7 @@ test('a repayment is recorded to the cent and the millisecond, by a lender in an
   })
 })
 
-test('what breaks its rule is refused and named, and nothing is kept of it', async () => {
+test('an invalid repayment is refused by field and stores nothing', async () => {
   await using app = await testApp()
   const { token, merchantId, lenderId } = await world(app)
   const wrong: [change: object, message: RegExp][] = [
@@ -105,7 +105,7 @@ test('what breaks its rule is refused and named, and nothing is kept of it', asy
   expect((await record(app, { token }, { merchantId, lenderId, dueAt: now, settledAt: now })).status).toBe(201)
 })
 
-describe('one of a lender, a loan and a due date counts', () => {
+describe('one repayment per lender, loan and due date counts', () => {
   test('a second one is 409 until the first is reversed, also for another merchant, and a reversal happens once', async () => {
     await using app = await testApp()
     const { operator, token, merchantId, lenderId } = await world(app)
@@ -147,7 +147,7 @@ describe('one of a lender, a loan and a due date counts', () => {
     expect(await wrongIn(app)).toEqual([])
   })
 
-  test('of many at once with one key one is recorded, of many reversals at once one is, and the signals say so', async () => {
+  test('of concurrent records one succeeds, of concurrent reversals one succeeds, and the signals agree', async () => {
     await using app = await testApp()
     const { operator, merchantId, lenderId } = await world(app)
     const others = await Promise.all(Array.from({ length: 3 }, async () => (await app.merchant()).id))
@@ -167,7 +167,7 @@ describe('one of a lender, a loan and a due date counts', () => {
     expect(await wrongIn(app)).toEqual([])
   })
 
-  test('a reversal under one Idempotency-Key is answered again as it was', async () => {
+  test('a reversal with an Idempotency-Key is repeated from its stored response', async () => {
     await using app = await testApp()
     const { operator, token, merchantId, lenderId } = await world(app)
     const id = await recorded(app, operator, instalment({ merchantId, lenderId }))
@@ -178,7 +178,7 @@ describe('one of a lender, a loan and a due date counts', () => {
     expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
   })
 
-  test('a request under one Idempotency-Key records once', async () => {
+  test('a request with an Idempotency-Key records once', async () => {
     await using app = await testApp()
     const { token, merchantId, lenderId } = await world(app)
     const body = instalment({ merchantId, lenderId })
@@ -188,7 +188,7 @@ describe('one of a lender, a loan and a due date counts', () => {
   })
 })
 
-test('what is kept of a merchant is what the repayments that count come to, through any order of recording and reversing', async () => {
+test('the stored signals of a merchant equal the counted repayments, in any order of records and reversals', async () => {
   await using app = await testApp()
   const { operator, lenderId, merchantId } = await world(app)
   const second = await lenderIn(app, operator)
@@ -231,7 +231,7 @@ test('what is kept of a merchant is what the repayments that count come to, thro
   expect(await wrongIn(app)).toEqual([])
 })
 
-test('`souk check` recounts: what is kept wrongly of a merchant is named', async () => {
+test('`souk check` names the signals of a merchant that are stored wrongly', async () => {
   await using app = await testApp()
   const { operator, lenderId, merchantId } = await world(app)
   await recorded(app, operator, { merchantId, lenderId, outcome: 'DEFAULT' })
@@ -246,7 +246,7 @@ test('`souk check` recounts: what is kept wrongly of a merchant is named', async
   ])
 })
 
-test('the database itself refuses to change, remove or reverse twice what was recorded', async () => {
+test('the database refuses to change, remove or reverse a repayment twice', async () => {
   await using app = await testApp()
   const { operator, lenderId, merchantId } = await world(app)
   const id = await recorded(app, operator, { merchantId, lenderId })

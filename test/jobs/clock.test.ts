@@ -15,7 +15,7 @@ const jobNamed = (name: string) => {
   return job
 }
 
-test('a clock that jumps a month ahead ends no cart and no session, until it has been steady again', async () => {
+test('after a clock jump of a month no cart and no session expires until the clock is steady again', async () => {
   await using app = await testApp()
   const { publishableKey, token } = await app.merchant()
   const { body: cart } = await app.call('POST', '/cart', { key: publishableKey, body: {} })
@@ -38,7 +38,7 @@ test('a clock that jumps a month ahead ends no cart and no session, until it has
   expect(await statusOf()).toBe('EXPIRED')
 })
 
-test('readiness shows that the clock has jumped, and stays ready', async () => {
+test('readiness shows the clock jump and stays ready', async () => {
   await using app = await testApp()
   const steady = async () => {
     const { status, body } = await app.call('GET', '/health/ready')
@@ -52,7 +52,7 @@ test('readiness shows that the clock has jumped, and stays ready', async () => {
   expect(await steady()).toEqual([200, true])
 })
 
-test('every job that goes by the age of things says so', () => {
+test('every job that depends on ages says so', () => {
   expect(jobs.filter(({ byAge }) => byAge).map(({ name }) => name)).toEqual([
     'close-orders',
     'forget',
@@ -66,7 +66,7 @@ test('every job that goes by the age of things says so', () => {
   expect(jobNamed('look-around').byAge).toBeUndefined()
 })
 
-test('what goes wrong around a running process is looked for by a job, and logged once', async () => {
+test('a job notices faults around a running process, which are logged once', async () => {
   await using app = await testApp()
   app.clock.set(startOfTime + dayMs)
   await runJob(jobNamed('look-around'), app.deps)

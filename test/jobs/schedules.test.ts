@@ -11,7 +11,7 @@ setDefaultTimeout(longTestMs)
 
 afterEach(() => void setSystemTime())
 
-test('every job has something to do, and a pattern that comes', async () => {
+test('every job has work and a pattern with a next time', async () => {
   expect(jobs.map(({ name }) => name)).toEqual(jobNames)
   for (const [name, { pattern }] of Object.entries(jobTable)) {
     const schedule = await openSchedule(pattern)
@@ -19,7 +19,7 @@ test('every job has something to do, and a pattern that comes', async () => {
   }
 })
 
-test('a pattern whose time never comes is none, and whatever croner knows a time of is one', async () => {
+test('a pattern without a next time is invalid, and any that croner can schedule is valid', async () => {
   const patterns = ['30 2', '29 2', '31 2,4', '31 2-3', '30-31 */2', '31 4,6,9,11', '*/31 2', '5,31 2', '31 2/1', '1 13'].map(
     (days) => `0 0 0 ${days} *`,
   )
@@ -27,7 +27,7 @@ test('a pattern whose time never comes is none, and whatever croner knows a time
     expect([pattern, isPattern(pattern)]).toEqual([pattern, (await openSchedule(pattern).catch(() => undefined))?.next(0) !== undefined])
 })
 
-test('a clock that is set forth or back by hours neither stops a job that runs each second nor has it make up for each of them', async () => {
+test('a clock set forward or back by hours neither stops a job of every second nor makes it catch up on each', async () => {
   // setSystemTime stops the clock: it goes on by hand.
   const began = Date.now() - performance.now()
   let aheadMs = 0

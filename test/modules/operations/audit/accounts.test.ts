@@ -5,7 +5,7 @@ import { shopIn } from '../../../support/catalog.ts'
 import { ok } from '../../../support/selling.ts'
 import { staffOf } from '../../../support/staff.ts'
 
-test('operators are told the e-mail addresses of accounts by their ids, and nobody else is', async () => {
+test('only operators get the e-mail addresses of accounts by their ids', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const shop = await shopIn(app)

@@ -4,7 +4,7 @@ import { auditView, differenceOf, limitLength, redacted } from '../../../../src/
 type One = { id: string; shopId: string; title: string; email: string | null; tags: string[]; note?: string; updatedAt: number }
 const one: One = { id: 'a', shopId: 's', title: 'Lamp', email: 'ada@example.com', tags: ['a'], updatedAt: 1 }
 
-test('a difference has the fields that changed and no others: by value those that are open, of all others that they changed', () => {
+test('a difference has exactly the changed fields: open ones by value, others only as changed', () => {
   const after = { ...one, title: 'Cup', email: 'eve@example.com', updatedAt: 2 }
   expect(differenceOf(one, after, ['title', 'tags'])).toEqual({
     before: { title: 'Lamp', email: redacted },
@@ -12,25 +12,25 @@ test('a difference has the fields that changed and no others: by value those tha
   })
 })
 
-test('a difference tells that a personal value came or went, and not what it was', () => {
+test('a difference shows that a personal value was set or removed, but not the value', () => {
   expect(differenceOf(one, { ...one, email: null, note: 'hers' }, [])).toEqual({
     before: { email: redacted, note: null },
     after: { email: null, note: redacted },
   })
 })
 
-test('a difference of what was made or removed has the fields that it had', () => {
+test('a difference of a created or removed record has the fields that it had', () => {
   const told = { title: 'Lamp', email: redacted, tags: ['a'] }
   expect(differenceOf(undefined, one, ['title', 'tags'])).toEqual({ before: null, after: told })
   expect(differenceOf(one, undefined, ['title', 'tags'])).toEqual({ before: told, after: null })
   expect(differenceOf<One>(undefined, { ...one, email: null }, [])).toEqual({ before: null, after: { title: redacted, tags: redacted } })
 })
 
-test('a difference of what did not change is none, though lists are other objects and the time has passed', () => {
+test('a difference of unchanged values is empty, even with new list objects and a later time', () => {
   expect(differenceOf(one, { ...one, tags: ['a'], updatedAt: 2 }, ['tags'])).toEqual({ before: null, after: null })
 })
 
-test('values of a row are bounded, each and together', () => {
+test('values of a row are limited, each and together', () => {
   expect(limitLength(null)).toBeNull()
   expect(limitLength({ title: 'Lamp', options: ['x'.repeat(3_000)], gone: undefined })).toEqual({
     title: 'Lamp',
@@ -42,7 +42,7 @@ test('values of a row are bounded, each and together', () => {
   expect(Object.keys(limitLength(many) ?? {})).toEqual(Object.keys(many))
 })
 
-test('a row tells the times in what changed as it tells its own, and leaves all other numbers alone', () => {
+test('a row shows times within changes like its own, and leaves other numbers alone', () => {
   const at = Date.UTC(2026, 0, 6, 12)
   const row = { id: 'aud_1', at, actor: 'a', action: 'b', subject: 'c', shopId: null, requestId: null, address: null }
   const view = auditView({ ...row, before: null, after: { publishedAt: at, endedAt: null, onHand: 5, At: 7, format: at } })
@@ -50,7 +50,7 @@ test('a row tells the times in what changed as it tells its own, and leaves all 
   expect(view.after).toEqual({ publishedAt: '2026-01-06T12:00:00.000Z', endedAt: null, onHand: 5, At: 7, format: at })
 })
 
-test('a row tells dollars as the fields of that name are told everywhere, though they are kept in cents', () => {
+test("a row shows amounts as dollars under the API's names, though they are stored in cents", () => {
   const row = { id: 'aud_1', at: 0, actor: 'a', action: 'b', subject: 'c', shopId: null, requestId: null, address: null }
   const { before, after } = auditView({
     ...row,

@@ -47,7 +47,7 @@ async function trailOf(app: TestApp) {
 const within = 'from=2026-01-01&to=2026-01-05'
 
 describe('GET /admin/audit', () => {
-  test('the audit trail is answered newest first, in pages, with all that a row has', async () => {
+  test('returns the newest rows first, by page, with all fields', async () => {
     await using app = await testApp()
     const { list, ids } = await trailOf(app)
     await insert(
@@ -75,7 +75,7 @@ describe('GET /admin/audit', () => {
     expect(await ids(`${within}&limit=2`)).toEqual([44, 43])
   })
 
-  test('rows of the same moment have one order, and every row is on one page', async () => {
+  test('rows of the same moment have a stable order, and every row is on one page', async () => {
     await using app = await testApp()
     const { ids } = await trailOf(app)
     await insert(
@@ -85,7 +85,7 @@ describe('GET /admin/audit', () => {
     expect([...(await ids(`${within}&limit=5`)), ...(await ids(`${within}&limit=5&page=2`))]).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0])
   })
 
-  test('the filters of the audit trail must all hold, and the days are inclusive, UTC', async () => {
+  test('filters combine by and, and days are inclusive, UTC', async () => {
     await using app = await testApp()
     const { ids } = await trailOf(app)
     await insert(app, [
@@ -111,7 +111,7 @@ describe('GET /admin/audit', () => {
     expect(await ids('from=2026-01-03&to=2026-01-05')).toEqual([8])
   })
 
-  test('what is no day, a window that ends before it begins and one over a year are 400', async () => {
+  test('an invalid day, a reversed range and one over a year are 400', async () => {
     await using app = await testApp()
     const { list } = await trailOf(app)
     for (const query of ['from=2026-02-30', 'to=yesterday', 'from=2026-01-02&to=2026-01-01', 'from=2025-01-01&to=2026-01-01']) {
@@ -123,7 +123,7 @@ describe('GET /admin/audit', () => {
     expect((await list('from=2020-01-01')).status).toBe(200)
   })
 
-  test('ten thousand rows are counted and reached, and that there are more is told; fewer are counted exactly', async () => {
+  test('ten thousand rows are counted and reached, more are reported as more; fewer are counted exactly', async () => {
     await using app = await testApp()
     const { list, ids } = await trailOf(app)
     await insert(
@@ -150,7 +150,7 @@ describe('searching the audit trail', () => {
     row(6, { action: 'kyb.approved', actor: 'usr_1', subject: 'kyb_1', shopId: null, requestId: 'req-6', at: start + 2 * dayMs }),
   ]
 
-  test('an id finds what it did, what was done to it and in it, once each; a request what it did; an action those that begin so', async () => {
+  test('an id finds rows by actor, subject and shop once each; a request its rows; a text actions that begin with it', async () => {
     await using app = await testApp()
     const { ids } = await trailOf(app)
     await insert(app, planted)
@@ -177,7 +177,7 @@ describe('searching the audit trail', () => {
     expect(await ids('from=2026-01-02&to=2026-01-03&q=k')).toEqual([6, 5])
   })
 
-  test('an e-mail address finds what its account did, whatever its capitals, and nothing where nobody has it', async () => {
+  test('an e-mail address finds the rows of its account in any case, and nothing without an account', async () => {
     await using app = await testApp()
     const { ids, list } = await trailOf(app)
     const merchant = await app.merchant()
@@ -188,7 +188,7 @@ describe('searching the audit trail', () => {
     expect(ok(await list(`${within}&q=@`)).body.total).toBe(0)
   })
 
-  test('as many are counted and reached as of any list, where several ways find the same rows too', async () => {
+  test('counts and reaches as many rows as any list, also if several columns match', async () => {
     await using app = await testApp()
     const { list, ids } = await trailOf(app)
     await insert(
@@ -207,7 +207,7 @@ describe('searching the audit trail', () => {
     expect(ok(await list(`${within}&q=blog.r&actor=mer_9`)).body).toMatchObject({ total: 5_001 })
   })
 
-  test('what is found is answered as CSV, newest first, and all of it', async () => {
+  test('the result of a search is exported completely as CSV, newest first', async () => {
     await using app = await testApp()
     const { token } = await app.superAdmin()
     await insert(app, [
@@ -241,7 +241,7 @@ describe('searching the audit trail', () => {
     expect((await app.call('GET', '/admin/audit?from=2026-02-30', { token, headers: { accept: 'text/csv' } })).status).toBe(400)
   })
 
-  test('of conditions that each hold for very many rows the newest of one are looked at, and that is told; where one holds for few, all are found', async () => {
+  test('with only unselective conditions the newest rows of one are searched, which is reported; with a selective one all are found', async () => {
     await using app = await testApp()
     const { list, ids } = await trailOf(app)
     const old = 50
@@ -285,7 +285,7 @@ describe('searching the audit trail', () => {
     for (const look of bounded) expect(look).toContain('INDEX audit_log_actor (actor=? AND at>?)')
   })
 
-  test('no search looks through the trail: each way of it goes by the index of its own column', async () => {
+  test('every search uses the index of its column', async () => {
     await using app = await testApp()
     await insert(
       app,
@@ -352,7 +352,7 @@ function watched(read: Reader): { read: Reader; looks: () => Promise<string[]> }
   return { read: watching, looks }
 }
 
-test('the export has every row between two days once, oldest first, in pieces, also those of one moment', async () => {
+test('the export contains every row between two days once, oldest first, in batches', async () => {
   await using app = await testApp()
   await insert(
     app,

@@ -23,7 +23,7 @@ const from = '203.0.113.7'
 const logIn = (app: TestApp, email: string, password = 'not the password', address = from) =>
   app.call('POST', '/merchant/login', { body: { email, password }, from: address })
 
-test('failed logins of merchants, operators and customers are on record under the account, with address and request, and say how many', async () => {
+test('failed logins of merchants, operators and customers are audited under the account with address, request and count', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const admin = await app.superAdmin()
@@ -46,7 +46,7 @@ test('failed logins of merchants, operators and customers are on record under th
   expect(rows.map(({ shopId }) => shopId)).toEqual([...Array(6).fill(null), shop.shop.id])
 })
 
-test('a wrong password in place of the one before, when it is to be changed, is on record like a failed login', async () => {
+test('a wrong current password at a password change is audited like a failed login', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const customer = await customerOf(app, shop.shop.name)
@@ -58,7 +58,7 @@ test('a wrong password in place of the one before, when it is to be changed, is 
   expect((await refusals(app)).map(({ shopId }) => shopId)).toEqual([null, shop.shop.id])
 })
 
-test('failed logins of accounts that do not exist leave as many rows, name nobody, and hold nothing of what was typed', async () => {
+test('failed logins of unknown accounts are audited equally, without names or input', async () => {
   await using app = await testApp()
   for (let nth = 1; nth <= 10; nth++) await logIn(app, 'planted@example.com', 'planted password')
   await app.call('POST', '/customer/login', {
@@ -70,14 +70,14 @@ test('failed logins of accounts that do not exist leave as many rows, name nobod
   expect(JSON.stringify(await refusals(app))).not.toContain('planted')
 })
 
-test('a login that is right leaves no such row', async () => {
+test('a successful login leaves no such row', async () => {
   await using app = await testApp()
   const { email, password } = await app.merchant()
   ok(await logIn(app, email, password))
   expect(await told(app)).toEqual([])
 })
 
-test('a login that is limited is on record once an hour, however often it is sent', async () => {
+test('a limited login is audited once an hour, however often it is sent', async () => {
   await using app = await testApp()
   const { email } = await app.merchant()
   for (let nth = 1; nth <= 10; nth++) await logIn(app, email)
@@ -89,7 +89,7 @@ test('a login that is limited is on record once an hour, however often it is sen
   expect(await limited()).toEqual([row])
 })
 
-test('every limit that somebody meets is on record, with who it was and the route as it is declared', async () => {
+test('every limit is audited with principal and declared route', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
@@ -105,7 +105,7 @@ test('every limit that somebody meets is on record, with who it was and the rout
   expect(JSON.stringify(rows)).not.toContain(cartId)
 })
 
-test('the limit of writes is on record with who met it and the shop: a publishable key, a customer, or nobody', async () => {
+test('the write limit is audited with principal and shop: a publishable key, a customer or nobody', async () => {
   await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '1' })
   const { publishableKey: key, shop } = await app.merchant()
   const customer = await customerIn(app, shop)
@@ -122,7 +122,7 @@ test('the limit of writes is on record with who met it and the shop: a publishab
   ])
 })
 
-test('rows that need no account are bounded for an address, and that there were more is one row', async () => {
+test('anonymous rows are limited per address, and a single row reports the excess', async () => {
   await using app = await testApp()
   for (let nth = 1; nth <= 45; nth++) await logIn(app, `nobody${nth}@example.com`)
   const rows = await told(app)
@@ -135,7 +135,7 @@ test('rows that need no account are bounded for an address, and that there were 
   expect(await told(app)).toHaveLength(33)
 })
 
-test('rows that need no account are bounded for an IPv6 /64 and for a network, so that one client does not blind the trail to others', async () => {
+test('anonymous rows are limited per IPv6 /64 and network, so that one client cannot hide others', async () => {
   await using app = await testApp()
   for (let nth = 1; nth <= 40; nth++) await logIn(app, `nobody${nth}@example.com`, 'wrong', `2001:db8:77:1::${nth.toString(16)}`)
   const rows = await told(app)
@@ -153,7 +153,7 @@ test('rows that need no account are bounded for an IPv6 /64 and for a network, s
   expect((await told(app)).slice(101)).toEqual([[merchant.id, 'login.failed', merchant.id, '198.51.100.77', { failures: 1 }]])
 })
 
-test('rows that need no account and are too many are in the log, with who, what and from where', async () => {
+test('excess anonymous rows are logged with actor, action and address', async () => {
   await using app = await testApp()
   for (let nth = 1; nth <= 30; nth++) await logIn(app, `nobody${nth}@example.com`)
   const { id, email } = await app.merchant()
@@ -164,7 +164,7 @@ test('rows that need no account and are too many are in the log, with who, what 
   expect(JSON.stringify(app.logged)).not.toContain(email)
 })
 
-test('a limit that is met over and over is looked up once a minute, and costs the database nothing in between', async () => {
+test('a limit that is hit repeatedly is looked up once a minute, without database access in between', async () => {
   await using app = await testApp()
   let looks = 0
   const read = new Proxy(app.deps.db.read, {
@@ -188,7 +188,7 @@ test('a limit that is met over and over is looked up once a minute, and costs th
   expect(await told(app)).toHaveLength(2)
 })
 
-test('rows that need no account are bounded for the instance, whatever the number of addresses', async () => {
+test('anonymous rows are limited per instance, whatever the number of addresses', async () => {
   await using app = await testApp()
   for (let nth = 1; nth <= 320; nth++) await logIn(app, `nobody${nth}@example.com`, 'wrong', `198.${nth >> 8}.${nth & 255}.7`)
   const rows = await told(app)

@@ -29,7 +29,7 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
   return messages.join(' ')
 }
 
-test('a row of the audit trail cannot be changed, removed or replaced, by whatever statement', async () => {
+test('no statement changes, removes or replaces an audit row', async () => {
   await using app = await testApp()
   await note(app, 'a')
   const before = await rowsOf(app)
@@ -55,7 +55,7 @@ test('a row of the audit trail cannot be changed, removed or replaced, by whatev
   expect(await rowsOf(app)).toEqual(before)
 })
 
-test('rows of the audit trail are kept for ever unless a retention is set', async () => {
+test('audit rows stay for ever without a retention', async () => {
   await using app = await testApp()
   await note(app, 'old')
   const before = await rowsOf(app)
@@ -64,7 +64,7 @@ test('rows of the audit trail are kept for ever unless a retention is set', asyn
   expect(await rowsOf(app)).toEqual(before)
 })
 
-test('what the sessions of customers leave goes after 90 days, on record; what managers and operators do stays', async () => {
+test('session events of customers are removed after 90 days, which is audited; those of managers and operators stay', async () => {
   await using app = await testApp()
   const { shop, email, password } = await app.merchant()
   const login = { shopName: shop.name, email: 'a@example.com', password: 'a long password' }
@@ -94,7 +94,7 @@ test('what the sessions of customers leave goes after 90 days, on record; what m
   expect(await rowsOf(app)).toEqual(left)
 })
 
-test('the retention removes whole days that are older, says on record how many rows went, and leaves the rest closed', async () => {
+test('the retention removes older whole days, audits the count, and closes the table again', async () => {
   await using app = await testApp({ AUDIT_RETENTION_DAYS: '30' })
   for (let nth = 0; nth < 1_203; nth++) await note(app, `old-${nth}`)
   app.clock.advance(12 * 3_600_000)
@@ -116,7 +116,7 @@ test('the retention removes whole days that are older, says on record how many r
   expect(await refusalOf(app.deps.db.write((tx) => tx.delete(auditLog)))).toMatch(/audit trail cannot be/)
 })
 
-test('what a retention may remove is no more than what it says', async () => {
+test('a retention cannot remove more than its time allows', async () => {
   await using app = await testApp()
   await note(app, 'older')
   app.clock.advance(1)

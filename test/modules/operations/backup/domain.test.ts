@@ -19,7 +19,7 @@ const daysKept = (times: number[], rule: Parameters<typeof retainedBackups>[1]) 
     .sort()
     .map((name) => `${name.slice(0, 4)}-${name.slice(4, 6)}-${name.slice(6, 8)}`)
 
-test('a backup is named by its time, in an order that is that of time', () => {
+test('names of backups sort by time', () => {
   const [first, second] = [at('2026-01-06T03:15:20.007Z'), at('2026-11-22T00:00:00.000Z')]
   expect(backupName(first)).toBe('20260106T031520007Z')
   expect(backupName(second) > backupName(first)).toBe(true)
@@ -31,7 +31,7 @@ test('a backup is named by its time, in an order that is that of time', () => {
   ])
 })
 
-test('of nightly backups of a year, the last of seven days, four weeks and six months are kept', () => {
+test('of a year of nightly backups those of seven days, four weeks and six months are kept', () => {
   const nights = Array.from({ length: 365 }, (_, nth) => at('2026-12-31T03:00:00Z') - nth * day)
   expect(daysKept(nights, { daily: 7, weekly: 4, monthly: 6 })).toEqual([
     ...['2026-07-31', '2026-08-31', '2026-09-30', '2026-10-31', '2026-11-30'],
@@ -40,7 +40,7 @@ test('of nightly backups of a year, the last of seven days, four weeks and six m
   ])
 })
 
-test('of several in a day the last one counts, but for those of the last 24 hours; days without any do not count', () => {
+test('the last backup of a day counts, except within 24 hours; days without one do not count', () => {
   const noon = at('2026-05-05T12:00:00Z')
   const times = [noon, noon - hour, noon - 30 * day, noon - 30 * day + hour, noon - 300 * day]
   expect([...retainedBackups(backupsAt(...times), { daily: 2, weekly: 0, monthly: 0 }, noon)]).toEqual([
@@ -50,19 +50,19 @@ test('of several in a day the last one counts, but for those of the last 24 hour
   ])
 })
 
-test('the newest is kept by any rule, and of nothing nothing is', () => {
+test('the newest backup is kept by any rule', () => {
   expect(retainedBackups(backupsAt(at('2020-01-01T00:00:00Z')), { daily: 0, weekly: 0, monthly: 0 }, Date.now()).size).toBe(1)
   expect(retainedBackups([], { daily: 7, weekly: 4, monthly: 6 }, 0).size).toBe(0)
 })
 
-test('one that a wrong clock put into the future stays, and takes the place of none: neither of the one just made nor of those of its day', () => {
+test('a backup from the future is kept and replaces neither the newest one nor those of its day', () => {
   const now = at('2026-11-23T03:00:00Z')
   const [ahead, today, before] = [at('2030-01-01T00:00:00Z'), now, now - 5 * hour]
   const keeps = retainedBackups(backupsAt(ahead, today, before, now - 40 * day), { daily: 1, weekly: 0, monthly: 0 }, now)
   expect([...keeps].sort()).toEqual([before, today, ahead].map(backupName))
 })
 
-test('what is kept today was kept yesterday: no backup is missed that an earlier day has removed', () => {
+test('a backup kept today was kept yesterday', () => {
   const rule = { daily: 7, weekly: 4, monthly: 6 }
   let there: { name: string; at: number }[] = []
   for (let night = at('2025-01-01T03:00:00Z'); night < at('2026-06-01T00:00:00Z'); night += day) {
@@ -75,14 +75,14 @@ test('what is kept today was kept yesterday: no backup is missed that an earlier
   expect(there.length).toBeGreaterThanOrEqual(14)
 })
 
-test('a backup is late after its hours, and where there is none, so long after the first could have been made', () => {
+test('a backup is late after its hours; without any, as long after the first was possible', () => {
   expect(isLate(0, 0, 30 * hour, 30)).toBe(false)
   expect(isLate(0, 0, 30 * hour + 1, 30)).toBe(true)
   expect(isLate(undefined, 5 * hour, 30 * hour + 1, 30)).toBe(false)
   expect(isLate(undefined, 5 * hour, 35 * hour + 1, 30)).toBe(true)
 })
 
-test('a record of another kind, of a later version or cut off is none', () => {
+test('a manifest of another kind, a later version or a truncated one is invalid', () => {
   const manifest = { format: 'souk backup', version: 1, name: '20260106T031520007Z', at: 1, database: { sha256: 'x', bytes: 1, rows: {} } }
   expect(parseManifest(JSON.stringify(manifest))).toMatchObject({ at: 1 })
   for (const other of [
@@ -97,7 +97,7 @@ test('a record of another kind, of a later version or cut off is none', () => {
   expect(parseManifest(JSON.stringify(manifest).slice(0, -1))).toBeUndefined()
 })
 
-test('rows that differ are named by their table, whichever side lacks it', () => {
+test('differing row counts are named by table, whichever side lacks it', () => {
   expect(rowProblems({ a: 1, b: 2, c: 3 }, { a: 1, b: 3, d: 4 })).toEqual([
     'b: 3 rows, and 2 on record',
     'c: no rows, and 3 on record',
@@ -105,7 +105,7 @@ test('rows that differ are named by their table, whichever side lacks it', () =>
   ])
 })
 
-test('a document is looked at again on one of any seven days, the whole day long, and the documents on different ones', () => {
+test('a document is verified on one of any seven days, all day, and documents on different days', () => {
   const names = Array.from({ length: 700 }, (_, nth) => nth.toString(16).padStart(40, '0'))
   const days = Array.from({ length: 7 }, (_, nth) => at('2026-12-28T00:00:00Z') + nth * day)
   for (const name of names) expect(days.filter((one) => isVerificationDay(one, name)).length).toBe(1)
@@ -116,7 +116,7 @@ test('a document is looked at again on one of any seven days, the whole day long
   )
 })
 
-test('a place is on the disk of the data where both are of one device, and not where nobody can tell', () => {
+test('a target is on the data disk if both have one device, and not if unknown', () => {
   const devices: Record<string, number> = { '/data': 1, '/data/copies': 1, '/mnt/other': 2 }
   const deviceOf = (path: string) => devices[path]
   expect(['/data/copies', '/mnt/other', '/closed'].map((place) => isOnSameDisk(place, '/data', deviceOf))).toEqual([true, false, false])

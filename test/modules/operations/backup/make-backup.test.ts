@@ -58,7 +58,7 @@ const metricOf = async (app: TestApp, name: string) => new RegExp(`^${name} (.+)
 const upload = (app: TestApp, token: string, id: string, key: string, bytes: Buffer) =>
   app.call('PUT', pathOf(id, key), { token, raw: bytes, headers: { 'content-type': 'application/pdf' } })
 
-test.skipIf(engine === 'sqlite')('on a database server nothing is backed up, and the start says so once', async () => {
+test.skipIf(engine === 'sqlite')('on a database server nothing is backed up, and the start reports it once', async () => {
   const folder = join(temporaryDir(), 'copies')
   await using app = await testApp({ BACKUP_DIR: folder })
   for (const name of ['back-up', 'watch-backups', 'quick-check']) await runJob(jobs.find((job) => job.name === name) as never, app.deps)
@@ -70,7 +70,7 @@ test.skipIf(engine === 'sqlite')('on a database server nothing is backed up, and
 })
 
 describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => {
-  test('makes a backup that is a sound database of what was acknowledged, with a record of what is in it', async () => {
+  test('makes a backup that is an intact database of committed data, with a manifest', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     await app.merchant({ shopName: 'kept' })
@@ -93,7 +93,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(await metricOf(app, 'souk_backup_bytes')).toBe(String(manifest.database.bytes))
   })
 
-  test('copies each document once, however many backups name it, and removes it after the last of them', async () => {
+  test('copies each document once for all backups, and removes it after the last of them', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({
       ...lendingOn,
@@ -121,7 +121,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(manifestIn(folder).documents).not.toContain(name)
   })
 
-  test('mends within seven days what a disk has altered in its places, and never puts a document of its own that is damaged in place of a good one', async () => {
+  test('repairs altered documents in targets within seven days, and never replaces a good one with a damaged one', async () => {
     const folder = join(temporaryDir(), 'copies')
     const { server, settings } = bucket()
     await using app = await testApp({ ...lendingOn, ...settings, BACKUP_DIR: folder })
@@ -158,7 +158,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     ])
   })
 
-  test('says at its start where its backups are on the disk of its data, and nothing where they are not', async () => {
+  test('reports at the start if backups are on the data disk', async () => {
     await using app = await testApp({ BACKUP_DIR: join(temporaryDir(), 'copies') })
     warnOfSameDisk({ ...app.deps, deviceOf: (path) => path.length })
     expect(events(app, 'backup.same_disk')).toEqual([])
@@ -166,7 +166,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(events(app, 'backup.same_disk').length).toBe(1)
   })
 
-  test('says which documents are missing, and backs up the rest', async () => {
+  test('reports missing documents and backs up the rest', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ ...lendingOn, BACKUP_DIR: folder })
     const { merchant, id } = await borrower(app)
@@ -177,7 +177,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(events(app, 'backup.documents_missing').length).toBe(1)
   })
 
-  test('removes what its rule does not keep, and nothing of another instance, of somebody else or that cannot be read', async () => {
+  test('removes expired backups, but nothing of another instance, of others or unreadable', async () => {
     const folder = join(temporaryDir(), 'copies')
     const settings = { BACKUP_DIR: folder, BACKUP_KEEP_DAILY: '2', BACKUP_KEEP_WEEKLY: '0', BACKUP_KEEP_MONTHLY: '0' }
     await using other = await testApp({ ...settings, ENCRYPTION_KEY: 'another-encryption-key-of-another-instance' })
@@ -197,7 +197,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(events(app, 'backup.removed').length).toBe(2)
   })
 
-  test('seals all that goes into a bucket, and puts the keys beside it', async () => {
+  test('seals everything that goes into a bucket, including the keys', async () => {
     const { server, settings } = bucket()
     await using app = await testApp({ ...settings, ...lendingOn })
     const { merchant, id } = await borrower(app)
@@ -211,7 +211,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
       expect([secret, all.includes(secret)]).toEqual([secret, false])
   })
 
-  test('takes nothing out of a bucket that is not sealed under the passphrase: who may write there makes no backup', async () => {
+  test('ignores what is not sealed under the passphrase: write access to the bucket is not enough to make a backup', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using plain = await testApp({ BACKUP_DIR: folder })
     plain.clock.advance(hour)
@@ -234,7 +234,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await expect(readKeys(found)).rejects.toThrow('The keys of backup')
   })
 
-  test('gives no older backup for the last one where that cannot be read: it says which, and which one can', async () => {
+  test('does not present an older backup as the last if that is unreadable: it names both', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     await backUp(app.deps)
@@ -258,7 +258,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(await last()).toBe(newer)
   })
 
-  test('ships the log under the same name of the instance as its backups, whichever key took the place of its first', async () => {
+  test('ships the log under the same instance name as backups, even after key rotations', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder, SHIP_LOG_SECONDS: '1' })
     const newer = { version: 'ffffffff', fingerprint: 'of another key', createdAt: app.clock.now() + 1, retiredAt: null }
@@ -272,7 +272,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(readdirSync(join(folder, 'wal'))).toEqual([manifestIn(folder).instance])
   })
 
-  test('puts a backup where it can when another place is gone, says so, and tries again', async () => {
+  test('backs up to other targets if one is unavailable, reports it and tries again', async () => {
     const folder = join(temporaryDir(), 'copies')
     const { server, settings } = bucket()
     await using app = await testApp({ ...settings, BACKUP_DIR: folder })
@@ -293,7 +293,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(namesIn(folder).length).toBe(2)
   })
 
-  test('takes no backup of another instance for its own: it makes its first one, and is late without, whatever others put there', async () => {
+  test('ignores backups of other instances when it makes its first one or decides whether it is late', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using other = await testApp({ BACKUP_DIR: folder, ENCRYPTION_KEY: 'another-encryption-key-of-another-instance' })
     await backUp(other.deps)
@@ -310,7 +310,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect([events(app, 'backup.late').length, await metricOf(app, 'souk_backup_late')]).toEqual([1, '1'])
   })
 
-  test('a place that does not answer holds up no other, neither now nor the next time', async () => {
+  test('an unavailable target delays no other, now or later', async () => {
     const [folder, hung] = [join(temporaryDir(), 'copies'), join(temporaryDir(), 'hung')]
     await using app = await testApp({ BACKUP_DIR: folder })
     const waiting = Promise.withResolvers<number>()
@@ -331,7 +331,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(readdirSync(join(app.deps.config.dataDir, 'backups'))).toEqual([])
   })
 
-  test('whoever waits for a backup that is at work learns that it failed', async () => {
+  test('a caller that waits for a running backup gets its failure', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     writeFileSync(folder, '')
@@ -339,7 +339,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   })
 
-  test('a sealed place that was emptied, as by a disk that is mounted no more, gets a key of its own: what is put there opens', async () => {
+  test('an emptied sealed target, as of an unmounted disk, gets a new key that opens its backups', async () => {
     const folder = join(temporaryDir(), 'copies')
     const settings = { BACKUP_DIR: folder, BACKUP_PASSPHRASE: passphrase }
     await using app = await testApp(settings)
@@ -353,7 +353,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect((await findBackup(target, 'latest', app.clock.now())).manifest.at).toBe(app.clock.now())
   })
 
-  test('the file that all of a sealed place hangs on is put there again where it was altered or taken away, aloud', async () => {
+  test('the key file of a sealed target is restored and reported if it was altered or removed', async () => {
     const folder = join(temporaryDir(), 'copies')
     const settings = { BACKUP_DIR: folder, BACKUP_PASSPHRASE: passphrase }
     await using app = await testApp(settings)
@@ -374,7 +374,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect([backups.length, unreadable, events(fresh, 'backup.new_key')]).toEqual([3, [], []])
   })
 
-  test('a start that can open nothing of a sealed place says so, and makes backups of its own', async () => {
+  test('a start that cannot open a sealed target reports it and makes backups of its own', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder, BACKUP_PASSPHRASE: passphrase })
     await backUp(app.deps)
@@ -385,7 +385,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(readdirSync(join(folder, 'keys')).length).toBe(2)
   })
 
-  test('a first passphrase beside backups that were never sealed is nothing to be told of; beside sealed ones without a key it is', async () => {
+  test('a first passphrase beside unsealed backups is not reported; beside sealed ones without a key it is', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     await backUp(app.deps)
@@ -400,7 +400,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(events(without, 'backup.new_key').length).toBe(1)
   })
 
-  test('a backup whose record is gone is told of, not passed over', async () => {
+  test('a backup without its manifest is reported, not skipped', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     await backUp(app.deps)
@@ -416,7 +416,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await expect(findBackup(target, 'latest', app.clock.now())).rejects.toThrow(`${newer} has no record`)
   })
 
-  test('makes the first backup within the hour, and is late when none could be made for too long, until there is one', async () => {
+  test('makes the first backup within the hour, and is late without one until there is one', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder, BACKUP_LATE_HOURS: '30' })
     const state = async () => {
@@ -445,7 +445,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect([namesIn(folder).length, await state()]).toEqual([1, [200, true, '0']])
   })
 
-  test('makes one at a time, and none where that is switched off', async () => {
+  test('makes one backup at a time, and none if disabled', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     expect(await Promise.all([backUp(app.deps), backUp(app.deps)])).toEqual([{ made: 1 }, { made: 0 }])
@@ -454,7 +454,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(namesIn(folder).length).toBe(1)
   })
 
-  test('leaves the disk of the data the room that it needs: older backups make way, the last one never, and then there is none', async () => {
+  test('leaves free space on the data disk: removes older backups but never the last, then makes none', async () => {
     let free = Number.POSITIVE_INFINITY
     await using app = await testApp({ DISK_FREE_MIN_MB: '1' }, { diskFree: () => free })
     const folder = join(app.deps.config.dataDir, 'backups')
@@ -470,7 +470,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(events(app, 'backup.thinned').length).toBe(2)
   })
 
-  test('a place that is full keeps the backups from before, and has none that is not whole', async () => {
+  test('a full target keeps earlier backups and has no incomplete one', async () => {
     const disk = temporaryDir()
     const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'mode=700,size=6m', 'tmpfs', disk], {
       stdout: 'ignore',
@@ -498,7 +498,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(await backUp(app.deps)).toEqual({ made: 1 })
   })
 
-  test('finds a damaged page before somebody reads it, says so, and makes no backup of it', async () => {
+  test('finds a damaged page early, reports it, and makes no backup of it', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     expect(await quickCheck(app.deps)).toEqual({ problems: 0 })

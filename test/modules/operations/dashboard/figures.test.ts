@@ -32,7 +32,7 @@ const sumOf = (samples: ReadonlyMap<string, number>, name: string, ...labels: re
 const pay = async (paymentToken: string) => ok(await shop.checkout(await shop.cart(), { paymentToken }), 201).body.order
 
 describe('figures', () => {
-  test('what may come is there from the start as nothing, so that the first of it is seen to come', async () => {
+  test('all possible series exist from the start with 0, so that a first increase is visible', async () => {
     await using fresh = await testApp()
     const { text } = ok(await fresh.call('GET', '/metrics'))
     for (const series of [
@@ -43,7 +43,7 @@ describe('figures', () => {
       expect(text).toContain(`${series} 0\n`)
   })
 
-  test('when every card is declined, the series that the alarm is made of say so', async () => {
+  test('declined cards show in the series of the alarm', async () => {
     for (let nth = 0; nth < 5; nth++) await pay('tok_decline')
     const { samples } = await scrape()
     const of = (result: string) => samples.get(`souk_payments_total{processor="sandbox",method="card",mode="TEST",result="${result}"}`)
@@ -52,7 +52,7 @@ describe('figures', () => {
     expect(samples.get('souk_orders{status="PENDING_PAYMENT"}')).toBe(5)
   })
 
-  test('payments, orders and refunds are counted once they are committed, by what became of them', async () => {
+  test('payments, orders and refunds are counted by result once committed', async () => {
     const order = await pay('tok_success')
     await pay('tok_success')
     ok(await shop.refund(order.id))
@@ -75,7 +75,7 @@ describe('figures', () => {
     expect(sumOf(samples, 'souk_http_requests_total', 'route="/cart/:id/checkout"', 'status="201"')).toBe(7)
   })
 
-  test('a sale that was left half-done is seen with its age, and for how long it waits', async () => {
+  test('an interrupted sale is shown with its age and waiting time', async () => {
     const { orderStore, db, clock } = app.deps
     const order = await pay('tok_decline')
     await db.write((tx) => orderStore.change(tx, order.id, ['PENDING_PAYMENT'], { resumeAt: clock.now() }))
@@ -86,7 +86,7 @@ describe('figures', () => {
     expect(samples.get('souk_saga_overdue_seconds')).toBe(120)
   })
 
-  test('commits are counted by how long they took and how many writes shared them', async () => {
+  test('commits are counted by duration and by the writes that shared them', async () => {
     const { samples } = await scrape()
     const commits = samples.get('souk_database_commits_total') ?? 0
     expect(commits).toBeGreaterThan(0)
@@ -100,7 +100,7 @@ describe('figures', () => {
     else expect(pools).toEqual([undefined, undefined])
   })
 
-  test('the dashboard and the alarms ask for metrics that there are, and the dashboard for each of them', async () => {
+  test('dashboard and alarms use existing metrics, and the dashboard uses all', async () => {
     const { text } = await scrape()
     const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]))
     const read = (name: string) => readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), 'utf8')

@@ -6,7 +6,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 describe('health', () => {
-  test('health is live while the process answers, and ready when the database and the disk are', async () => {
+  test('is live while the process answers, and ready if database and disk are', async () => {
     await using app = await testApp()
     expect((await app.call('GET', '/health/live')).body).toEqual({ status: 'ok', version: app.deps.build.version })
     const { status, body, headers } = await app.call('GET', '/health/ready')
@@ -31,7 +31,7 @@ describe('health', () => {
     })
   })
 
-  test('health is not ready under the watermark of the disk, and says what fails', async () => {
+  test('is unready below the disk watermark, with the failing check', async () => {
     let free = 100 * 1024 * 1024
     await using app = await testApp({ DISK_FREE_MIN_MB: '100' }, { diskFree: () => free })
     expect((await app.call('GET', '/health/ready')).status).toBe(200)
@@ -43,7 +43,7 @@ describe('health', () => {
     expect((await app.call('GET', '/health/live')).status).toBe(200)
   })
 
-  test('many probes of readiness at once share the checks, which are made again after a second', async () => {
+  test('concurrent readiness probes share checks, which are repeated after a second', async () => {
     await using app = await testApp()
     const { stats } = app.deps.db
     const before = stats.writes
@@ -54,7 +54,7 @@ describe('health', () => {
     expect(stats.writes).toBe(before + 2)
   })
 
-  test('health looks again when the clock was set back', async () => {
+  test('checks again after the clock was set back', async () => {
     await using app = await testApp()
     const { stats } = app.deps.db
     await app.call('GET', '/health/ready')
@@ -65,7 +65,7 @@ describe('health', () => {
     expect(stats.writes).toBe(before + 1)
   })
 
-  test('health is not ready when the space left cannot be told', async () => {
+  test('is unready if the free space is unknown', async () => {
     const diskFree = () => {
       throw new Error('no such directory')
     }
@@ -74,7 +74,7 @@ describe('health', () => {
     expect([answer.status, answer.body.message]).toEqual([503, 'Not ready: diskSpace'])
   })
 
-  test('health is not ready when a migration is missing, and is when a newer version added one', async () => {
+  test('is unready if a migration is missing, and ready if a newer version added one', async () => {
     await using app = await testApp()
     const { db } = app.deps
     await db.write(async (tx) => void (await tx.rows(sql`insert into souk_migrations (tag, applied_at) values ('9999_newer', 0)`)))
@@ -84,7 +84,7 @@ describe('health', () => {
     expect((await app.call('GET', '/health/ready')).body.message).toBe('Not ready: migrationsCurrent')
   })
 
-  test('health is not ready once the database is gone', async () => {
+  test('is unready once the database is gone', async () => {
     const app = await testApp()
     await app.deps.db.close()
     expect((await app.call('GET', '/health/ready')).status).toBe(503)
@@ -93,7 +93,7 @@ describe('health', () => {
 })
 
 describe('metrics', () => {
-  test('metrics are in the text format, and count what was answered', async () => {
+  test('use the text format and count responses', async () => {
     await using app = await testApp()
     await app.call('GET', '/nowhere')
     await app.call('PROPFIND', '/nowhere')
@@ -121,7 +121,7 @@ describe('metrics', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('metrics are for this machine, unless somebody forwarded the request', async () => {
+  test('are for this machine only, not for forwarded requests', async () => {
     await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
     const status = async (from: string, headers: Record<string, string> = {}) =>
       (await app.call('GET', '/metrics', { from, headers })).status
@@ -144,7 +144,7 @@ describe('metrics', () => {
     }
   })
 
-  test('metrics are for this machine by its own name: a page whose host resolves to it asks by another', async () => {
+  test('are for this machine by its own name only, not by a host that resolves to it', async () => {
     await using app = await testApp()
     const status = async (host: string) => (await app.call('GET', '/metrics', { headers: { host } })).status
     for (const host of ['localhost', 'LOCALHOST:3000', '127.0.0.1', '127.0.0.9:80', '[::1]', '[::1]:3000'])
@@ -153,7 +153,7 @@ describe('metrics', () => {
       expect([host, await status(host)]).toEqual([host, 403])
   })
 
-  test('metrics say how long the process has run by a clock that nobody sets, and when it started', async () => {
+  test('report uptime by the monotonic clock, and the start time', async () => {
     await using app = await testApp()
     const value = async (name: string) =>
       Number(new RegExp(`^${name} ([\\d.e+]+)$`, 'm').exec((await app.call('GET', '/metrics')).text)?.[1])
@@ -168,7 +168,7 @@ describe('metrics', () => {
     expect(await value('process_start_time_seconds')).toBe(startedAt)
   })
 
-  test('metrics open to a metrics token from anywhere, and to no other', async () => {
+  test('are open from anywhere only to a metrics token', async () => {
     await using app = await testApp({ METRICS_TOKEN: 'a-metrics-token-for-tests' })
     const { token } = await app.merchant()
     const withToken = async (value: string) =>

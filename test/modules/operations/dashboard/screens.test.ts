@@ -9,7 +9,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('chains are those of the settings, also before anything was read, with the hosts of their nodes and no more of their URLs', async () => {
+test('chains are those of the settings even before any sync, with only the hosts of their nodes', async () => {
   const chains = [
     { chainId: 8453, rpc: ['https://one.example/key-1', 'https://two.example/key-2'] },
     { chainId: 1, rpc: ['https://one.example/k'] },
@@ -31,7 +31,7 @@ test('chains are those of the settings, also before anything was read, with the 
   expect(answer.text).not.toContain('key-1')
 })
 
-test('backups tell how old the last one is in each place, when the next comes, and how the log is shipped', async () => {
+test('backups show the age of the last one per target, the next time, and log shipping', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const read = async () => ok(await app.call('GET', '/admin/operations/backups', { token })).body
@@ -52,7 +52,7 @@ test('backups tell how old the last one is in each place, when the next comes, a
   expect(backupsView(app.deps, null)).toMatchObject({ isLate: true, places: [{ isLate: true }] })
 })
 
-test('a form of a processor is told its fields: all that is taken, what is secret, and what is set', async () => {
+test("a processor's form gets its accepted fields, which are secret, and which are set", async () => {
   await using app = await testApp({ STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_PUBLISHABLE_KEY: 'pk_test_x' })
   const { token } = await app.merchant()
   const { data } = ok(await app.call('GET', '/shops/v2/processor-accounts', { token })).body

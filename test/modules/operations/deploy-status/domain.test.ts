@@ -10,8 +10,8 @@ const start = (id: string, more: Partial<ProcessStart> = {}): ProcessStart => ({
 const countsOf = (starts: readonly ProcessStart[], selfId = 'a') =>
   ownServices(starts, selfId, now).map(({ service, desired, running, state }) => [service, desired, running, state])
 
-describe('the services of souk itself', () => {
-  test('all of the processes that have not ended are wanted, and run while they say so', () => {
+describe('our own services', () => {
+  test('count all processes that have not ended, and run while they report', () => {
     expect(countsOf([start('a'), start('b')])).toEqual([
       ['server', 2, 2, 'steady'],
       ['jobs', 2, 2, 'steady'],
@@ -20,30 +20,30 @@ describe('the services of souk itself', () => {
     expect(countsOf([])[0]).toEqual(['server', 0, 0, 'unknown'])
   })
 
-  test('a process that is quiet is missed for a quarter of an hour, and then no more', () => {
+  test('a silent process is missed for a quarter of an hour only', () => {
     expect(countsOf([start('a'), start('b', { seenAt: now - 3 * minute })])[0]).toEqual(['server', 2, 1, 'degraded'])
     expect(countsOf([start('a'), start('b', { seenAt: now - 15 * minute })])[0]).toEqual(['server', 1, 1, 'steady'])
   })
 
-  test('this process serves, since it answers; whether its jobs run it has to say', () => {
+  test('this process serves, since it answers; its jobs must report', () => {
     expect(countsOf([start('a', { seenAt: now - 5 * minute })])).toEqual([
       ['server', 1, 1, 'steady'],
       ['jobs', 1, 0, 'degraded'],
     ])
   })
 
-  test('two revisions at once are a deploy under way, and the one that was started last is told', () => {
+  test('two revisions at once are a deploy in progress, and the one started last is shown', () => {
     const [server] = ownServices([start('a'), start('b', { revision: '1.1.0', startedAt: now - minute })], 'a', now)
     expect(server).toMatchObject({ state: 'rolling', revision: '1.1.0', desired: 2, running: 2 })
   })
 })
 
-test('an answer is fresh for a minute; one of the future is not', () => {
+test('a response is fresh for a minute, and never from the future', () => {
   const known = { asOf: now, items: [] }
   expect([now, now + minute - 1, now + minute, now - 1].map((at) => isFresh(known, at))).toEqual([true, true, false, false])
 })
 
-test('a provider is left alone for twice as long after each failure, five minutes at most, or as long as it asks for', () => {
+test('a provider is paused twice as long after each failure, up to five minutes, or as long as it asks', () => {
   expect([1, 2, 3, 6, 7, 2_000].map((failures) => pauseAfter(failures))).toEqual([5_000, 10_000, 20_000, 160_000, 300_000, 300_000])
   expect([pauseAfter(1, 30_000), pauseAfter(7, 1_000)]).toEqual([30_000, 300_000])
 })

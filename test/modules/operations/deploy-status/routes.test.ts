@@ -61,8 +61,8 @@ async function pages(app: TestApp, token: string): Promise<Record<keyof typeof p
 }
 const staleOf = (shown: Record<string, Json>) => Object.values(shown).map(({ stale, status }) => status ?? stale)
 
-describe("the operations' pages, of providers outside", () => {
-  test('the pages show what the providers tell, ask once for all who look at the same time, and not again for a minute', async () => {
+describe('the operations pages with external providers', () => {
+  test('show what providers return, ask once for concurrent readers, and not again for a minute', async () => {
     const world = await outside()
     await using app = await testApp(world.settings)
     const { token } = await app.superAdmin()
@@ -82,7 +82,7 @@ describe("the operations' pages, of providers outside", () => {
     expect(world.asked().every((count, at) => count > (once[at] ?? 0))).toBe(true)
   })
 
-  test('with every provider silent the pages answer in their time: 503 while nothing is known, then the last good answers, marked stale', async () => {
+  test('answer in time with silent providers: 503 without data, then the last responses marked stale', async () => {
     const world = await outside(100)
     await using app = await testApp(world.settings)
     const { token } = await app.superAdmin()
@@ -102,7 +102,7 @@ describe("the operations' pages, of providers outside", () => {
     expect(stale).toEqual(Object.fromEntries(Object.entries(good).map(([name, page]) => [name, { ...page, stale: true }])) as typeof stale)
   })
 
-  test('a provider that fails is left alone, longer each time and as long as it asks for, and shown as good once it answers again', async () => {
+  test('pause a failing provider for longer each time or as it asks, and show it as good after a response', async () => {
     const world = await outside()
     await using app = await testApp(world.settings)
     const { token } = await app.superAdmin()
@@ -129,7 +129,7 @@ describe("the operations' pages, of providers outside", () => {
     expect(JSON.stringify(told)).not.toMatch(/token-1|wJalr/)
   })
 
-  test('a program that is started again knows the last good answers, and those of other providers are not shown', async () => {
+  test('keep the last responses over a restart, but not those of other providers', async () => {
     const world = await outside()
     const database = await testDatabase()
     closing.push(() => database.drop())
@@ -150,7 +150,7 @@ describe("the operations' pages, of providers outside", () => {
     expect(staleOf(await pages(changed, token))).toEqual([503, expect.any(Boolean), 503])
   })
 
-  test('an answer of before the clock stepped back is stale where there is nothing else, and in the way of none', async () => {
+  test('a response from before a clock step is stale without another, and delays none', async () => {
     const world = await outside()
     const database = await testDatabase()
     closing.push(() => database.drop())
@@ -180,7 +180,7 @@ describe("the operations' pages, of providers outside", () => {
     expect(world.asked()).toEqual(asked)
   })
 
-  test('the job asks anew before the minute is over, so that nobody has to wait', async () => {
+  test('the job refreshes before the minute is over, so that nobody waits', async () => {
     const world = await outside()
     await using app = await testApp(world.settings)
     expect(await refreshOperations(app.deps)).toEqual({ services: 'renewed', errors: 'renewed', deploys: 'renewed' })
@@ -197,8 +197,8 @@ describe("the operations' pages, of providers outside", () => {
   })
 })
 
-describe("the operations' pages, of souk itself", () => {
-  test('a program that nobody has configured tells of itself: its processes, its errors by kind, and since when its build runs', async () => {
+describe('the operations pages without providers', () => {
+  test('an unconfigured instance shows its own processes, errors by kind, and the start of its build', async () => {
     const database = await testDatabase()
     closing.push(() => database.drop())
     const settings = { BUILD_REVISION: '5f3a' }
@@ -238,7 +238,7 @@ describe("the operations' pages, of souk itself", () => {
     await again.close()
   })
 
-  test('a process whose start could not be noted is noted by the job that says that it runs', async () => {
+  test('a process whose start was not recorded is recorded by the heartbeat job', async () => {
     await using app = await testApp()
     app.clock.advance(90 * second)
     await recordHeartbeat(app.deps)
@@ -253,7 +253,7 @@ describe("the operations' pages, of souk itself", () => {
     expect((await app.deps.statusCaches.services.show()).items[0]?.desired).toBe(1)
   })
 
-  test('errors that cannot be written are written with the next ones', async () => {
+  test('errors that could not be stored are stored with the next ones', async () => {
     await using app = await testApp()
     app.deps.log.error('job.failed', { job: 'forget' })
     const failing = { ...app.deps, db: { ...app.deps.db, write: () => Promise.reject(new Error('away')) } }

@@ -3,7 +3,7 @@ import { idempotencyKeys } from '../../../../db/schema/people.ts'
 import { removeExpiredKeys } from '../../../../src/modules/operations/idempotency/service.ts'
 import { testApp } from '../../../support/app.ts'
 
-test('a day of many keys is forgotten in several small writes, and keys that are still good stay', async () => {
+test('many expired keys are removed in several small writes, and valid ones stay', async () => {
   await using app = await testApp()
   const { db, clock } = app.deps
   const row = (key: string, expiresAt: number) => ({

@@ -45,7 +45,7 @@ async function work(app: TestApp, mine: Claim & { kind: 'claimed' }, id: string,
 }
 
 describe('a key', () => {
-  test('an idempotency key is claimed once, and replays the answer that was stored with the effect', async () => {
+  test('an idempotency key is claimed once, and replays the response stored with the effect', async () => {
     await using app = await testApp()
     const mine = claimed(await claim(app))
     await work(app, mine, 'effect')
@@ -55,7 +55,7 @@ describe('a key', () => {
     expect(await effects(app)).toEqual(['effect'])
   })
 
-  test('an answer that was stored with its effect outlives every refusal that comes after it', async () => {
+  test('a response stored with its effect survives later refusals', async () => {
     await using app = await testApp()
     const mine = claimed(await claim(app))
     await work(app, mine, 'effect')
@@ -64,7 +64,7 @@ describe('a key', () => {
     expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
   })
 
-  test('an idempotency key with another body is a mismatch, before and after there is an answer, and while its lease has run out', async () => {
+  test('an idempotency key with another body is a mismatch, before and after a response, and after its lease', async () => {
     await using app = await testApp()
     const mine = claimed(await claim(app))
     expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
@@ -74,7 +74,7 @@ describe('a key', () => {
     expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
   })
 
-  test('an idempotency key is of one principal, method and path', async () => {
+  test('an idempotency key belongs to one principal, method and path', async () => {
     await using app = await testApp()
     claimed(await claim(app))
     claimed(await claim(app, { scope: 'mer_2 POST /orders' }))
@@ -83,7 +83,7 @@ describe('a key', () => {
     expect((await claim(app)).kind).toBe('inFlight')
   })
 
-  test('an idempotency key in flight says when to come back; a lease of 30 seconds that ran out is taken over, and the first is too late', async () => {
+  test('an idempotency key in use returns a time to retry; an expired lease of 30 seconds is taken over', async () => {
     await using app = await testApp()
     const first = claimed(await claim(app))
     app.clock.advance(10_000)
@@ -101,14 +101,14 @@ describe('a key', () => {
     expect(await claim(app)).toMatchObject({ kind: 'replay', status: 201 })
   })
 
-  test("an idempotency key claimed by many at once is one's", async () => {
+  test('of many concurrent claims of a key one succeeds', async () => {
     await using app = await testApp()
     const claims = await Promise.all(Array.from({ length: 20 }, () => claim(app)))
     expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1)
     expect(claims.filter(({ kind }) => kind === 'inFlight')).toHaveLength(19)
   })
 
-  test('an idempotency key whose effect fails keeps neither the effect nor an answer', async () => {
+  test('a failed effect stores neither effect nor response', async () => {
     await using app = await testApp()
     const mine = claimed(await claim(app))
     await work(app, mine, 'effect', new Error('power cut')).catch(() => undefined)
@@ -119,7 +119,7 @@ describe('a key', () => {
     expect(await effects(app)).toEqual(['effect'])
   })
 
-  test('an idempotency key is forgotten after a day, by itself and by the job', async () => {
+  test('an idempotency key expires after a day, by itself and by the job', async () => {
     await using app = await testApp()
     await work(app, claimed(await claim(app)), 'effect')
     app.clock.advance(24 * 3_600_000)
@@ -133,7 +133,7 @@ describe('a key', () => {
     expect(await app.deps.db.read.select().from(idempotencyKeys)).toEqual([])
   })
 
-  test('an idempotency key keeps its answer sealed, for this key alone', async () => {
+  test('a response is sealed for its key', async () => {
     await using app = await testApp()
     await work(app, claimed(await claim(app)), 'card-number-1234')
     const [row] = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, request.key)).limit(1)
@@ -142,7 +142,7 @@ describe('a key', () => {
     expect(() => app.deps.keyring.unseal(row?.sealedAnswer ?? '', answerSeal(request.scope, 'key-2'))).toThrow()
   })
 
-  test('an idempotency key that a version before has answered is replayed as it was', async () => {
+  test('a response stored by the previous version is replayed unchanged', async () => {
     await using app = await testApp()
     await work(app, claimed(await claim(app)), 'effect')
     const now = await claim(app)
@@ -203,7 +203,7 @@ describe('over HTTP', () => {
     }
   }
 
-  test('the same request again under a key gets the same status and bytes, and a sign that it is a replay', async () => {
+  test('a repeated request with a key gets the same status and bytes, marked as a replay', async () => {
     await using app = await testApp()
     const route = routeOn(app)
     const first = await route.post({ name: 'ä "quoted"' }, 'k')
@@ -214,7 +214,7 @@ describe('over HTTP', () => {
     expect(route.runs()).toBe(1)
   })
 
-  test('a second write that would store an answer is a mistake of ours: 500, and what was stored with the effect is the answer from then on', async () => {
+  test('storing a second response is our error: 500, and the one stored with the effect remains', async () => {
     await using app = await testApp()
     const route = routeOn(app)
     expect((await route.post({ twice: true }, 'k')).status).toBe(500)
@@ -223,7 +223,7 @@ describe('over HTTP', () => {
     expect(route.runs()).toBe(1)
   })
 
-  test('another body under the key is 422, another principal is another key, and no key is no memory', async () => {
+  test('another body with the key is 422, another principal has another key, and no key means no replay', async () => {
     await using app = await testApp()
     const route = routeOn(app)
     await route.post({ name: 'a' }, 'k')
@@ -238,7 +238,7 @@ describe('over HTTP', () => {
     expect(route.runs()).toBe(4)
   })
 
-  test('a request sent many times at once has one effect; the others are told that it is at work, with when to come back', async () => {
+  test('a request sent many times concurrently has one effect; the others get a time to retry', async () => {
     await using app = await testApp()
     const route = routeOn(app)
     const answers = await Promise.all(Array.from({ length: 10 }, () => route.post({}, 'k')))
@@ -247,7 +247,7 @@ describe('over HTTP', () => {
       expect([status, Number(headers.get('retry-after')) > 0]).toEqual([409, true])
   })
 
-  test('a failure that would come again is stored and replayed as it was', async () => {
+  test('a permanent failure is stored and replayed', async () => {
     await using app = await testApp()
     for (const [fail, status] of [
       ['NOT_FOUND', 404],
@@ -262,7 +262,7 @@ describe('over HTTP', () => {
     }
   })
 
-  test('a failure that may pass is not stored: the same key works again at once', async () => {
+  test('a temporary failure is not stored: the same key works again at once', async () => {
     await using app = await testApp()
     for (const fail of ['INVALID', 'UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL']) {
       const route = routeOn(app)
@@ -273,7 +273,7 @@ describe('over HTTP', () => {
     expect(await app.deps.db.read.select().from(idempotencyKeys)).toEqual([])
   })
 
-  test('a failure before anything was changed forgets the key, and the same request begins anew', async () => {
+  test('a failure before any change releases the key, and a retry begins again', async () => {
     await using app = await testApp()
     const route = routeOn(app)
     for (let tries = 0; tries < 2; tries++) {
@@ -283,7 +283,7 @@ describe('over HTTP', () => {
     expect(route.resumed).toEqual([false, false])
   })
 
-  test('a failure after something was changed hands the key over: the same request resumes at once, and the answer says so', async () => {
+  test('a failure after a change hands the key over: a retry resumes at once, and the response says so', async () => {
     await using app = await testApp()
     const route = routeOn(app)
     for (let tries = 0; tries < 2; tries++) {
@@ -294,7 +294,7 @@ describe('over HTTP', () => {
     expect(route.resumed).toEqual([false, true])
   })
 
-  test('a 503 says what is so: nothing was changed, accepted, or that nobody can know', async () => {
+  test('a 503 says whether nothing was changed, the request was accepted, or the outcome is unknown', async () => {
     await using app = await testApp()
     const route = routeOn(app)
     const says = async (body: object, key?: string) => JSON.parse((await route.post(body, key)).text).message
@@ -311,7 +311,7 @@ describe('over HTTP', () => {
     expect(await says({ fail: 'LOST' })).toBe('The database was lost at work, outcome unknown: read first, then send it again')
   })
 
-  test('an attempt that ends while the database is away is remembered: the same key goes on at once, and the database is told when it is back', async () => {
+  test('an attempt that ends while the database is away is remembered: a retry continues at once', async () => {
     await using app = await testApp()
     const { db, idempotency: claims } = app.deps
     const first = claimed(await claim(app))
@@ -331,7 +331,7 @@ describe('over HTTP', () => {
     expect(claimed(await claims.claim({ ...request, key: 'key-2' })).resumed).toBe(true)
   })
 
-  test('a claim whose commit is lost has changed nothing: the answer says so, and the key is free at once, whether the commit was kept or not', async () => {
+  test('a claim with a lost commit changes nothing: the response says so, and the key is free at once', async () => {
     for (const kept of [true, false]) {
       await using app = await testApp()
       const route = routeOn(app)
@@ -395,14 +395,14 @@ describe('over HTTP', () => {
     },
   )
 
-  test('a key whose lease was given by a clock that has stepped back since is gone on with at once', async () => {
+  test('a lease given before the clock stepped back is taken over at once', async () => {
     await using app = await testApp()
     claimed(await claim(app))
     app.clock.advance(-3_600_000)
     expect(claimed(await claim(app)).resumed).toBe(true)
   })
 
-  test('a key that a process died with is gone on with at once by the next on the same file; on a server it may be another’s, and its lease counts', async () => {
+  test('a key of a dead process is taken over at once on the same file; on a server its lease counts', async () => {
     await using app = await testApp()
     claimed(await claim(app))
     const kept = claimed(await claim(app, { key: 'kept' }))
@@ -420,7 +420,7 @@ describe('over HTTP', () => {
     expect(claimed(await next.claim(request)).resumed).toBe(true)
   })
 
-  test('a lease is renewed while its work lives, and not once it has ended', async () => {
+  test('a lease is renewed during the work and not afterwards', async () => {
     await using app = await testApp()
     const first = claimed(await claim(app))
     app.clock.advance(20_000)
@@ -432,7 +432,7 @@ describe('over HTTP', () => {
     expect(claimed(await claim(app)).resumed).toBe(true)
   })
 
-  test('a key that is empty, too long or not plain text is 400, and so is none where one is needed', async () => {
+  test('an empty, too long or non-ASCII key is 400, as is a missing one that is required', async () => {
     await using app = await testApp()
     const route = routeOn(app)
     for (const key of ['', 'x'.repeat(256), 'a b', 'é']) expect([key, (await route.post({}, key)).status]).toEqual([key, 400])
@@ -442,7 +442,7 @@ describe('over HTTP', () => {
     expect(needing.runs()).toBe(0)
   })
 
-  test('a product is created once under a key', async () => {
+  test('a product is created once with a key', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     const create = (options: object, key = 'create-1', title = 'Lamp') =>
@@ -461,12 +461,12 @@ describe('over HTTP', () => {
   })
 })
 
-describe('whose key it is', () => {
+describe('ownership of keys', () => {
   const create = (app: TestApp, options: { token?: string; key?: string; headers?: Record<string, string> }, title = 'Lamp') =>
     app.call('POST', '/product-v2', { ...options, body: { title }, headers: { 'idempotency-key': 'same', ...options.headers } })
   const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotent-replayed')
 
-  test("an idempotency key is a merchant's in one of their shops: the same key and body in another shop make a product there", async () => {
+  test("a merchant's key belongs to one shop: the same key and body in another shop create a product there", async () => {
     await using app = await testApp()
     const { id, token, shop } = await app.merchant()
     const second = await app.deps.db.write((tx) =>
@@ -488,7 +488,7 @@ describe('whose key it is', () => {
     for (const headers of [{}, inSecond.headers]) expect((await app.call('GET', '/product-v2', { token, headers })).body.total).toBe(1)
   })
 
-  test("an idempotency key is a shop's, for its secret keys: a retry with the key that replaced the first is a replay", async () => {
+  test('the key of a secret key belongs to the shop: a retry with the key that replaced it is a replay', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     const first = await create(app, { key: secretKey })
@@ -500,7 +500,7 @@ describe('whose key it is', () => {
     expect((await app.call('GET', '/product-v2', { token })).body.total).toBe(1)
   })
 
-  test("an idempotency key is not shared by a merchant's token and a secret key of the same shop, nor by the keys of two shops", async () => {
+  test("a merchant's token and a secret key do not share keys, nor do two shops", async () => {
     await using app = await testApp()
     const [one, two] = [await app.merchant(), await app.merchant()]
     const answers = []

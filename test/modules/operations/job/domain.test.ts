@@ -4,14 +4,14 @@ import { mergedRuns, runsKept, runsOf } from '../../../../src/modules/operations
 
 const run = (startedAt: number): JobRun => ({ startedAt, endedAt: startedAt + 1, durationMs: 1, result: 'OK', error: null })
 
-test('the last run of a row is the first of its runs, also where a process of an older version noted it alone', () => {
+test('the last run of a row is its first run, also if an older version stored it alone', () => {
   expect(runsOf({ ...run(1), lastRuns: null })).toEqual([run(1)])
   expect(runsOf({ ...run(3), lastRuns: [run(2), run(1)] })).toEqual([run(3), run(2), run(1)])
   expect(runsOf({ ...run(2), lastRuns: [run(2), run(1)] })).toEqual([run(2), run(1)])
   expect(runsOf({ startedAt: null, endedAt: null, durationMs: null, result: null, error: null, lastRuns: null })).toEqual([])
 })
 
-test('the runs of several processes are told together, each once and the newest first, and as many as of one', () => {
+test('runs of several processes are merged, each once, newest first, up to the limit of one process', () => {
   const failed = (startedAt: number): JobRun => ({ ...run(startedAt), result: 'FAILED', error: 'x'.repeat(900) })
   expect(mergedRuns([run(4), run(2)], [run(3), run(2), run(1)]).map(({ startedAt }) => startedAt)).toEqual([4, 3, 2, 1])
   // Two that began at one moment are two.

@@ -76,7 +76,7 @@ function hanging() {
   return { does: () => promise, end: () => resolve(fine) }
 }
 
-test('operators read of every job how it stands, its last run and its next, and nothing secret of an error', async () => {
+test('operators read the state, last run and next run of every job, without secrets in errors', async () => {
   let nth = 0
   await using one = await worker({
     settings: { JOB_SCHEDULES: 'expire-carts=off' },
@@ -124,7 +124,7 @@ test('operators read of every job how it stands, its last run and its next, and 
     expect(text).toContain(`${line}\n`)
 })
 
-test('the last runs of a job are kept with its row, and of older ones those that went wrong, a few of each', async () => {
+test('the last runs of a job are stored, and a few older failed ones', async () => {
   let nth = 0
   await using one = await worker({
     async does() {
@@ -186,7 +186,7 @@ test.skipIf(engine !== 'postgres')(
   },
 )
 
-test('a job to which the settings leave nothing is off with the reason, runs not by itself, and cannot be asked to: no run of it is called fine', async () => {
+test('a job without work by the settings is off with the reason, does not run and cannot be requested', async () => {
   await using one = await worker({
     settings: { BACKUP_ENABLED: 'false', JOB_SCHEDULES: 'back-up=* * * * * *' },
     names: ['forget', 'back-up'],
@@ -215,7 +215,7 @@ test('a job to which the settings leave nothing is off with the reason, runs not
   expect(one.ran).toEqual([])
 })
 
-test('an operator has a job run now: once for a key, also when it is off; while it runs that is 409, and what is no job is 404', async () => {
+test('an operator requests a run once per key, also of a job that is off; a running job is 409, an unknown one 404', async () => {
   const hung = hanging()
   let hangs = false
   await using one = await worker({
@@ -240,7 +240,7 @@ test('an operator has a job run now: once for a key, also when it is off; while 
   for (const name of ['nothing', 'toString', 'FORGET']) expect([name, (await ask(name)).status]).toEqual([name, 404])
 })
 
-test('what is known of jobs outlives the process, which keeps it as it stops; a run that it did not end was lost', async () => {
+test('progress survives the process, which stores it at the stop; an unfinished run is lost', async () => {
   const database = await testDatabase()
   const options = { database }
   {
@@ -263,7 +263,7 @@ test('what is known of jobs outlives the process, which keeps it as it stops; a 
   await database.drop()
 })
 
-test('a run that was asked for is told as lost where its process ends at once, to those who follow the jobs too', async () => {
+test('a requested run is reported as lost if its process ends at once, also to live clients', async () => {
   const database = await testDatabase()
   const hung = hanging()
   const first = await worker({ options: { database }, does: hung.does })
@@ -283,7 +283,7 @@ test('a run that was asked for is told as lost where its process ends at once, t
   await database.drop()
 })
 
-test('a run that was missed while nobody ran is made up for at the start, where the next is far; a clock that stepped back makes up for nothing', async () => {
+test('a missed run is caught up at the start if the next is far away, but not after the clock stepped back', async () => {
   const database = await testDatabase()
   const ranFrom = async (startAt: number): Promise<string[]> => {
     await using one = await worker({ options: { database, startAt }, names: ['forget', 'fold-listings', 'approve-commissions'] })
@@ -301,7 +301,7 @@ test('a run that was missed while nobody ran is made up for at the start, where 
   await database.drop()
 })
 
-test('a job that runs each second costs a commit a minute, and one when its result changes', async () => {
+test('a job of every second costs one commit a minute, and one when its result changes', async () => {
   let fails = false
   await using one = await worker({
     names: ['deliver-webhooks', 'look-around', 'resume-orders'],
@@ -330,7 +330,7 @@ test('a job that runs each second costs a commit a minute, and one when its resu
   expect(commits).toBeLessThanOrEqual(6)
 })
 
-test('a job that hangs is seen, is not begun again beside itself, and is well once it has ended', async () => {
+test('a stuck job is noticed, not started again, and fine once it has ended', async () => {
   const hung = hanging()
   let hangs = true
   await using one = await worker({ names: ['fold-listings'], does: () => (hangs ? hung.does() : Promise.resolve(fine)) })
@@ -354,7 +354,7 @@ test('a job that hangs is seen, is not begun again beside itself, and is well on
   expect([one.ran.length, (await one.status('fold-listings'))?.result]).toEqual([2, 'OK'])
 })
 
-test('a clock that is set changes nothing for jobs: one that hangs is seen by the time that passes', async () => {
+test('a clock change does not affect jobs: a stuck one is noticed by elapsed time', async () => {
   const hung = hanging()
   await using one = await worker({ names: ['fold-listings'], does: hung.does })
   void one.board.tick('fold-listings')
@@ -395,7 +395,7 @@ async function two(does: Parameters<typeof worker>[0] = {}, name: JobName = 'for
 }
 
 describe.skipIf(engine === 'sqlite')('of several processes on one database', () => {
-  test('of several processes one runs a job, though their clocks differ, and another takes it over at once when it stops', async () => {
+  test('one process runs a job despite different clocks, and another takes over at once when it stops', async () => {
     await using both = await two()
     const { first, second } = both
     for (let nth = 1; nth <= 3; nth++) {
@@ -414,7 +414,7 @@ describe.skipIf(engine === 'sqlite')('of several processes on one database', () 
     expect((await second.status())?.holder).toBe(second.app.deps.processName)
   })
 
-  test('of several processes one that dies is followed once its lease is over, not before, and what it missed is made up for', async () => {
+  test('a dead process is replaced once its lease has expired, and missed runs are caught up', async () => {
     await using both = await two()
     const { first, second } = both
     await both.tick()
@@ -435,7 +435,7 @@ describe.skipIf(engine === 'sqlite')('of several processes on one database', () 
     expect(first.app.logged.map(({ event }) => event)).toContain('jobs.taken_over')
   })
 
-  test('of several processes two that would take a job over at once do not both have it', async () => {
+  test('two processes never take over a job at once', async () => {
     const database = await testDatabase()
     const first = await worker({ options: { database } })
     const others = await Promise.all([1, 2, 3].map(() => worker({ options: { database } })))
@@ -451,7 +451,7 @@ describe.skipIf(engine === 'sqlite')('of several processes on one database', () 
     await database.drop()
   })
 
-  test('of several processes the one that runs a job is asked by a row, whichever was told to run it now', async () => {
+  test('a requested run is run by the holder of the job, whichever process got the request', async () => {
     await using both = await two()
     const { first, second } = both
     const { token } = await second.app.superAdmin()
@@ -462,7 +462,7 @@ describe.skipIf(engine === 'sqlite')('of several processes on one database', () 
     expect(both.counts()).toEqual([1, 0])
   })
 
-  test('of several processes another takes over a job that hangs in the one that had it', async () => {
+  test('another process takes over a stuck job', async () => {
     const hung = hanging()
     await using both = await two({ does: hung.does }, 'fold-listings')
     const { first, second } = both

@@ -46,13 +46,13 @@ test.each([
   ['2028-12-01', '2029-01-01', '2028-12-01 2029-01-01 32'],
 ])('a window from %p to %p is %p', (startDate, endDate, expected) => expect(asked(startDate, endDate)).toBe(expected))
 
-test('the window before has the same length and ends the day before, also across a leap day', () => {
+test('the previous window has the same length and ends the day before, also across a leap day', () => {
   const span = windowOf({ startDate: '2028-03-01', endDate: '2028-03-30' }, now)
   const before = previousOf(span)
   expect([dayText(before.from), dayText(before.to)]).toEqual(['2028-01-31', '2028-02-29'])
 })
 
-test('a change is in percent of what was before, and none where that was nothing', () => {
+test('a change is a percentage of the previous value, and null if that was 0', () => {
   expect([percentChange(3, 2), percentChange(1, 2), percentChange(5, 0), percentChange(0, 0), percentChange(0, 4)]).toEqual([
     50,
     -50,
@@ -62,7 +62,7 @@ test('a change is in percent of what was before, and none where that was nothing
   ])
 })
 
-test('the sums that make up a window are of each of its days once, and few', () => {
+test('the sums of a window contain each day once, and are few', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 0, max: 400 }), (from, length) => {
       const runs = runsOf(from, from + length)
@@ -76,7 +76,7 @@ test('the sums that make up a window are of each of its days once, and few', () 
   )
 })
 
-test('lists of one length cover a window, each at its place, and reach beyond it by less than one at either end', () => {
+test('runs of one length cover a window and exceed it by less than one at either end', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 1, max: 400 }), (from, length) => {
       const lists = listsOf({ from, to: from + length - 1 })
@@ -90,7 +90,7 @@ test('lists of one length cover a window, each at its place, and reach beyond it
   )
 })
 
-test('what is folded adds up by day, by 8 days and by 64', () => {
+test('folded deltas add up by 1, 8 and 64 days', () => {
   const delta = fc.record({
     kpi: fc.constantFrom('GMV' as const, 'PRODUCT_UNITS' as const),
     day: fc.integer({ min: 20_000, max: 20_200 }),
@@ -113,7 +113,7 @@ test('what is folded adds up by day, by 8 days and by 64', () => {
   )
 })
 
-test('sums beyond what a number holds are folded to the last cent, and parted into deltas that are numbers', () => {
+test('sums beyond exact numbers are folded to the cent, and split into deltas that are numbers', () => {
   const most = Number.MAX_SAFE_INTEGER
   const deltas = [most, most, 3, 1].map((value) => ({ kpi: 'GMV' as const, day: 20_000, key: 'sandbox', value }))
   const exactly = 2n * BigInt(most) + 4n
@@ -172,7 +172,7 @@ test.each([
   expect(told(deltasOfMovement({ ...movement, ...change }))).toEqual(expected as never),
 )
 
-test('a movement that is priced later counts on its day, and waits no more', () => {
+test('a movement priced later counts on its day and is no longer unpriced', () => {
   const unpriced = { ...movement, usdCents: null, affiliateId: 'aff_1' }
   const all = [...deltasOfMovement(unpriced), ...deltasOfPricing({ ...unpriced, usdCents: 7 })]
   expect(told(all)).toEqual([

@@ -321,7 +321,7 @@ const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 5 : 3))
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_261_122)
 
 describe('dashboards', () => {
-  test('say what the tables say, whatever has happened and whatever of it is folded', async () => {
+  test('equal the tables after any events and folds', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 30, size: 'max' }), async (actions) => {
         await using app = await testApp()
@@ -357,7 +357,7 @@ describe('dashboards', () => {
     )
   })
 
-  test('lose nothing and count nothing twice while two fold and others buy and read', async () => {
+  test('lose and duplicate nothing during concurrent folds, purchases and reads', async () => {
     const database = await testDatabase()
     await using app = await testApp({}, { database })
     const operator = await operatorIn(app)
@@ -389,7 +389,7 @@ describe('dashboards', () => {
     await database.drop()
   })
 
-  test('count what was there before them while others buy, and say meanwhile that they cannot tell', async () => {
+  test('count the past during purchases, and are unavailable until then', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
     const shop = await sellingIn(app, { onHand: 100 })
@@ -418,7 +418,7 @@ describe('dashboards', () => {
     expect(ok(await operator.at('dashboard/created-products')).body.total).toBe(5)
   })
 
-  test('are as they were when a fold is broken off', async () => {
+  test('are unchanged by an interrupted fold', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
     await (await sellingIn(app)).bought()
@@ -433,7 +433,7 @@ describe('dashboards', () => {
     expect((await rebuildKpis(app.deps)).differences).toBe(0)
   })
 
-  test('that are not what the facts say are found, told and mended', async () => {
+  test('that differ from the facts are found, reported and repaired', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
     const shop = await sellingIn(app)
@@ -471,7 +471,7 @@ describe('dashboards', () => {
     })
   })
 
-  test('are told once the past is counted, by whichever process, and where the start could not the night counts it', async () => {
+  test('are available once any process has counted the past, at the start or at night', async () => {
     const database = await testDatabase()
     const app = await testApp({}, { database })
     const operator = await operatorIn(app)
@@ -497,7 +497,7 @@ describe('dashboards', () => {
     await database.drop()
   })
 
-  test('of a version that keeps more of them are counted for the past at its first start, and nobody is alarmed', async () => {
+  test('of a version with more figures are counted for the past at its first start without an alarm', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
     await backfillKpis(app.deps)
@@ -520,7 +520,7 @@ describe('dashboards', () => {
     expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ ofTestMode: 10 })
   })
 
-  test('are counted anew day for day: one that cannot be counted keeps no other from it, and the job fails', async () => {
+  test('are recounted day by day: a failing day stops no other, and the job fails', async () => {
     await using app = await testApp()
     await backfillKpis(app.deps)
     const days = [20_000, 20_001, 20_100]
@@ -547,7 +547,7 @@ describe('dashboards', () => {
     expect(kept.map(({ day }) => Number(day))).toEqual([20_001])
   })
 
-  test('do not count what becomes of an order in test mode once its shop is live, however it meets that', async () => {
+  test('exclude events of test orders once their shop is live', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
     const shop = await sellingIn(app)
@@ -565,7 +565,7 @@ describe('dashboards', () => {
     expect((await rebuildKpis(app.deps)).differences).toBe(0)
   })
 
-  test('are exact to the cent or refused, however much was sold, and are mended to the cent', async () => {
+  test('are exact to the cent or refused, and repaired to the cent', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
     await backfillKpis(app.deps)
@@ -612,7 +612,7 @@ describe('dashboards', () => {
     expect(ok(await operator.at('dashboard/gmv', window)).body).toMatchObject({ total: 0 })
   })
 
-  test('answer as CSV when that is asked for, and not otherwise', async () => {
+  test('return CSV only on request', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
     const shop = await sellingIn(app)
@@ -634,7 +634,7 @@ describe('dashboards', () => {
       expect((await operator.at('dashboard/gmv', window, { accept })).headers.get('content-type')).toContain('csv')
   })
 
-  test('rank equal ones by their ids, as many as are asked for', async () => {
+  test('rank equal ones by id, up to the limit', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
     const names: string[] = []
@@ -654,7 +654,7 @@ describe('dashboards', () => {
     expect((await operator.at('affiliate/top-merchants', { limit: 'ten' })).status).toBe(400)
   })
 
-  test('are for operators alone, and refuse windows that are none', async () => {
+  test('are for operators only, and refuse invalid windows', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
     const { token } = await app.merchant()
@@ -672,7 +672,7 @@ describe('dashboards', () => {
   })
 })
 
-test('dashboards count shops in live mode unless they are asked for test mode or both', async () => {
+test('dashboards count live shops by default, or test shops, or both', async () => {
   await using app = await testApp()
   const operator = await operatorIn(app)
   const [test, live] = [await sellingIn(app), await sellingIn(app)]
@@ -703,7 +703,7 @@ test('dashboards count shops in live mode unless they are asked for test mode or
   expect((await operator.at('dashboard/registered-users', { mode: 'LIVE' })).status).toBe(400)
 })
 
-test('the sales of a shop leave test mode when it goes live, and what it sells then is in live mode, in every dashboard', async () => {
+test('the sales of a shop leave test mode when it goes live, and later ones count as live in every dashboard', async () => {
   await using app = await testApp()
   const operator = await operatorIn(app)
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]

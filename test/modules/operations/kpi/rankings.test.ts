@@ -68,7 +68,7 @@ async function network(app: TestApp) {
   return { shopIds: owned.map(({ id }) => id), productIds: goods.map(({ id }) => id) }
 }
 
-test('the head of a ranking is that of all that was sold, or none, whatever is folded, equal or taken out again', async () => {
+test('the head of a ranking equals that of all sums or is refused, with any folds, ties and removals', async () => {
   await using app = await testApp()
   const { read, write } = app.deps.db
   const { shopIds, productIds } = await network(app)
@@ -133,7 +133,7 @@ async function tablesOf({ deps: { db } }: TestApp, statement: SQL): Promise<stri
   return tables.map(({ name }) => name)
 }
 
-test('no dashboard reads the facts: what it takes does not grow with the sales', async () => {
+test('no dashboard reads facts, so its cost does not grow with sales', async () => {
   await using app = await testApp()
   const { clock, db, life } = app.deps
   const read: Record<string, string[]> = {}

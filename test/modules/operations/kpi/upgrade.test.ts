@@ -50,7 +50,7 @@ async function findings({ deps }: TestApp): Promise<string[]> {
 }
 const left = ({ deps }: TestApp) => deps.db.read.rows<{ id: number }>(sql`select id from kpi_state order by id`)
 
-test('dashboards are served while figures of shops are counted, and of these the days that have been; what is broken off goes on', async () => {
+test('dashboards are served while figures of shops are counted, whose finished days are available; an interruption continues', async () => {
   await using app = await testApp()
   const ask = await operatorOf(app)
   const shop = await oldGeneration(app)
@@ -97,7 +97,7 @@ test('dashboards are served while figures of shops are counted, and of these the
   expect(app.logged.filter(({ event }) => event === 'kpis.differ')).toEqual([])
 })
 
-test('two processes count the past of shops at once, while others buy and an older one folds: what it leaves out is counted anew', async () => {
+test('two processes count the past of shops during purchases, and what an older process folds without them is recounted', async () => {
   await using app = await testApp()
   const shop = await oldGeneration(app)
   const foldAsBefore = () => app.deps.db.write((tx) => kpiStore.fold(tx, 1_000, async () => []), { isolation: 'locking' })

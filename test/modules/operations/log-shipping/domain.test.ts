@@ -27,7 +27,7 @@ function shipped(at: number, segments: number, snapshots: readonly { first: numb
   return names.map((name) => parseShippedName(name) as ShippedFile)
 }
 
-test('a name says what it stands for, and other names stand for nothing', () => {
+test('a name is parsed into its meaning, and other names are ignored', () => {
   const generation = generationAt(1_000)
   expect(parseShippedName(segmentName({ generation, index: 41, at: 7 }))).toMatchObject({ kind: 'segment', generation, index: 41, at: 7 })
   expect(parseShippedName(snapshotName({ generation, first: 0, last: -1, at: 8, begunAt: 9 }))).toMatchObject({
@@ -40,7 +40,7 @@ test('a name says what it stands for, and other names stand for nothing', () => 
     expect(parseShippedName(name)).toBeUndefined()
 })
 
-test('the last snapshot that was good by then is taken, and every segment from its first to the last whose commits were made by then', () => {
+test('a restore uses the last valid snapshot by then, and every segment whose commits were made by then', () => {
   const all = shipped(1_000, 9, [
     { first: 0, last: 1 },
     { first: 4, last: 5 },
@@ -56,7 +56,7 @@ test('the last snapshot that was good by then is taken, and every segment from i
   expect(planAt(9_999)).toEqual({ from: 4, to: 8, upTo: 1_090 })
 })
 
-test('a segment that is missing ends what can be had; a snapshot that needs it is passed over for an earlier one', () => {
+test('a missing segment ends the restorable range; a snapshot that needs it is replaced by an earlier one', () => {
   const all = shipped(1_000, 9, [
     { first: 0, last: 1 },
     { first: 4, last: 5 },
@@ -69,7 +69,7 @@ test('a segment that is missing ends what can be had; a snapshot that needs it i
   expect(planRestore(noPages, 9_999)).toBeUndefined()
 })
 
-test('of two segments that are counted alike, the later one goes on: a put of a process that was killed may arrive late', () => {
+test('of two segments with one index the later one counts: a killed process may write late', () => {
   const all = shipped(1_000, 5, [{ first: 0, last: 1 }])
   const late = parseShippedName(segmentName({ generation: generationAt(1_000), index: 3, at: 1_033 })) as ShippedFile
   const plan = planRestore([...all, late], 9_999)
@@ -77,7 +77,7 @@ test('of two segments that are counted alike, the later one goes on: a put of a 
   expect(planRestore([...all, late], 1_035)?.upTo).toBe(1_033)
 })
 
-test('a generation is gone on with that is the last, has a snapshot and lacks nothing', () => {
+test('the last generation is continued if it has a snapshot and no gaps', () => {
   const all = shipped(1_000, 3, [{ first: 0, last: 0 }])
   expect(resumableGeneration(all)).toMatchObject({ snapshot: { first: 0 }, last: { index: 2 } })
   for (const others of [
@@ -89,14 +89,14 @@ test('a generation is gone on with that is the last, has a snapshot and lacks no
     expect(resumableGeneration(others)).toBeUndefined()
 })
 
-test('where shipping began anew, going back to before it has a snapshot says what is not there', () => {
+test('a time before the first snapshot of new shipping is refused with the reason', () => {
   const all = [...shipped(1_000, 3, [{ first: 0, last: 0 }]), ...shipped(5_000, 3, [{ first: 0, last: 1 }])]
   expect(planRestore(all, 5_015)).toMatchObject({ upTo: 1_030, resumedAt: 5_000 })
   expect(planRestore(all, 5_020)).toMatchObject({ upTo: 5_020 })
   expect(planRestore(all, 5_020)?.resumedAt).toBeUndefined()
 })
 
-test('what can be gone back to since the day that is kept stays, and so does the last snapshot, however old', () => {
+test('everything within the retention stays, and the last snapshot of any age', () => {
   const old = shipped(1_000, 3, [{ first: 0, last: 0 }])
   const now = shipped(5_000, 9, [
     { first: 0, last: 1 },
@@ -127,7 +127,7 @@ test('what can be gone back to since the day that is kept stays, and so does the
   ).toMatchObject({ upTo: 5_090 })
 })
 
-test('a head comes off what it was put before, in whatever pieces it comes', async () => {
+test('a head is separated from its content in any chunks', async () => {
   async function* oneByOne(text: string) {
     for (const byte of Buffer.from(text)) yield Uint8Array.of(byte)
   }
@@ -138,7 +138,7 @@ test('a head comes off what it was put before, in whatever pieces it comes', asy
   for (const other of ['', 'no line', '{"format":1}', 'not json\n']) expect(await headAndRest(oneByOne(other))).toBeUndefined()
 })
 
-test('the head of a segment is not believed whose pages have no size that there is', () => {
+test('a segment head with an impossible page size is refused', () => {
   const segment = { generation: generationAt(1_000), index: 0, at: 7 }
   const head = (pageSize: number) => ({
     format: 1,

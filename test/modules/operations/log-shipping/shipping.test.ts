@@ -100,7 +100,7 @@ function shop({ before = (store) => store, followLog, diskFree, ahead = () => 0,
   }
 }
 
-test('a target that is gone is tried again until it is there, and then has everything', async () => {
+test('an unavailable target is retried until it has everything', async () => {
   let [isGone, refused] = [false, 0]
   const { count, until, said, deps, restored, stop } = shop({
     before: (store) => ({
@@ -129,7 +129,7 @@ test('a target that is gone is tried again until it is there, and then has every
   expect(deps.logShipping.generations).toBe(1)
 })
 
-test('where the disk runs full, the log is let go and may be written over; with room again a new generation begins', async () => {
+test('on a full disk the log is released; with space a new generation begins', async () => {
   let [isGone, free] = [false, 1_000_000]
   const { writer, count, until, said, deps, restored, stop } = shop({
     before: (store) => ({ ...store, put: (name, chunks) => (isGone ? Promise.reject(new Error('full')) : store.put(name, chunks)) }),
@@ -151,7 +151,7 @@ test('where the disk runs full, the log is let go and may be written over; with 
   expect(await restored()).toBe(3)
 })
 
-test('a target that does not answer at all holds up nobody: the log is looked at meanwhile', async () => {
+test('a target that never responds delays nobody: the log is checked meanwhile', async () => {
   let [hangs, free] = [false, 1_000_000]
   const hanging: (() => void)[] = []
   const hang = () => new Promise<never>((_, reject) => hanging.push(() => reject(new Error('gone'))))
@@ -172,7 +172,7 @@ test('a target that does not answer at all holds up nobody: the log is looked at
   await stop()
 })
 
-test('what waits for a target that does not answer is bounded, and leaves the disk', async () => {
+test('data waiting for an unresponsive target is limited and removed from the disk', async () => {
   let hangs = false
   const hanging: (() => void)[] = []
   const hang = () => new Promise<never>((_, reject) => hanging.push(() => reject(new Error('gone'))))
@@ -203,7 +203,7 @@ test('what waits for a target that does not answer is bounded, and leaves the di
   expect([await restored(), deps.logShipping.generations]).toEqual([held.length + 1, 2])
 })
 
-test('a stop while the target does not answer leaves what is not shipped to the next start, which goes on', async () => {
+test('a stop while the target is silent leaves the rest to the next start, which continues', async () => {
   let isGone = false
   const first = shop({
     before: (store) => ({ ...store, put: (name, chunks) => (isGone ? Promise.reject(new Error('gone')) : store.put(name, chunks)) }),
@@ -224,7 +224,7 @@ test('a stop while the target does not answer leaves what is not shipped to the 
   expect([await next.restored(), next.snapshots(), next.deps.logShipping.generations]).toEqual([3, 0, 0])
 })
 
-test('a spool that cannot be written, as on a full disk, leaves the disk at once, also while the target is away', async () => {
+test('a spool that cannot be written is removed at once, also while the target is away', async () => {
   let [isGone, isFull] = [false, false]
   const full = () => Promise.reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }))
   const { folder, writer, count, until, said, deps, restored, snapshots, stop } = shop({
@@ -256,7 +256,7 @@ test('a spool that cannot be written, as on a full disk, leaves the disk at once
   expect([await restored(), deps.logShipping.generations]).toEqual([1, 2])
 })
 
-test('a log that is lost is not guessed at: a new generation begins with a new snapshot', async () => {
+test('a lost log leads to a new generation with a new snapshot', async () => {
   let isLost = false
   const { count, until, said, advices, deps, restored, stop } = shop({
     followLog: (open) => async () => {
@@ -278,7 +278,7 @@ test('a log that is lost is not guessed at: a new generation begins with a new s
 
 const day = 24 * 60 * 60 * 1000
 
-test('a clock that was ahead and was set right makes no older state the last one, and the log says so', async () => {
+test('a corrected clock does not make an older state the last one, and is logged', async () => {
   const before = shop({ ahead: () => day })
   await before.until(() => before.deps.logShipping.shippedAt !== undefined)
   before.count()
@@ -292,7 +292,7 @@ test('a clock that was ahead and was set right makes no older state the last one
   expect(after.said).toContain('log_shipping.clock_behind')
 })
 
-test('a clock that is set back while the log is shipped leaves every commit in its place among the others', async () => {
+test('a clock set back during shipping keeps commits in order', async () => {
   const minute = 60_000
   let ahead = 0
   const { count, until, shipped, said, restored, stop } = shop({ ahead: () => ahead })
@@ -308,7 +308,7 @@ test('a clock that is set back while the log is shipped leaves every commit in i
   expect([await restored(Date.now() + 5 * minute), await restored(Date.now() + 20 * minute), await restored()]).toEqual([0, 4, 4])
 })
 
-test('a clock that jumps ahead, or is ahead at the start, makes nothing old that was shipped', async () => {
+test('a clock ahead makes nothing shipped old', async () => {
   let ahead = 0
   const first = shop({ ahead: () => ahead })
   await first.until(() => first.snapshots() === 1)
@@ -325,7 +325,7 @@ test('a clock that jumps ahead, or is ahead at the start, makes nothing old that
   expect([await second.restored(moment), await second.restored()]).toEqual([0, 1])
 })
 
-test('a copy that is served beside its original ships nothing while that lives, and takes over once it is silent; nobody brings back the copy', async () => {
+test('a running copy of an instance ships nothing while the original does, and takes over once it is silent', async () => {
   const minute = 60_000
   let [passed, ofCopy] = [0, 0]
   const original = shop({ passed: () => passed })
@@ -355,7 +355,7 @@ test('a copy that is served beside its original ships nothing while that lives, 
   await copy.stop()
 })
 
-test('whoever is stopped leaves the log to the next, who need not wait', async () => {
+test('a stopped process leaves the log to the next at once', async () => {
   const first = shop()
   await first.until(() => first.snapshots() === 1)
   await first.stop()
@@ -365,7 +365,7 @@ test('whoever is stopped leaves the log to the next, who need not wait', async (
   await next.stop()
 })
 
-test('whoever is started again goes on with what was shipped: what is committed from then on needs no new snapshot', async () => {
+test('a restarted process continues without a new snapshot', async () => {
   const first = shop()
   await first.until(() => first.snapshots() === 1)
   first.count()
@@ -392,7 +392,7 @@ test('whoever is started again goes on with what was shipped: what is committed 
   ])
 })
 
-test('what was committed while nobody followed the log is not passed over: without all of it a new generation begins', async () => {
+test('commits made while nobody followed the log lead to a new generation', async () => {
   const first = shop()
   await first.until(() => first.snapshots() === 1)
   first.count()
@@ -409,7 +409,7 @@ test('what was committed while nobody followed the log is not passed over: witho
   expect(await next.restored()).toBe(2)
 })
 
-test('before its target has answered for the first time, the figures say that nothing is known to be there', async () => {
+test('before the first response of the target nothing is reported as stored', async () => {
   const { deps, until, stop } = shop({ before: () => ({ ...never, list: async function* () {} }) as unknown as BackupStore })
   expect(logShippingMetrics(deps).join('\n')).toContain('souk_log_shipped_timestamp_seconds 0')
   let isStopped = false
@@ -419,7 +419,7 @@ test('before its target has answered for the first time, the figures say that no
   await until(() => isStopped)
 })
 
-test('a target whose disk is taken away, or another put in its place, is noticed: it begins anew there', async () => {
+test('a removed or replaced target disk is noticed, and shipping begins again', async () => {
   const minute = 60_000
   let passed = 0
   const { folder, count, until, said, snapshots, deps, restored, stop } = shop({ passed: () => passed })
@@ -434,7 +434,7 @@ test('a target whose disk is taken away, or another put in its place, is noticed
   expect([await restored(), deps.logShipping.generations]).toEqual([2, 2])
 })
 
-test('what is committed is shipped while what is old is being removed, however long that takes', async () => {
+test('commits are shipped while old files are removed', async () => {
   const pages: string[] = []
   let ahead = 0
   const { count, until, snapshots, shipped, stop } = shop({
@@ -462,7 +462,7 @@ test('what is committed is shipped while what is old is being removed, however l
 
 const never = Object.fromEntries(['get', 'put', 'delete', 'free'].map((name) => [name, () => new Promise(() => undefined)]))
 
-test('a snapshot that is made after a start is good with what was shipped before it', async () => {
+test('a snapshot made after a start works with segments shipped before it', async () => {
   let ahead = 0
   const first = shop()
   await first.until(() => first.snapshots() === 1)

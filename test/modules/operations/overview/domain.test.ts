@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { changeSince } from '../../../../src/modules/operations/overview/domain.ts'
 
-test('a change is told against something, and not against more refunds than sales', () => {
+test('a change needs a previous value, and is null if refunds exceed sales', () => {
   expect(changeSince(150, 100)).toBe(50)
   expect(changeSince(-50, 100)).toBe(-150)
   expect(changeSince(0, 100)).toBe(-100)

@@ -38,7 +38,7 @@ async function busyShop(app: TestApp): Promise<Selling> {
   return shop
 }
 
-test('they are the same before a fold, between two, after it, and counted anew from nothing', async () => {
+test('are the same before, between and after folds, and after a recount', async () => {
   await using app = await testApp()
   // Before that nothing is found of what was never counted.
   await backfillKpis(app.deps)
@@ -65,7 +65,7 @@ test('they are the same before a fold, between two, after it, and counted anew f
   expect(await findings(app)).toEqual([])
 })
 
-test('a figure that was changed by hand is found, and mended by the night', async () => {
+test('a manually changed figure is found and repaired at night', async () => {
   await using app = await testApp()
   // Before that nothing is found of what was never counted.
   await backfillKpis(app.deps)
@@ -81,7 +81,7 @@ test('a figure that was changed by hand is found, and mended by the night', asyn
   expect(await findings(app)).toEqual([])
 })
 
-test('what was sold in test is in none of the figures of a shop that has gone live, nor in what is found', async () => {
+test('test sales are in none of the figures of a live shop, nor in differences', async () => {
   await using app = await testApp()
   // Before that nothing is found of what was never counted.
   await backfillKpis(app.deps)

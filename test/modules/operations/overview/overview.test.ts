@@ -23,7 +23,7 @@ const usd = (amount: number) => ({ amount, currency: 'USD' })
 const valuesOf = (series: { date: string }[], name = 'value') =>
   Object.fromEntries(series.map((one) => [one.date, (one as Record<string, unknown>)[name]]).filter(([, value]) => value !== 0))
 
-test('sales are what was confirmed in the days less what was refunded in them, beside as many days before', async () => {
+test('sales are confirmed orders minus refunds of the days, beside as many days before', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const first = await shop.bought({ quantity: 2 })
@@ -61,7 +61,7 @@ test('sales are what was confirmed in the days less what was refunded in them, b
     expect((await app.call('GET', `${path}${query}`, { key: shop.secretKey })).status).toBe(400)
 })
 
-test('products are ranked by what they brought and by how many went, each by itself', async () => {
+test('products are ranked by revenue and by units separately', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const lamp = await shop.add({ title: 'Lamp', variants: [{ price: usd(9_000), onHand: 9 }] })
@@ -81,7 +81,7 @@ test('products are ranked by what they brought and by how many went, each by its
   })
 })
 
-test('conversion is how many of the carts that were begun became an order; without any there is no rate', async () => {
+test('conversion is the share of carts that became orders; null without carts', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   expect((await overview(shop)).carts).toEqual({ begun: 0, converted: 0, rate: null, previous: { begun: 0, converted: 0, rate: null } })
@@ -98,7 +98,7 @@ test('conversion is how many of the carts that were begun became an order; witho
   expect([carts.begun, carts.previous]).toEqual([0, { begun: 4, converted: 1, rate: 0.25 }])
 })
 
-test('what waits is counted, and what is missing before going live is named', async () => {
+test('pending work is counted, and missing steps before going live are named', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   await shop.bought()
@@ -129,7 +129,7 @@ test('what waits is counted, and what is missing before going live is named', as
   ])
 })
 
-test('what a role may not read by its own route is null to it', async () => {
+test('parts that a role may not read by their own routes are null', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const seen = async (caller: { token: string } | { key: string }) => {
@@ -148,7 +148,7 @@ test('what a role may not read by its own route is null to it', async () => {
   expect((await app.call('GET', path, { key: shop.publishableKey })).status).toBe(403)
 })
 
-test('open disputes say which orders they are of, the newest first and each once', async () => {
+test('open disputes name their orders, newest first and once each', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const disputed = [await shop.bought(), await shop.bought(), await shop.bought()]

@@ -20,7 +20,7 @@ const byLender = (chain: Chain) =>
   ])
 
 describeChain('blocks that are read again', () => {
-  test('an address that is registered late has its older attestations counted from its time on, and no older ones kept', async () => {
+  test('an address registered late has its attestations counted from its period on, and no older ones stored', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }])
     await byLender(chain)
@@ -40,7 +40,7 @@ describeChain('blocks that are read again', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a backfill goes on where a process left it, those of several addresses go together, and nothing is counted twice', async () => {
+  test('a backfill continues after a restart, those of several addresses run together, and nothing counts twice', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     const database = await testDatabase()
@@ -83,7 +83,7 @@ describeChain('blocks that are read again', () => {
     await database.drop()
   })
 
-  test('a revocation that is read before its attestation waits for it', async () => {
+  test('a revocation read before its attestation waits for it', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }])
     const [old = '0x'] = await byLender(chain)
@@ -106,7 +106,7 @@ describeChain('blocks that are read again', () => {
     await souk.expectTruth(chain)
   })
 
-  test('whoever is registered while a range is on its way is in it', async () => {
+  test('an address registered while a range is read is included', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -123,7 +123,7 @@ describeChain('blocks that are read again', () => {
     await souk.expectTruth(chain)
   })
 
-  test('an attestation that is here before its block is read is the same one, and is counted once', async () => {
+  test('an attestation stored before its block is read is the same one and counts once', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }])
     await souk.grant(everybody)
@@ -140,7 +140,7 @@ describeChain('blocks that are read again', () => {
     expect(await souk.rows(chain.chainId)).toHaveLength(6)
   })
 
-  test('a reorg under a backfill ends it where the chain is taken back to', async () => {
+  test('a reorg during a backfill moves its end back', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url], confirmations: 1 }])
@@ -164,7 +164,7 @@ describeChain('blocks that are read again', () => {
     await souk.expectTruth(chain)
   })
 
-  test('two processes never read a chain at once, and one takes it over from another that is gone', async () => {
+  test('two processes never read a chain at once, and one takes over from a dead one', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     const database = await testDatabase()
@@ -194,7 +194,7 @@ describeChain('blocks that are read again', () => {
 })
 
 describeChain('the rescan', () => {
-  test('a rescan through another node finds logs that an answer left out, stores those that another look confirms, and says so', async () => {
+  test('a rescan through another node finds omitted logs, stores confirmed ones, and reports them', async () => {
     await using chain = await startChain()
     await using lying = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [lying.url, chain.url] }])
@@ -220,7 +220,7 @@ describeChain('the rescan', () => {
     expect(body).toContain('souk_chain_rescan_differences{chain="31337",kind="missing"} 2')
   })
 
-  test('a rescan finds nothing where nothing differs, begins once a day, and goes on where it was left', async () => {
+  test('a rescan without differences finds nothing, begins once a day, and continues after a restart', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -244,7 +244,7 @@ describeChain('the rescan', () => {
     expect((await souk.sync(chain.chainId)).rescanEnd).not.toBeNull()
   })
 
-  test('what a rescan does not find on the chain is reported and stays; an answer that is confirmed by nobody is nothing', async () => {
+  test('attestations that a rescan misses are reported and stay; an unconfirmed response has no effect', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [chain.url, proxy.url] }])

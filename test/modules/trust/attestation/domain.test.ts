@@ -16,8 +16,8 @@ import {
 
 const quiet = { logs: 0, bytes: 1_000, ms: 10, isContended: false }
 
-describe('how many blocks are read at once', () => {
-  test('the range grows by half while answers are small and quick, to a bound', () => {
+describe('the range size', () => {
+  test('grows by half up to a bound while responses are small and quick', () => {
     const sizes: number[] = []
     let reach = initialRangeSize
     for (let nth = 0; nth < 9; nth++) {
@@ -28,7 +28,7 @@ describe('how many blocks are read at once', () => {
     expect(sizes.at(-1)).toBe(blocksMax)
   })
 
-  test('the range shrinks where answers are large, at once where others wait, and stays where they are slow or were cut short', () => {
+  test('shrinks if responses are large, at once if others wait, and stays if they are slow or truncated', () => {
     const reach: RangeSize = { blocks: 1_000, ceiling: blocksMax, isStatedByNode: false }
     expect(nextRangeSize(reach, { ...quiet, blocks: 1_000, logs: 100_000 }).blocks).toBe(500)
     expect(nextRangeSize(reach, { ...quiet, blocks: 1_000, logs: 8_000, isContended: true }).blocks).toBe(100)
@@ -38,7 +38,7 @@ describe('how many blocks are read at once', () => {
     expect(nextRangeSize({ ...reach, blocks: 1 }, { ...quiet, blocks: 1, logs: 1_000_000 }).blocks).toBe(1)
   })
 
-  test('a refusal makes it what the node says, and it stays so; without a word it is halved, and grows back slowly', () => {
+  test('follows the limit of a refusal permanently; without one it is halved and grows back slowly', () => {
     const said = rangeSizeAfterRefusal(5_000, 800)
     expect(said).toEqual({ blocks: 800, ceiling: 800, isStatedByNode: true })
     expect(nextRangeSize(said, { ...quiet, blocks: 800 }).blocks).toBe(800)
@@ -80,8 +80,8 @@ const row: Attestation = {
 const none = new Map<string, never>()
 const there = (attestation: Attestation) => new Map([[uid, attestation]])
 
-describe('what logs make of what is there', () => {
-  test('one that is new is counted where it is granted at its time', () => {
+describe('the changes of logs', () => {
+  test('count a new attestation where it was granted at its time', () => {
     expect(changesOfLogs(1, [log()], none, none, registry)).toEqual({
       inserted: [row],
       changed: [],
@@ -92,13 +92,13 @@ describe('what logs make of what is there', () => {
     expect(changesOfLogs(1, [log({ blockAt: 9_000 })], none, none, registry).deltas).toEqual({})
   })
 
-  test('the same again is nothing, and in another block it moves', () => {
+  test('ignore a repeated log, and move one in another block', () => {
     expect(changesOfLogs(1, [log()], there(row), none, registry)).toMatchObject({ inserted: [], changed: [], deltas: {} })
     const moved = changesOfLogs(1, [log({ blockNumber: 9, blockAt: 9_500 })], there(row), none, registry)
     expect(moved).toMatchObject({ changed: [{ blockNumber: 9, isCounted: false }], deltas: { A: -1 } })
   })
 
-  test('a revocation takes one away, whether it came before, with, or after', () => {
+  test('uncount a revoked attestation, whether the revocation comes before, with or after it', () => {
     const revoked = log({ kind: 'REVOKED', blockNumber: 8, blockAt: 8_000 })
     expect(changesOfLogs(1, [revoked], there(row), none, registry)).toMatchObject({
       changed: [{ revokedBlock: 8, isCounted: false }],
@@ -115,7 +115,7 @@ describe('what logs make of what is there', () => {
     })
   })
 
-  test('what cannot be so is refused', () => {
+  test('refuse impossible logs', () => {
     const other = `0x${'cd'.repeat(20)}`
     expect(() => changesOfLogs(1, [log({ kind: 'REVOKED', attester: other })], there(row), none, registry)).toThrow(Contradiction)
     expect(() => changesOfLogs(1, [log({ attester: other })], there(row), none, registry)).toThrow(Contradiction)
@@ -124,7 +124,7 @@ describe('what logs make of what is there', () => {
   })
 })
 
-test('backfills that have come equally far go on together, to where one ends or another joins them', () => {
+test('backfills at the same block continue together, up to where one ends or another joins', () => {
   const backfill = (id: string, readTo: number, lastBlock: number) =>
     ({ id, readTo, lastBlock }) as Backfill & { readTo: number; lastBlock: number }
   const [a, b, c] = [backfill('a', 10, 100), backfill('b', 10, 50), backfill('c', 30, 100)]

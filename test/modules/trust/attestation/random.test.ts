@@ -159,7 +159,7 @@ async function play(from: number): Promise<void> {
 }
 
 describeChain('the sync of attestations, by chance', () => {
-  test('whatever nodes, chains, registries and processes do, what is counted is what the contract says in the end', async () => {
+  test('after any behaviour of nodes, chains, registries and processes the counts match the contract', async () => {
     for (let nth = 0; nth < runs; nth++) await play(seed + nth)
   })
 })

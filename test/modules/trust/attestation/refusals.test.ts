@@ -131,7 +131,7 @@ describeChain('a node that refuses', () => {
   })
 })
 
-test('a node whose certificate is not trusted, and one where nothing listens, are told so', async () => {
+test('a node with an untrusted certificate and one that does not listen are reported', async () => {
   const safeFetch = createSafeFetch({ allowedNetworks: [] })
   const pace = { enter: async () => ({ rest: async () => false, leave: () => undefined }) }
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, tls: { key, cert: certificate }, fetch: () => new Response('[]') })

@@ -20,7 +20,7 @@ const some = (chain: Chain) =>
 const atOneDeep = (chain: Chain, ...urls: string[]) => [{ chain, urls, confirmations: 1 }]
 
 describeChain('a chain that becomes another one', () => {
-  test('attestations and revocations of blocks that are gone are taken back, and those of the new ones are counted', async () => {
+  test('attestations and revocations of removed blocks are undone, and those of new blocks count', async () => {
     await using chain = await startChain()
     await using souk = await syncing(atOneDeep(chain, chain.url))
     await souk.grant(everybody)
@@ -44,7 +44,7 @@ describeChain('a chain that becomes another one', () => {
     expect((await souk.rows(chain.chainId)).find(({ uid }) => uid === kept)?.revokedBlock).toBeNull()
   })
 
-  test('blocks replaced under the newest ones, between two chunks, are noticed by the hash of the last one that is counted', async () => {
+  test('blocks replaced between two chunks are noticed by the hash at the cursor', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing(atOneDeep(chain, proxy.url))
@@ -66,7 +66,7 @@ describeChain('a chain that becomes another one', () => {
     await souk.expectTruth(chain)
   })
 
-  test('the same attestation in another block is the same one, where it is now', async () => {
+  test('the same attestation in another block is moved there', async () => {
     await using chain = await startChain()
     await using souk = await syncing(atOneDeep(chain, chain.url))
     await souk.grant(everybody)
@@ -93,7 +93,7 @@ describeChain('a chain that becomes another one', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a chain that is shorter than what is counted takes nothing back until it is as long again, and then what is other', async () => {
+  test('a chain shorter than the cursor changes nothing until it is as long again, and then undoes the difference', async () => {
     await using chain = await startChain()
     await using souk = await syncing(atOneDeep(chain, chain.url))
     await souk.grant(everybody)
@@ -118,7 +118,7 @@ describeChain('a chain that becomes another one', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a node on a fork of its own loses its turn, and takes nothing back', async () => {
+  test('a node on a fork of its own loses its turn and changes nothing', async () => {
     await using chain = await startChain()
     await using strayed = await startChain()
     await using proxy = startProxy(chain.url)
@@ -139,7 +139,7 @@ describeChain('a chain that becomes another one', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a node that has become one of another chain takes nothing back, and nothing of that chain is counted', async () => {
+  test('a node that switched to another chain changes nothing, and nothing of that chain counts', async () => {
     await using chain = await startChain()
     await using other = await startChain({ chainId: 4_242 })
     await using proxy = startProxy(chain.url)
@@ -165,7 +165,7 @@ describeChain('a chain that becomes another one', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a node on another fork is not believed while nobody else can be asked', async () => {
+  test('a node on another fork is not believed while no other can be asked', async () => {
     await using chain = await startChain()
     await using strayed = await startChain()
     await using proxy = startProxy(chain.url)
@@ -184,7 +184,7 @@ describeChain('a chain that becomes another one', () => {
     expect(await souk.rows(chain.chainId)).toHaveLength(3)
   })
 
-  test('a block that was final and is another now halts the chain, until an operator has it read anew', async () => {
+  test('a changed final block halts the chain until an operator resyncs it', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }])
     await souk.grant(everybody)
@@ -216,7 +216,7 @@ describeChain('a chain that becomes another one', () => {
     expect((await souk.sync(chain.chainId)).haltedBecause).toBeNull()
   })
 
-  test('an attestation that a node made up stands against what all nodes say: that halts the chain, and reading it anew mends it', async () => {
+  test('an attestation invented by a node contradicts all nodes: it halts the chain, and a resync repairs it', async () => {
     await using chain = await startChain()
     await using lying = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [lying.url, chain.url] }])
@@ -248,7 +248,7 @@ describeChain('a chain that becomes another one', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a process that has lost the chain meanwhile does not halt it by what it saw before', async () => {
+  test('a process that has lost its lease does not halt the chain by what it saw before', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -271,7 +271,7 @@ describeChain('a chain that becomes another one', () => {
     expect(souk.app.logged.map(({ event }) => event)).not.toContain('chain.halted')
   })
 
-  test('an operator may have a chain read anew from any block on, and from its beginning', async () => {
+  test('an operator may resync a chain from any block or from its start', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }])
     await souk.grant(everybody)
@@ -295,7 +295,7 @@ describeChain('a chain that becomes another one', () => {
     expect(resync(souk.deps, 7)).rejects.toThrow('CHAINS has no chain 7')
   })
 
-  test('two chains at once, of which one becomes another, do not touch each other', async () => {
+  test('a reorg of one chain does not affect another', async () => {
     await using one = await startChain({ chainId: 1_001 })
     await using other = await startChain({ chainId: 1_002 })
     await using souk = await syncing([

@@ -48,7 +48,7 @@ async function lendingIn(souk: Syncing) {
 const finish = (chain: Chain) => chain.mine(4)
 
 describeChain('repayments that lenders attest', () => {
-  test('what a lender attests of a merchant is recorded once, to the cent; what fits nobody or cannot be is left, and counted', async () => {
+  test("a lender's attestation of a repayment is recorded once and exactly; invalid ones are skipped and counted", async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
     const { lenderId, merchant, saying, repayments, sync } = await lendingIn(souk)
@@ -88,7 +88,7 @@ describeChain('repayments that lenders attest', () => {
     expect(body).toContain('souk_chain_repayments_total{chain="31337",result="left"} 6')
   })
 
-  test('what is revoked, and what a reorg takes back, is reversed, and what comes again is recorded again', async () => {
+  test('a revoked or reorganised repayment is reversed, and recorded again if it returns', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url], confirmations: 1 }], { settings })
     const { saying, repayments, sync } = await lendingIn(souk)
@@ -130,7 +130,7 @@ describeChain('repayments that lenders attest', () => {
     expect(await problems()).toHaveLength(4)
   })
 
-  test('a lender that is taken out is heard no more, what it said before stands, and a wallet that is taken away takes back what it said', async () => {
+  test("a suspended lender's new repayments are ignored and earlier ones stay; a removed wallet reverses its repayments", async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
     const { token, lenderId, saying, repayments, sync } = await lendingIn(souk)
@@ -151,7 +151,7 @@ describeChain('repayments that lenders attest', () => {
     expect(await souk.counts(chain.chainId)).toMatchObject({ C: 1 })
   })
 
-  test('an attestation that is not what its uid is the hash of is a fault of the node, and nothing is recorded of it', async () => {
+  test('an attestation that does not match its uid is a fault of the node, and nothing is recorded', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }], { settings })
@@ -176,7 +176,7 @@ describeChain('repayments that lenders attest', () => {
     expect(await repayments()).toMatchObject([{ amountUsd: 123.45 }])
   })
 
-  test('attestations that no node has keep none of the others out, are asked for again, and merchants are read once a look, if at all', async () => {
+  test('attestations that no node has do not block others and are requested again, and merchants are read once a run at most', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
     const { saying, repayments, sync } = await lendingIn(souk)
@@ -211,7 +211,7 @@ describeChain('repayments that lenders attest', () => {
     expect(await deps.db.read.select().from(attestedRepayments)).toHaveLength(61)
   })
 
-  test('what a backfill, or a rescan, brings of older blocks is recorded and reversed, though newer blocks were looked at before', async () => {
+  test('repayments of older blocks by a backfill or a rescan are recorded and reversed after newer ones', async () => {
     await using chain = await startChain()
     await using first = startProxy(chain.url)
     await using second = startProxy(chain.url)
@@ -252,7 +252,7 @@ describeChain('repayments that lenders attest', () => {
     expect(await standing()).toEqual([refOf('early'), refOf('late'), refOf('left out')].sort())
   })
 
-  test('while a chain is read anew nothing is reversed that is not read again yet', async () => {
+  test('during a resync nothing is reversed that was not read again yet', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }], { settings })
@@ -272,7 +272,7 @@ describeChain('repayments that lenders attest', () => {
     expect(await repayments()).toMatchObject([{ reversal: null }])
   })
 
-  test('nothing is recorded unless the setting says so', async () => {
+  test('nothing is recorded unless the setting allows it', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }], { settings: { LENDING_PLATFORM_ENABLED: 'true' } })
     const { saying, repayments, sync } = await lendingIn(souk)

@@ -21,7 +21,7 @@ const oneOfEach = (chain: Chain) =>
   ])
 
 describeChain('the sync of attestations', () => {
-  test('it counts what those who may have attested and not revoked, up to the final block, and keeps nothing of strangers', async () => {
+  test('counts granted and unrevoked attestations up to the final block, and stores none of strangers', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -50,7 +50,7 @@ describeChain('the sync of attestations', () => {
     expect(rows.map(({ attester }) => attester)).not.toContain(stranger)
   })
 
-  test('a run that finds nothing new asks one batch, and one that finds some blocks one more', async () => {
+  test('a run without new blocks sends one batch, and one with some blocks two', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -67,7 +67,7 @@ describeChain('the sync of attestations', () => {
     expect(proxy.batches.map((calls) => calls.length)).toEqual([4])
   })
 
-  test('no fault of a node makes the counts other than the chain is, or the sync go on without what it did not answer', async () => {
+  test('no fault of a node makes the counts differ from the chain or skips an unanswered range', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -127,7 +127,7 @@ describeChain('the sync of attestations', () => {
     expect(JSON.stringify(souk.app.logged)).not.toContain('key-nobody')
   })
 
-  test('the job fails where no node answers, says of which chain, and is no run while it waits to ask again', async () => {
+  test('the job fails if no node answers, names the chain, and is skipped while it waits', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -152,7 +152,7 @@ describeChain('the sync of attestations', () => {
     expect(await run()).toEqual({ result: 'SKIPPED' })
   })
 
-  test('a node that asks to be left alone is, as long as it says in seconds or by a date, and ten minutes at most', async () => {
+  test('a node that asks for a pause gets it, in seconds or until a date, for ten minutes at most', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -182,7 +182,7 @@ describeChain('the sync of attestations', () => {
     }
   })
 
-  test('a node that lags moves nothing, whatever it answers, and another one is asked', async () => {
+  test('a lagging node moves nothing whatever it answers, and another one is asked', async () => {
     await using chain = await startChain()
     await using slow = startProxy(chain.url)
     await using quick = startProxy(chain.url)
@@ -207,7 +207,7 @@ describeChain('the sync of attestations', () => {
     await souk.expectTruth(chain)
   })
 
-  test('logs that a node leaves out are missed by the blooms of its own headers, and read from another one', async () => {
+  test('logs that a node omits are noticed by the blooms of its headers and read from another node', async () => {
     await using chain = await startChain()
     await using lying = startProxy(chain.url)
     await using honest = startProxy(chain.url)
@@ -232,7 +232,7 @@ describeChain('the sync of attestations', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a block that is said to hold logs by two nodes, and by one that is asked twice, and of which nobody gives any, is empty', async () => {
+  test('a block whose bloom allows logs is empty if two nodes, or one asked twice, return none', async () => {
     await using chain = await startChain()
     await using one = startProxy(chain.url)
     await using other = startProxy(chain.url)
@@ -255,7 +255,7 @@ describeChain('the sync of attestations', () => {
     }
   })
 
-  test('a node that leaves logs out once and is the only one gives them when it is asked again', async () => {
+  test('a single node that omits logs once returns them when asked again', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -272,7 +272,7 @@ describeChain('the sync of attestations', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a node whose head is behind what is counted is no reorg: nothing is taken back, and it is asked again later', async () => {
+  test('a node whose head is behind the cursor is no reorg: nothing is undone, and it is asked again later', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url], confirmations: 1 }])
@@ -318,7 +318,7 @@ describeChain('the sync of attestations', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a block with more logs than a node answers is an error that is said, and is never skipped', async () => {
+  test('a block with more logs than a node returns is a reported error and never skipped', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -345,7 +345,7 @@ describeChain('the sync of attestations', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a node of another chain is never believed, and is asked again which chain it is of', async () => {
+  test('a node of another chain is never believed, and is asked for its chain again', async () => {
     await using chain = await startChain()
     await using other = await startChain({ chainId: 4_242 })
     await using proxy = startProxy(other.url)
@@ -363,7 +363,7 @@ describeChain('the sync of attestations', () => {
     await souk.expectTruth(chain)
   })
 
-  test('where no node knows what is final, blocks are read at a depth; where one does not, the others are asked', async () => {
+  test('if no node knows finality, blocks are read at a depth; if one does not, others are asked', async () => {
     await using chain = await startChain()
     await using old = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [old.url] }])
@@ -384,7 +384,7 @@ describeChain('the sync of attestations', () => {
     await both.expectTruth(chain)
   })
 
-  test('a node that fails to say what is final, once, is asked again: nothing is read that is not', async () => {
+  test('a node that once fails to return the final block is asked again, and nothing unfinal is read', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -407,7 +407,7 @@ describeChain('the sync of attestations', () => {
     await souk.expectTruth(chain)
   })
 
-  test('an answer that is held back is given up, and what comes of it later changes nothing', async () => {
+  test('a delayed response is abandoned, and its later arrival changes nothing', async () => {
     await using chain = await startChain()
     await using slow = startProxy(chain.url)
     await using quick = startProxy(chain.url)
@@ -427,7 +427,7 @@ describeChain('the sync of attestations', () => {
     expect(await souk.rows(chain.chainId)).toEqual([])
   })
 
-  test('a node that fails five times in a row is left alone until it is probed, by the next run after its pause', async () => {
+  test('a node that fails five times in a row is left alone until the next run after its pause probes it', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])

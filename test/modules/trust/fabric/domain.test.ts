@@ -39,7 +39,7 @@ const held = ({ address, owner, period, history }: typeof wallet extends fc.Arbi
   activeTimes: owner === 'PLATFORM' ? alwaysActive : activeTimesOf(history),
 })
 
-test('somebody is active exactly at the moments at which the last entry not after them says so, also where a clock stepped back', () => {
+test('an owner is active while the last written entry not after the moment says so, also after the clock stepped back', () => {
   fc.assert(
     fc.property(history, (entries) => {
       const times = activeTimesOf(entries)
@@ -48,7 +48,7 @@ test('somebody is active exactly at the moments at which the last entry not afte
   )
 })
 
-test('periods are the same up to their first difference, and are not there', () => {
+test('periods are equal up to their first difference, and not there', () => {
   fc.assert(
     fc.property(fc.array(period), fc.array(period), (some, others) => {
       const [one, other] = [mergePeriods(some), mergePeriods(others)]
@@ -58,7 +58,7 @@ test('periods are the same up to their first difference, and are not there', () 
   )
 })
 
-test('merged periods cover the same moments, in their order, and none touches the next', () => {
+test('merged periods cover the same moments in order without touching', () => {
   fc.assert(
     fc.property(fc.array(period), (periods) => {
       const joined = mergePeriods(periods)
@@ -73,7 +73,7 @@ test('merged periods cover the same moments, in their order, and none touches th
   )
 })
 
-test('two periods overlap when some moment is in both', () => {
+test('two periods overlap if some moment is in both', () => {
   fc.assert(
     fc.property(period, period, (one, other) => {
       fc.pre([one, other].every(({ fromAt, toAt }) => toAt === null || fromAt < toAt))
@@ -82,7 +82,7 @@ test('two periods overlap when some moment is in both', () => {
   )
 })
 
-test('an address is granted a schema exactly while one of its wallets covers the moment and the owner, who may attest it, was active', () => {
+test('an address has a grant while one of its wallets covers the moment and its permitted owner was active', () => {
   fc.assert(
     fc.property(fc.array(wallet, { maxLength: 6 }), (wallets) => {
       const grants = grantsOf(wallets.map(held))
@@ -113,7 +113,7 @@ test('an address is granted a schema exactly while one of its wallets covers the
   )
 })
 
-test('a wallet that goes from one owner to the next without a gap is one grant', () => {
+test('a wallet that passes to another owner without a gap is one grant', () => {
   const wallets = [
     { address: '0xaa', owner: 'LENDER', fromAt: 0, toAt: 10, activeTimes: [{ fromAt: 0, toAt: null }] },
     { address: '0xaa', owner: 'PLATFORM', fromAt: 10, toAt: null, activeTimes: alwaysActive },
@@ -125,7 +125,7 @@ test('a wallet that goes from one owner to the next without a gap is one grant',
   ])
 })
 
-test('an attestation counts while it is not revoked, its attester was granted its schema then, and, of schema D, it is of somebody else', () => {
+test('an attestation counts while it is not revoked and was granted at its time; one of schema D must concern somebody else', () => {
   fc.assert(
     fc.property(schema, fc.boolean(), fc.option(moment), moment, fc.array(wallet), (name, isOfSelf, revokedBlock, blockAt, wallets) => {
       const grants = grantsOf(wallets.map((one) => ({ ...held(one), address: '0xaa' })))
@@ -136,7 +136,7 @@ test('an attestation counts while it is not revoked, its attester was granted it
   )
 })
 
-test('the hash of the registry is that of its lines, whatever order the grants come in, and another one for any other grant', () => {
+test('the hash of the registry depends on its lines but not on their order', () => {
   const grants = [
     { address: '0xbb', schema: 'B', fromAt: 1_700_000_000_000, toAt: null },
     { address: '0xaa', schema: 'C', fromAt: 9, toAt: 10 },

@@ -20,7 +20,7 @@ const proof = '/v2/trust-fabric/proof'
 const chainsNamed = (...ids: number[]) =>
   JSON.stringify(ids.map((chainId) => ({ chainId, rpc: ['http://127.0.0.1:9'], contract: walletOf(5), startBlock: 1 })))
 
-test('the statistics are sums as of the last commit, for anybody, for a minute', async () => {
+test('statistics are public sums as of the last commit, cached for a minute', async () => {
   await using app = await testApp({ CHAINS: chainsNamed(1, 10) })
   const { token } = await app.superAdmin()
   const none = await app.call('GET', stats)
@@ -57,7 +57,7 @@ test('the statistics are sums as of the last commit, for anybody, for a minute',
   expect((await app.call('GET', `${stats}?chain=1`)).status).toBe(200)
 })
 
-test('the statistics are the same ahead of the framework and by the route, and as of the last commit', async () => {
+test('statistics are the same before the framework and by the route, as of the last commit', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   await using asked = bothWays(app)
@@ -71,7 +71,7 @@ test('the statistics are the same ahead of the framework and by the route, and a
   }
 })
 
-test('of a chain that is not read any more nothing is told, what is kept of it stays, and with the chain it is told again', async () => {
+test('an unconfigured chain is not published, its counts are kept, and published once it is configured again', async () => {
   const database = await testDatabase()
   for (const [named, schemaA, chainIds] of [
     ['1,10', 12, [1, 10]],
@@ -102,7 +102,7 @@ test('of a chain that is not read any more nothing is told, what is kept of it s
   await database.drop()
 })
 
-test('the proof says of each chain what is counted up to which block, and the hash of the very grants', async () => {
+test('the proof contains for each chain the counted block, and the hash of the grants', async () => {
   await using app = await testApp({ CHAINS: chainsNamed(1, 10) })
   const { token } = await app.superAdmin()
   const chain = { contract: walletOf(0xabcdef), startBlock: 5 }
@@ -138,7 +138,7 @@ test('the proof says of each chain what is counted up to which block, and the ha
   }
 })
 
-test('neither the statistics nor the proof hold a name, an id, a wallet, a hash, an address or a version of anybody', async () => {
+test('statistics and proof contain no name, id, wallet, hash, address or version of anybody', async () => {
   await using app = await testApp({ CHAINS: chainsNamed(1) })
   const { token } = await app.superAdmin()
   const post = async (path: string, body: object) => ok(await app.call('POST', path, { token, body }), 201).body

@@ -162,7 +162,7 @@ async function take({ deps, clock }: TestApp, model: Model, one: Step): Promise<
   }
 }
 
-test('after any changes of wallets and statuses, what is counted is what every attestation, wallet and moment come to', async () => {
+test('after any changes of wallets and statuses the counts equal a recount of all attestations', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       await using app = await testApp()
@@ -178,7 +178,7 @@ test('after any changes of wallets and statuses, what is counted is what every a
   )
 })
 
-test('of many who register one address at once, one has it and all others are told that somebody does', async () => {
+test('of many concurrent registrations of one address one succeeds, and the others get a conflict', async () => {
   await using app = await testApp()
   const { deps } = app
   await plant(app)
@@ -197,7 +197,7 @@ test('of many who register one address at once, one has it and all others are to
   expect(await problemsOf(app)).toEqual([])
 })
 
-test('statuses and wallets that change at once leave what is counted as if they had come one after the other', async () => {
+test('concurrent changes of statuses and wallets count like consecutive ones', async () => {
   await using app = await testApp()
   const { deps } = app
   await plant(app)
@@ -219,7 +219,7 @@ test('statuses and wallets that change at once leave what is counted as if they 
   }
 })
 
-test('of an address that has attested more than is looked at by one statement all is counted anew, to the last', async () => {
+test('an address with more attestations than one statement handles is recounted completely', async () => {
   await using app = await testApp()
   const { deps } = app
   const wallet = body({ address: walletOf(1), from: 0, to: null })
@@ -245,7 +245,7 @@ test('of an address that has attested more than is looked at by one statement al
   expect(await problemsOf(app)).toEqual([])
 })
 
-test('blocks that were read before are read again for an address that is new or begins earlier, and for no other', async () => {
+test('past blocks are read again only for an address that is new or begins earlier', async () => {
   await using app = await testApp()
   const { deps } = app
   const chain = (chainId: number, countedToAt: number | null) => ({
@@ -276,7 +276,7 @@ test('blocks that were read before are read again for an address that is new or 
   ])
 })
 
-test('a check tells what is not as it should be: a count, an attestation, a grant, an address', async () => {
+test('a check names wrong counts, attestations, grants and addresses', async () => {
   await using app = await testApp()
   const { deps } = app
   await createPlatformWallet(deps, by, body({ address: walletOf(1), from: 0, to: null }))

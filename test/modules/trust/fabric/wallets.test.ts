@@ -19,7 +19,7 @@ const zero = `0x${'0'.repeat(40)}`
 const granted = async ({ deps }: TestApp) =>
   (await deps.db.read.select().from(grants)).map(({ address, schema }) => `${schema} ${address}`).sort()
 
-test('wallets are told with their checksum, read in any case, begin now where nothing is said, and are taken away by being left out', async () => {
+test('wallets are returned with checksum, accepted in any case, begin now by default, and are removed by omission', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator
@@ -61,7 +61,7 @@ test('wallets are told with their checksum, read in any case, begin now where no
   expect(rows[0]?.after).toEqual({ address: mixed, from: now })
 })
 
-test('a bad wallet is refused by the name of its field, of lenders, of service providers and of the platform', async () => {
+test('an invalid wallet is refused by field for lenders, service providers and the platform', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator
@@ -113,7 +113,7 @@ test('a bad wallet is refused by the name of its field, of lenders, of service p
   expect((await list({})).status).toBe(400)
 })
 
-test('a wallet of an address that somebody else has at that time is 409 and changes nothing, and free before and after', async () => {
+test('a wallet whose address belongs to somebody else at that time is 409 and changes nothing, and is allowed before and after', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator
@@ -144,7 +144,7 @@ test('a wallet of an address that somebody else has at that time is 409 and chan
   ok(await app.call('PATCH', `/admin/platform-wallets/${early.id}`, { token, body: { to: march } }))
 })
 
-test("the platform's wallets are registered, listed, read and changed; what is left out of a change stays", async () => {
+test("the platform's wallets are registered, listed, read and changed; omitted fields stay", async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const made = await app.call('POST', '/admin/platform-wallets', { token, body: { address: small } })

@@ -14,7 +14,7 @@ const now = '2026-01-06T12:00:00.000Z'
 const register = (app: TestApp, token: string, body: object) => app.call('POST', '/admin/methodologies', { token, body })
 const counted = async (app: TestApp) => (await app.call('GET', '/v2/trust-fabric/stats')).body.methodologies
 
-test('a version that is registered takes the place of the active one, and is read by its hash in any case', async () => {
+test('a new version supersedes the active one and is read by its hash in any case', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator
@@ -62,7 +62,7 @@ test('a version that is registered takes the place of the active one, and is rea
   expect((await app.call('GET', `/v2/methodologies/${lenderId}/${contentHash}`)).body.status).toBe('REVOKED')
 })
 
-test('a lender that is archived registers no methodology', async () => {
+test('an archived lender registers no methodology', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator
@@ -72,7 +72,7 @@ test('a lender that is archived registers no methodology', async () => {
   expect(await counted(app)).toEqual({ totalLenders: 0, activeVersions: 0 })
 })
 
-test('what is wrong with a methodology is told by its field; a version or a hash that the lender has is 409', async () => {
+test('an invalid methodology is refused by field; an existing version or hash is 409', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator
@@ -114,7 +114,7 @@ test('what is wrong with a methodology is told by its field; a version or a hash
     expect([path, (await app.call('GET', path)).status]).toEqual([path, 404])
 })
 
-test('of many that are registered at once one is left active, and as many are counted', async () => {
+test('of many concurrent registrations one stays active, and all are counted', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator
@@ -126,7 +126,7 @@ test('of many that are registered at once one is left active, and as many are co
   expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
 })
 
-test('the address of a document is refused by the part of it that is wrong', () => {
+test('an invalid address of a document is refused by its invalid part', () => {
   const wrong: Record<string, string[]> = {
     'hold only characters': [
       'https://éx.example/é',

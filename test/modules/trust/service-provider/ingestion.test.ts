@@ -28,7 +28,7 @@ const countersOf = async (app: TestApp, token: string, id: string) => {
 }
 const stored = ({ deps }: TestApp) => deps.db.read.select().from(ingestions)
 
-test('a message is 202 once it is stored, and sent again under its id it is answered the same and counts once', async () => {
+test('a message is 202 once stored, and a repeated id gets the same response and counts once', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const { id, webhookSecret: secret } = await sendingIn(app, token)
@@ -48,7 +48,7 @@ test('a message is 202 once it is stored, and sent again under its id it is answ
   expect((await app.call('GET', `/admin/service-providers/${id}`, { token })).headers.get('etag')).toBe(etag)
 })
 
-test('what a message says is removed when its time is over, and that it came is not: it is counted, and counts once for ever', async () => {
+test('an expired message is emptied, but stays counted once for ever', async () => {
   await using app = await testApp({ INGESTION_RETENTION_DAYS: '2' })
   const { token } = await app.superAdmin()
   const { id, webhookSecret: secret } = await sendingIn(app, token)
@@ -79,7 +79,7 @@ test('what a message says is removed when its time is over, and that it came is 
   expect(await stored(app)).toHaveLength(502)
 })
 
-test('a message that is sent many times at once counts once, and as many different ones at once count each', async () => {
+test('a message sent many times concurrently counts once, and different ones count each', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const { id, webhookSecret: secret } = await sendingIn(app, token)
@@ -91,7 +91,7 @@ test('a message that is sent many times at once counts once, and as many differe
   expect(await stored(app)).toHaveLength(13)
 })
 
-test('a bad signature, a bad time, a missing header and an unknown provider are refused by one answer, and nothing is kept', async () => {
+test('a bad signature or time, a missing header and an unknown provider get one response, and nothing is stored', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const [one, two] = [await sendingIn(app, token), await sendingIn(app, token)]
@@ -123,7 +123,7 @@ test('a bad signature, a bad time, a missing header and an unknown provider are 
   for (const at of [now - 5 * minute, now + 5 * minute]) ok(await send(app, one.id, { secret, at, id: `msg_${at}` }), 202)
 })
 
-test('a provider that is not active is 403 though its signature is good, and 401 where it is not', async () => {
+test('an inactive provider is 403 with a valid signature and 401 without', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const { id, webhookSecret: secret } = await sendingIn(app, token, {}, 'PENDING_REVIEW')
@@ -141,7 +141,7 @@ test('a provider that is not active is 403 though its signature is good, and 401
   expect((await countersOf(app, token, id))[0]).toBe(1)
 })
 
-test('after a rotation the secret before it is heard for a day, and an older one not at all', async () => {
+test('after a rotation the previous secret is valid for a day, and an older one no more', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   let { token } = operator
@@ -173,7 +173,7 @@ test('after a rotation the secret before it is heard for a day, and an older one
   for (const answer of shown) expect(answer.text).not.toMatch(/whsec_|sealed/)
 })
 
-test('a rotation that is asked for again under its key is the same one', async () => {
+test('a repeated rotation with its key is the same one', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const { id, webhookSecret: first } = await sendingIn(app, token)
@@ -183,7 +183,7 @@ test('a rotation that is asked for again under its key is the same one', async (
   expect((await send(app, id, { secret: first })).status).toBe(202)
 })
 
-test('what is signed and is no JSON object of at most 64 KB is refused by what is wrong with it, and not kept', async () => {
+test('a signed body that is no JSON object of at most 64 KB is refused by its fault and not stored', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const { id, webhookSecret: secret } = await sendingIn(app, token)
@@ -211,7 +211,7 @@ test('what is signed and is no JSON object of at most 64 KB is refused by what i
   ok(await send(app, id, { secret, body: fits }), 202)
 })
 
-test('messages are limited by address like other writes of nobody', async () => {
+test('messages are limited by address like other anonymous writes', async () => {
   await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '3' })
   const { token } = await app.superAdmin()
   const { id, webhookSecret: secret } = await sendingIn(app, token)
@@ -221,7 +221,7 @@ test('messages are limited by address like other writes of nobody', async () => 
   expect(statuses).toEqual([202, 401, 202, 429])
 })
 
-test('a rotation of the master keys seals the secrets anew, and both are heard as before', async () => {
+test('a rotation of the master keys seals the secrets again, and both stay valid', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const { id, webhookSecret: first } = await sendingIn(app, token)

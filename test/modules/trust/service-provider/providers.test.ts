@@ -13,7 +13,7 @@ setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 
-test('a service provider begins under review, and its secret is shown with that answer alone', async () => {
+test('a service provider begins under review, and only that response shows its secret', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator
@@ -42,7 +42,7 @@ test('a service provider begins under review, and its secret is shown with that 
   })
 })
 
-test('of every pair of statuses a provider moves exactly where its table says', async () => {
+test('a provider changes status only by its table', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const ways: Record<string, string[]> = {
@@ -85,7 +85,7 @@ async function plant({ deps }: TestApp, rows: readonly Partial<typeof servicePro
 }
 const recommended = async (app: TestApp, query = '') => ok(await app.call('GET', `/v2/service-provider-routing/recommend${query}`)).body
 
-test('recommended are the active ones, by messages, then by the last one with none at the end, then by id', async () => {
+test('recommendations are active providers by messages, then by the last one with nulls last, then by id', async () => {
   await using app = await testApp()
   const ids = ['prov_a', 'prov_b', 'prov_c', 'prov_d', 'prov_e', 'prov_f', 'prov_g'] as const
   const [a, b, c, d, e, f, g] = ids
@@ -123,7 +123,7 @@ test('recommended are the active ones, by messages, then by the last one with no
   expect(await recommended(app, '?archetype=all')).toEqual(all)
 })
 
-test('the limit is ten, and clamped to 1 and 50; an archetype that there is not is refused by name', async () => {
+test('the limit is ten by default and clamped to 1..50; an unknown archetype is refused by name', async () => {
   await using app = await testApp()
   await plant(
     app,
@@ -146,7 +146,7 @@ test('the limit is ten, and clamped to 1 and 50; an archetype that there is not 
     expect([query, (await app.call('GET', `/v2/service-provider-routing/recommend${query}`)).status]).toEqual([query, 400])
 })
 
-test('what is recommended is read in the order of an index, and nothing is sorted', async () => {
+test('recommendations are read in the order of an index, without sorting', async () => {
   await using app = await testApp()
   if (engine !== 'sqlite') return
   const plan = async (where: string) =>
@@ -163,7 +163,7 @@ test('what is recommended is read in the order of an index, and nothing is sorte
   ])
 })
 
-test('a message moves its sender up at once, though answers are kept', async () => {
+test('a message moves its sender up at once despite cached responses', async () => {
   await using app = await testApp()
   await plant(app, [{ id: 'prov_a' }, { id: 'prov_b' }])
   expect((await recommended(app)).recommendations[0].providerId).toBe('prov_a')
@@ -171,7 +171,7 @@ test('a message moves its sender up at once, though answers are kept', async () 
   expect((await recommended(app)).recommendations[0].providerId).toBe('prov_b')
 })
 
-test('a name that the public reads holds no control character, no line break and nothing that turns its direction, of whomever it is', async () => {
+test('a public name contains no control character, line break or direction mark', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const post = (path: string, displayName: string) =>

@@ -9,7 +9,7 @@ import { createUploadSlots } from './upload-slots.ts'
 export const lendingDocumentProviders = ({ db, config, log, sleep }: Pick<Deps, 'db' | 'config' | 'log' | 'sleep'>) => ({
   lendingDocumentStore: createLendingDocumentStore(db),
   documentStores: documentStores(config, { log, sleep }),
-  uploadSlots: createUploadSlots(),
+  documentUploadSlots: createUploadSlots(),
   /** The last result of checking each store in use. */
   storeVerdicts: new Map<DocumentStore['kind'], StoreVerdict>(),
 })

@@ -27,11 +27,11 @@
     goOn()
     return answer
   }
-  const asked = async () =>
+  const requestSession = async () =>
     'locks' in navigator ? navigator.locks.request('souk-console-session', { ifAvailable: true }, askInTurn) : askInTurn(true)
   // A failure resolves to undefined, and session.ts then sends the request itself.
   if (globalThis.soukBootstrap === undefined) {
-    globalThis.soukBootstrap = { answer: asked().catch(goOn), giveUp, isAsked: () => isAsked }
+    globalThis.soukBootstrap = { answer: requestSession().catch(goOn), giveUp, isAsked: () => isAsked }
     setTimeout(goOn, lockMaxMs)
   }
 }

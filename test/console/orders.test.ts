@@ -205,5 +205,5 @@ test('events and notes are one story, the newest first', () => {
     'PAYMENT_CAPTURED',
     'PLACED',
   ])
-  expect(story[2]).toEqual({ kind: 'event', id: '1', at: at(2), type: 'PAYMENT_CAPTURED', told: ['Stripe'], amount: usd(1_000) })
+  expect(story[2]).toEqual({ kind: 'event', id: '1', at: at(2), type: 'PAYMENT_CAPTURED', details: ['Stripe'], amount: usd(1_000) })
 })

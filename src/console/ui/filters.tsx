@@ -95,12 +95,12 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
       )}
       {filters.map((filter) => {
         const { name, label, options, type = 'text' } = filter
-        const held = heldOf(filter)
+        const current = heldOf(filter)
         return (
           <label key={name} class="filter">
             <span>{label}</span>
             {options ? (
-              <select value={held} onChange={({ currentTarget: { value } }) => query.set({ [name]: value || undefined })}>
+              <select value={current} onChange={({ currentTarget: { value } }) => query.set({ [name]: value || undefined })}>
                 <option value="">{common('all')}</option>
                 {options.map(([value, text]) => (
                   <option key={value} value={value}>
@@ -111,7 +111,7 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
             ) : (
               <FilterInput
                 type={type}
-                value={held}
+                value={current}
                 // The value is a date after each digit of its year, which makes no history entries.
                 onValue={(value) => query.set({ [name]: value || undefined }, { replace: type === 'date' })}
               />

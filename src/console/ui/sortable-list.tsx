@@ -71,17 +71,17 @@ export function SortableList<Item>({
     setTold(common('movedTo', { name: truncate(nameOf(item)), place: place + 1, total }))
   }
   function drag(event: PointerEvent): void {
-    const held = dragging.current
+    const current = dragging.current
     const rows = [...(list.current?.children ?? [])]
-    if (!held || rows.length === 0) return
+    if (!current || rows.length === 0) return
     const distances = rows.map((row) => {
       const { left, top, width, height } = row.getBoundingClientRect()
       return Math.hypot(grid ? event.clientX - left - width / 2 : 0, event.clientY - top - height / 2)
     })
     const to = first + distances.indexOf(Math.min(...distances))
-    if (to === held.at) return
-    latest.current(held.at, to)
-    held.at = to
+    if (to === current.at) return
+    latest.current(current.at, to)
+    current.at = to
   }
   function stop(): void {
     dragging.current = undefined

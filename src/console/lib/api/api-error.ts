@@ -21,13 +21,13 @@ export class ApiError extends Error {
  * @param isChange whether the request was a write
  */
 export async function readApiError(answer: Response, isChange = false): Promise<ApiError> {
-  const said = (await answer.json().catch(() => ({}))) as { message?: unknown; error?: unknown }
-  if (answer.status >= 502 && answer.status <= 504 && typeof said.message !== 'string') return noResponseError(isChange)
+  const body = (await answer.json().catch(() => ({}))) as { message?: unknown; error?: unknown }
+  if (answer.status >= 502 && answer.status <= 504 && typeof body.message !== 'string') return noResponseError(isChange)
   const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN)
   return new ApiError(
     answer.status,
-    typeof said.message === 'string' ? said.message : answer.statusText || String(answer.status),
-    typeof said.error === 'string' ? said.error : undefined,
+    typeof body.message === 'string' ? body.message : answer.statusText || String(answer.status),
+    typeof body.error === 'string' ? body.error : undefined,
     answer.headers.get('x-request-id'),
     Number.isFinite(retryAfter) ? retryAfter : null,
   )

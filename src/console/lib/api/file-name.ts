@@ -1,8 +1,8 @@
 /** Returns the file name of a `Content-Disposition` header; prefers `filename*` (RFC 6266). */
 export function parseFileName(disposition: string | null): string | undefined {
-  const [, whole] = /filename\*=utf-8''([^;\s]+)/i.exec(disposition ?? '') ?? []
+  const [, encoded] = /filename\*=utf-8''([^;\s]+)/i.exec(disposition ?? '') ?? []
   try {
-    if (whole) return decodeURIComponent(whole)
+    if (encoded) return decodeURIComponent(encoded)
   } catch {
     // Badly encoded: falls back to `filename`.
   }

@@ -65,9 +65,9 @@ function sendBody<T>(
     const begun = performance.now()
     request.onload = () => {
       const ok = request.status >= 200 && request.status < 300
-      const said = jsonIn(request.responseText)
-      if (ok) return resolve(said as T)
-      const { message, error } = (said ?? {}) as { message?: string; error?: string }
+      const response = jsonIn(request.responseText)
+      if (ok) return resolve(response as T)
+      const { message, error } = (response ?? {}) as { message?: string; error?: string }
       // A proxy got no response from the server.
       if (request.status >= 502 && request.status <= 504 && message === undefined) return reject(noResponseError(true))
       const retryAfter = Number(request.getResponseHeader('retry-after') ?? Number.NaN)

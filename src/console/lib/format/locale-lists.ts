@@ -20,10 +20,10 @@ export const countryChoice = (code: string): Choice => ({ id: code, text: countr
 
 /** Finds countries by a part of their name or by their code. */
 export async function findCountries(q: string): Promise<readonly Choice[]> {
-  const asked = foldText(q)
-  const found = countryOptions().filter(([code, name]) => code.toLowerCase() === asked || foldText(name).includes(asked))
+  const text = foldText(q)
+  const found = countryOptions().filter(([code, name]) => code.toLowerCase() === text || foldText(name).includes(text))
   // Sorts the exact code first, then names that start with the text.
-  const rank = ([code, name]: Option) => (code.toLowerCase() === asked ? 0 : foldText(name).startsWith(asked) ? 1 : 2)
+  const rank = ([code, name]: Option) => (code.toLowerCase() === text ? 0 : foldText(name).startsWith(text) ? 1 : 2)
   return [...found].sort((a, b) => rank(a) - rank(b)).map(([code]) => countryChoice(code))
 }
 

@@ -1,4 +1,4 @@
-const own = /^\/media\/([0-9a-f]{32})(?:-\d{1,5})?$/
+const mediaPath = /^\/media\/([0-9a-f]{32})(?:-\d{1,5})?$/
 
 /**
  * Returns the path of a stored picture, or undefined for another URL. Stored URLs can name another host than the
@@ -6,6 +6,6 @@ const own = /^\/media\/([0-9a-f]{32})(?:-\d{1,5})?$/
  * @param width smallest width that is enough
  */
 export function ownPicture(url: string | null | undefined, width?: 160 | 320 | 640 | 1280): string | undefined {
-  const hash = own.exec(URL.parse(url ?? '', location.origin)?.pathname ?? '')?.[1]
+  const hash = mediaPath.exec(URL.parse(url ?? '', location.origin)?.pathname ?? '')?.[1]
   return hash === undefined ? undefined : `/media/${hash}${width === undefined ? '' : `-${width}`}`
 }

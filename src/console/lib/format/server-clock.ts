@@ -5,10 +5,10 @@ let aheadMs = 0
 
 /** Reads the server's time from a response's `Date` header. */
 export function syncClock({ headers }: Response): void {
-  const said = Date.parse(headers.get('date') ?? '')
+  const serverTime = Date.parse(headers.get('date') ?? '')
   // The header has whole seconds, so smaller differences are ignored.
-  if (Number.isFinite(said) && Math.abs(said - Date.now()) > 2_000) aheadMs = said - Date.now()
-  else if (Number.isFinite(said)) aheadMs = 0
+  if (Number.isFinite(serverTime) && Math.abs(serverTime - Date.now()) > 2_000) aheadMs = serverTime - Date.now()
+  else if (Number.isFinite(serverTime)) aheadMs = 0
 }
 
 /** Returns the server's time in milliseconds since 1970. */

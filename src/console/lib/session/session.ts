@@ -209,10 +209,10 @@ async function bootstrapResponse(): Promise<Response> {
  * Applies the session that the cookie belongs to.
  * @throws ApiError if the server does not answer
  */
-async function adoptSession(asked: () => Promise<Response>): Promise<void> {
+async function adoptSession(request: () => Promise<Response>): Promise<void> {
   const before = session.value?.accessToken
   const leftBefore = sessionsEnded
-  const answer = await asked()
+  const answer = await request()
   const given = answer.ok ? ((await answer.json()) as SessionResponse) : undefined
   if (given && isOwnSession(given)) {
     // Logged out meanwhile.
@@ -260,8 +260,8 @@ async function adoptLogin(answer: Response): Promise<void> {
  * Creates the first operator with the token from the terminal; shows the login if there is one already.
  * @throws ApiError
  */
-export async function setUp(asked: { token: string; email: string; password: string }): Promise<void> {
-  const answer = await requestSession('/console/setup', 'POST', asked)
+export async function setUp(request: { token: string; email: string; password: string }): Promise<void> {
+  const answer = await requestSession('/console/setup', 'POST', request)
   if (!answer.ok) {
     const refusal = await readApiError(answer)
     if (refusal.status !== 409) throw refusal
@@ -298,8 +298,8 @@ const deleteSession = (token: string): Promise<Response> =>
  * @throws ApiError 401 if nobody is signed in
  */
 export async function accessToken(): Promise<string> {
-  const held = session.value
-  if (held && held.expiresAt > performance.now()) return held.accessToken
+  const current = session.value
+  if (current && current.expiresAt > performance.now()) return current.accessToken
   await renew()
   if (!session.value || sessionStatus.value !== 'in') throw new ApiError(401, '', 'LOGGED_OUT', null, null)
   return session.value.accessToken
@@ -333,10 +333,10 @@ export function watchSession(): void {
     if (asleep > sleptMinMs) lastActive -= asleep
     looked = performance.now()
     lookedAt = Date.now()
-    const held = session.value
-    if (!held || sessionStatus.value !== 'in') return
+    const current = session.value
+    if (!current || sessionStatus.value !== 'in') return
     if (performance.now() - lastActive > idleMaxMs) return void logOut('idle')
-    if (performance.now() > renewAt(held)) renew().catch(() => undefined)
+    if (performance.now() > renewAt(current)) renew().catch(() => undefined)
   }
   setInterval(look, 15_000)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && look())

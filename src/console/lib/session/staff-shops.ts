@@ -6,14 +6,14 @@ const lostShops = new Set<string>()
 /** Returns whether the person lost access to a shop while the page was open. */
 export const isLostShop = (name: string | undefined): boolean => name !== undefined && lostShops.has(name)
 
-let asked = 0
+let requests = 0
 /** Number of the newest response. */
 let shown = 0
 /** Reads the shops of a signed-in merchant. A failure changes nothing. */
 export async function reloadShops(): Promise<void> {
   if (sessionStatus.value !== 'in' || !session.value?.roles.includes('MERCHANT')) return
   const who = myId()
-  const mine = ++asked
+  const mine = ++requests
   const found = await ok(api.GET('/merchant/me')).catch(() => undefined)
   // A later response or another account wins.
   if (!found || mine < shown || !session.value || myId() !== who) return

@@ -69,7 +69,7 @@ const read = (id: string, signal?: AbortSignal) =>
 
 export function EditAffiliate({ id, onSaved }: { id: string; onSaved: () => unknown }) {
   const affiliate = useResource(id, (signal) => read(id, signal))
-  return <ResourceView of={affiliate}>{(held) => <EditForm of={held} affiliate={affiliate} onSaved={onSaved} />}</ResourceView>
+  return <ResourceView of={affiliate}>{(current) => <EditForm of={current} affiliate={affiliate} onSaved={onSaved} />}</ResourceView>
 }
 
 function EditForm({ of, affiliate, onSaved }: { of: VersionedAffiliate; affiliate: Resource<VersionedAffiliate>; onSaved: () => unknown }) {

@@ -74,9 +74,9 @@ export default function Audit() {
   const named = Object.fromEntries(filterNames.flatMap((name) => (query.of[name] ? [[name, query.of[name]]] : [])))
   const days = { ...(from && { from }), ...(to && { to }) }
   const text = q.trim()
-  const asked = { ...named, ...days, ...(text && { q: text }) }
-  const trail = useResource(JSON.stringify([asked, query.page]), (signal) =>
-    ok(api.GET('/admin/audit', { params: { query: { ...asked, page: query.page } }, signal })),
+  const filters = { ...named, ...days, ...(text && { q: text }) }
+  const trail = useResource(JSON.stringify([filters, query.page]), (signal) =>
+    ok(api.GET('/admin/audit', { params: { query: { ...filters, page: query.page } }, signal })),
   )
   const isFiltered = q !== '' || !!from || !!to || Object.keys(named).length > 0
   return (
@@ -84,7 +84,7 @@ export default function Audit() {
       title={t('title')}
       actions={
         <>
-          <Button icon="download" onPress={() => download(pathWith('/admin/audit', asked), 'audit.csv', 'text/csv')}>
+          <Button icon="download" onPress={() => download(pathWith('/admin/audit', filters), 'audit.csv', 'text/csv')}>
             {t('csv')}
           </Button>
           <Button onPress={trail.reload}>{t('again')}</Button>

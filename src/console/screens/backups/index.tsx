@@ -27,9 +27,9 @@ const runKey = ({ last, failures }: Schema<'Backups'>): string => `${last?.at} $
 export default function Backups() {
   const backups = useResource('backups', (signal) => ok(api.GET('/admin/operations/backups', { signal })))
   const sendOnce = useIdempotentSend()
-  const [asked, setAsked] = useState<string | undefined>(undefined)
-  const held = backups.data.value
-  const isAwaited = held !== undefined && runKey(held) === asked
+  const [requestedKey, setAsked] = useState<string | undefined>(undefined)
+  const current = backups.data.value
+  const isAwaited = current !== undefined && runKey(current) === requestedKey
   useLiveReload(['job.*', 'backup.*'], backups.reload)
   useVisibleInterval(isAwaited ? pollRunningMs : pollMs, backups.reload)
   async function backUp(): Promise<void> {
@@ -42,7 +42,7 @@ export default function Backups() {
           api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: 'back-up' }, header: { 'idempotency-key': key } } }),
         )
       },
-      () => held && runKey(held),
+      () => current && runKey(current),
     )
     // If an earlier attempt requested the backup, it may have ended since.
     setAsked(before)
@@ -53,7 +53,7 @@ export default function Backups() {
     <Page
       title={t('title')}
       actions={
-        held?.state === 'on' && (
+        current?.state === 'on' && (
           <Button busy={isAwaited} onPress={backUp}>
             {t('now')}
           </Button>

@@ -30,7 +30,7 @@ export default function Article() {
 function ExistingArticle({ id }: { id: string }) {
   const { route } = useLocation()
   const blog = useResource(id, (signal) => readBlog(id, signal))
-  const held = blog.data.value
+  const current = blog.data.value
   async function remove({ data, etag }: VersionedBlog) {
     const sure = await confirm({
       title: t('removeTitle'),
@@ -52,13 +52,13 @@ function ExistingArticle({ id }: { id: string }) {
   }
   return (
     <Page
-      title={held?.data.title ?? t('article')}
+      title={current?.data.title ?? t('article')}
       back={{ href: shopPath('blog'), text: t('title') }}
-      subtitle={held && <BlogStateBadge of={held.data} />}
+      subtitle={current && <BlogStateBadge of={current.data} />}
       actions={
-        held &&
+        current &&
         mayManage.value && (
-          <Button kind="danger" onPress={() => remove(held)}>
+          <Button kind="danger" onPress={() => remove(current)}>
             {common('delete')}
           </Button>
         )

@@ -25,7 +25,7 @@ import { readBlog, type VersionedBlog } from './read.ts'
 type Blog = Schema<'Blog'>
 
 /** Creates or edits an article. */
-export function BlogForm({ of, onSaved }: { of?: VersionedBlog; onSaved?: (held: VersionedBlog) => void }) {
+export function BlogForm({ of, onSaved }: { of?: VersionedBlog; onSaved?: (current: VersionedBlog) => void }) {
   const { route } = useLocation()
   const zone = timeZone()
   const draft = useDraft(of?.data.id ?? 'new', of ? textOf(of.data, zone) : blankBlog)
@@ -70,10 +70,10 @@ export function BlogForm({ of, onSaved }: { of?: VersionedBlog; onSaved?: (held:
           },
         })
     if (!saved) return
-    const held = saved as VersionedBlog
-    notifySaved(held.data, changes)
-    draft.saved(textOf(held.data, zone), sent)
-    onSaved?.(held)
+    const current = saved as VersionedBlog
+    notifySaved(current.data, changes)
+    draft.saved(textOf(current.data, zone), sent)
+    onSaved?.(current)
   }
   function submit() {
     const body = bodyOf(draft.now(), { zone, before: of?.data })

@@ -26,7 +26,7 @@ export default function EditDiscount() {
 function ExistingDiscount({ id }: { id: string }) {
   const { route } = useLocation()
   const discount = useResource(id, (signal) => readDiscount(id, signal))
-  const held = discount.data.value
+  const current = discount.data.value
   async function remove({ data, etag }: VersionedDiscount) {
     const body = <p>{data.code === null ? t('removeText') : t('removeCodeText')}</p>
     if (!(await confirm({ title: t('removeTitle'), body, action: common('delete'), danger: true }))) return
@@ -36,12 +36,12 @@ function ExistingDiscount({ id }: { id: string }) {
   }
   return (
     <Page
-      title={held?.data.title ?? t('discount')}
+      title={current?.data.title ?? t('discount')}
       back={{ href: shopPath('discounts'), text: t('title') }}
-      subtitle={held && <DiscountStateBadge of={held.data} />}
+      subtitle={current && <DiscountStateBadge of={current.data} />}
       actions={
-        held && (
-          <Button kind="danger" onPress={() => remove(held)}>
+        current && (
+          <Button kind="danger" onPress={() => remove(current)}>
             {common('delete')}
           </Button>
         )

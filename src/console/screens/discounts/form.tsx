@@ -32,7 +32,7 @@ const withoutRecord =
     (await find(q, signal)).map(({ id, text, detail }) => ({ id, text, detail }))
 
 /** Creates or edits a discount. */
-export function DiscountForm({ of, onSaved }: { of?: VersionedDiscount; onSaved?: (held: VersionedDiscount) => void }) {
+export function DiscountForm({ of, onSaved }: { of?: VersionedDiscount; onSaved?: (current: VersionedDiscount) => void }) {
   const { route } = useLocation()
   const zone = timeZone()
   const currency = shop.value?.currency ?? 'USD'
@@ -73,20 +73,20 @@ export function DiscountForm({ of, onSaved }: { of?: VersionedDiscount; onSaved?
               ),
             ),
           theirs: async () => {
-            const held = await readDiscount(data.id)
-            return { data: held, etag: held.etag }
+            const current = await readDiscount(data.id)
+            return { data: current, etag: current.etag }
           },
           differences: (theirs) => differences(body, theirs),
-          onTheirs({ data: held }) {
-            draft.reset(textOf(held.data, { zone, ...held }))
-            onSaved?.(held)
+          onTheirs({ data: current }) {
+            draft.reset(textOf(current.data, { zone, ...current }))
+            onSaved?.(current)
           },
         })
     if (!saved) return
     const { products, collections } = sent
-    const held = { data: saved.data as Discount, etag: saved.etag, products, collections }
-    draft.saved(textOf(held.data, { zone, ...held }), sent)
-    onSaved?.(held)
+    const current = { data: saved.data as Discount, etag: saved.etag, products, collections }
+    draft.saved(textOf(current.data, { zone, ...current }), sent)
+    onSaved?.(current)
     notify(common('saved'))
   }
   function submit() {

@@ -108,12 +108,12 @@ function PaymentLink({ of, onChange }: { of: Draft; onChange: () => Promise<void
 /** Shows what the shopper has set; without a form, everything that is set. */
 function ShopperFacts({ of }: { of: Draft }) {
   const isAll = !mayManage.value || of.status !== 'OPEN'
-  const said = (name: Draft['settled'][number]) => isAll || !of.settled.includes(name)
+  const isShown = (name: Draft['settled'][number]) => isAll || !of.settled.includes(name)
   const facts = [
-    ...(of.email !== null && said('email') ? [[t('email'), <bdi>{of.email}</bdi>] as const] : []),
-    ...(of.shippingAddress && said('shippingAddress') ? [[t('shippingAddress'), <Address of={of.shippingAddress} />] as const] : []),
-    ...(of.billingAddress && said('billingAddress') ? [[t('billingAddress'), <Address of={of.billingAddress} />] as const] : []),
-    ...(of.shippingMethod !== null && said('shippingMethod') ? [[t('method'), <bdi>{of.shippingMethod}</bdi>] as const] : []),
+    ...(of.email !== null && isShown('email') ? [[t('email'), <bdi>{of.email}</bdi>] as const] : []),
+    ...(of.shippingAddress && isShown('shippingAddress') ? [[t('shippingAddress'), <Address of={of.shippingAddress} />] as const] : []),
+    ...(of.billingAddress && isShown('billingAddress') ? [[t('billingAddress'), <Address of={of.billingAddress} />] as const] : []),
+    ...(of.shippingMethod !== null && isShown('shippingMethod') ? [[t('method'), <bdi>{of.shippingMethod}</bdi>] as const] : []),
     ...(of.note !== null && isAll ? [[t('note'), <bdi>{of.note}</bdi>] as const] : []),
   ]
   return facts.length === 0 ? null : (

@@ -27,7 +27,7 @@ export const modeOf = async (name: KpiName): Promise<{ mode?: SalesMode }> => (i
  * @param mode for figures of orders
  */
 async function readKpi(name: KpiName, shown: DateRange, mode: SalesMode, signal: AbortSignal): Promise<Kpi> {
-  const asked = { params: { query: rangeDates(shown) }, signal }
+  const request = { params: { query: rangeDates(shown) }, signal }
   const ofSales = { params: { query: { ...rangeDates(shown), mode } }, signal }
   switch (name) {
     case 'gmv':
@@ -35,11 +35,11 @@ async function readKpi(name: KpiName, shown: DateRange, mode: SalesMode, signal:
     case 'confirmed-orders':
       return toCountKpi(await ok(api.GET('/admin/dashboard/confirmed-orders', ofSales)))
     case 'registered-users':
-      return toCountKpi(await ok(api.GET('/admin/dashboard/registered-users', asked)))
+      return toCountKpi(await ok(api.GET('/admin/dashboard/registered-users', request)))
     case 'verified-shops':
-      return toCountKpi(await ok(api.GET('/admin/dashboard/verified-shops', asked)))
+      return toCountKpi(await ok(api.GET('/admin/dashboard/verified-shops', request)))
     case 'created-products':
-      return toCountKpi(await ok(api.GET('/admin/dashboard/created-products', asked)))
+      return toCountKpi(await ok(api.GET('/admin/dashboard/created-products', request)))
     default: {
       const answer = await ok(api.GET('/admin/dashboard/refund-rate', ofSales))
       // The route has no previous value, so a second request reads it; a failure leaves it out.

@@ -36,7 +36,7 @@ export default function GiftCard() {
   const sendOnce = useIdempotentSend()
   const [header] = useState(shopHeader)
   useLiveReload(['order.*'], card.reload)
-  const held = card.data.value
+  const current = card.data.value
 
   const saveOptions = (change: Change) => ({
     save: (version: string | undefined): Promise<VersionedCard> =>
@@ -68,18 +68,18 @@ export default function GiftCard() {
   }
   return (
     <Page
-      title={held ? t('cardNamed', { last4: held.data.last4 }) : t('card')}
+      title={current ? t('cardNamed', { last4: current.data.last4 }) : t('card')}
       back={{ href: shopPath('gift-cards'), text: t('title') }}
-      subtitle={held && <CardStateBadge of={held.data} />}
+      subtitle={current && <CardStateBadge of={current.data} />}
       actions={
-        held &&
+        current &&
         mayManage.value &&
-        (held.data.status === 'ACTIVE' ? (
-          <Button kind="danger" onPress={() => setStatus(held, 'DISABLED')}>
+        (current.data.status === 'ACTIVE' ? (
+          <Button kind="danger" onPress={() => setStatus(current, 'DISABLED')}>
             {t('disable')}
           </Button>
         ) : (
-          <Button onPress={() => setStatus(held, 'ACTIVE')}>{t('enable')}</Button>
+          <Button onPress={() => setStatus(current, 'ACTIVE')}>{t('enable')}</Button>
         ))
       }
     >

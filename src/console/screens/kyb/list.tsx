@@ -49,8 +49,8 @@ const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
 /** KYB records; pending ones first, oldest first. */
 export default function Businesses() {
   const query = useQuery()
-  const asked = query.of['status']
-  const status = asked === all ? undefined : (statuses.find((one) => one === asked) ?? 'PENDING')
+  const parameter = query.of['status']
+  const status = parameter === all ? undefined : (statuses.find((one) => one === parameter) ?? 'PENDING')
   const areWaiting = status === 'PENDING'
   const sort = areWaiting ? 'oldest' : 'newest'
   const records = useResource(JSON.stringify([status, query.page]), (signal) =>

@@ -43,8 +43,8 @@ export default function Business() {
   const query = useQuery()
   const [isLate, setLate] = useState(false)
   useLiveReload(['kyb.*'], record.reload, ({ data }) => data['subject'] === id)
-  const held = record.data.value
-  const of = held?.data
+  const current = record.data.value
+  const of = current?.data
   const deciding = decisions[query.of['do'] ?? '']
   const close = () => query.set({ do: undefined }, { replace: true })
   return (
@@ -67,9 +67,9 @@ export default function Business() {
     >
       {isLate && <Note tone="warn">{t('late')}</Note>}
       <ResourceView of={record}>{({ data }) => <KybRecordView of={data} />}</ResourceView>
-      {held && deciding && (
+      {current && deciding && (
         <DecideDialog
-          held={held}
+          current={current}
           decision={deciding}
           record={record}
           onClose={close}
@@ -87,21 +87,21 @@ const allowedTexts = ['freeShops', 'freeLive', 'freeLending', 'freeCards'] as co
 
 /** Decides about the viewed version. There is nothing to overwrite, because a decision is a record's only change. */
 function DecideDialog({
-  held,
+  current,
   decision,
   record,
   onClose,
   onLate,
 }: {
-  held: VersionedRecord
+  current: VersionedRecord
   decision: Decision
   record: Resource<VersionedRecord>
   onClose: () => void
   onLate: () => void
 }) {
   // Another person's decision keeps the typed text; the API refuses a second one.
-  const [begun] = useState(held)
-  const of = held.data
+  const [begun] = useState(current)
+  const of = current.data
   const reason = useSignal('')
   const name = truncate(of.legalName)
   const body = () => ({ decision, reason: reason.value.trim() || null })

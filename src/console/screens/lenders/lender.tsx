@@ -60,19 +60,19 @@ function ExistingLender({ id }: { id: string }) {
   const read = (signal?: AbortSignal): Promise<VersionedLender> =>
     readVersioned(api.GET('/admin/lenders/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const lender = useResource(id, read)
-  const held = lender.data.value
+  const current = lender.data.value
   return (
     <Page
-      title={held?.data.displayName ?? t('lender')}
+      title={current?.data.displayName ?? t('lender')}
       back={backLink()}
-      subtitle={held && <StatusBadge of={held.data.status} />}
+      subtitle={current && <StatusBadge of={current.data.status} />}
       actions={
-        held && (
+        current && (
           <StatusActions
             of="lender"
-            status={held.data.status}
-            name={held.data.displayName}
-            onMove={async (status) => !!(await saveRecord(lender, held.etag, saveOptions(held, { status }, read)))}
+            status={current.data.status}
+            name={current.data.displayName}
+            onMove={async (status) => !!(await saveRecord(lender, current.etag, saveOptions(current, { status }, read)))}
           />
         )
       }

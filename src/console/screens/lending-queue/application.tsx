@@ -44,16 +44,16 @@ export default function Review() {
     application.reload,
     ({ data }) => data['subject'] === id || data['applicationId'] === id,
   )
-  const held = application.data.value
-  const isOpen = held !== undefined && decisionsIn(held.data.status).length > 0
+  const current = application.data.value
+  const isOpen = current !== undefined && decisionsIn(current.data.status).length > 0
   return (
     <Page
-      title={held ? titleOf(held.data) : t('application')}
+      title={current ? titleOf(current.data) : t('application')}
       back={{ href: operatorPath('lending'), text: t('title') }}
-      {...(held && {
+      {...(current && {
         subtitle: (
           <>
-            <StatusBadge of={held.data.status} text={lendingStateName(held.data.status)} /> {tierName(held.data.tier)}
+            <StatusBadge of={current.data.status} text={lendingStateName(current.data.status)} /> {tierName(current.data.tier)}
           </>
         ),
         actions: isOpen && (
@@ -87,8 +87,8 @@ export default function Review() {
           </>
         )}
       </ResourceView>
-      {held && query.of['do'] === 'decide' && (
-        <DecideDialog of={held} read={read} onHeld={application.put} onClose={() => query.set({ do: undefined }, { replace: true })} />
+      {current && query.of['do'] === 'decide' && (
+        <DecideDialog of={current} read={read} onHeld={application.put} onClose={() => query.set({ do: undefined }, { replace: true })} />
       )}
     </Page>
   )

@@ -31,7 +31,7 @@ export function DecideDialog({
   of: VersionedApplication
   read: () => Promise<VersionedApplication>
   /** Called with the present version. */
-  onHeld: (held: VersionedApplication) => void
+  onHeld: (current: VersionedApplication) => void
   onClose: () => void
 }) {
   // A newer version is shown as a conflict.

@@ -20,7 +20,7 @@ const pathOf = (id: string, key: string) => `/admin/lending-application/${encode
 /** The files of an application: pictures are shown, others downloaded. The API logs each access. */
 export function Documents({ of }: { of: Application }) {
   const [shown, setShown] = useState<ApplicationFile | undefined>(undefined)
-  const said = withoutFile(
+  const withoutFiles = withoutFile(
     of.documentationCompleted,
     of.documents.map(({ key }) => key),
   )
@@ -72,11 +72,11 @@ export function Documents({ of }: { of: Application }) {
           ]}
         />
       )}
-      {said.length > 0 && (
+      {withoutFiles.length > 0 && (
         <>
           <h3>{t('said')}</h3>
           <ul class="bullets">
-            {said.map(({ key, status }, place) => (
+            {withoutFiles.map(({ key, status }, place) => (
               <li key={place}>
                 <bdi>{documentName(key)}</bdi> {status && <bdi class="faint">{status}</bdi>}
               </li>

@@ -73,9 +73,9 @@ export default function Queue() {
   const status = statuses.find((one) => one === query.of['status']) ?? 'SUBMITTED'
   const tier = tiers.find((one) => one === query.of['tier'])
   const cohort = cohorts.find((one) => one === query.of['cohort'])
-  const asked = { status, ...(tier && { tier }), ...(cohort && { cohort }), ...(partner && { partner }) }
-  const queue = useResource(JSON.stringify([asked, query.page]), (signal) =>
-    ok(api.GET('/admin/lending-application', { params: { query: { ...asked, page: query.page, limit: shownMax } }, signal })),
+  const filters = { status, ...(tier && { tier }), ...(cohort && { cohort }), ...(partner && { partner }) }
+  const queue = useResource(JSON.stringify([filters, query.page]), (signal) =>
+    ok(api.GET('/admin/lending-application', { params: { query: { ...filters, page: query.page, limit: shownMax } }, signal })),
   )
   useLiveReload(['lending.*', 'lending_document.*'], queue.reload)
   const refusal = queue.error.value

@@ -54,8 +54,8 @@ export function parseAssessment({
 }
 
 /** Returns documents that the merchant mentions without a file. The field's form is free. */
-export function withoutFile(said: Schema<'AdminLendingApplication'>['documentationCompleted'], keys: readonly string[]) {
-  const items: unknown = said?.['items']
+export function withoutFile(documentation: Schema<'AdminLendingApplication'>['documentationCompleted'], keys: readonly string[]) {
+  const items: unknown = documentation?.['items']
   if (!Array.isArray(items)) return []
   return items.flatMap((item: unknown) => {
     const { key, status } = (item ?? {}) as { key?: unknown; status?: unknown }

@@ -28,14 +28,14 @@ export default function ApplicationPage() {
   const application = useResource(id, (signal) =>
     readVersioned<Application>(api.GET('/lending-application/{id}', { params: { path }, signal })),
   )
-  const held = application.data.value
+  const current = application.data.value
   const checklist = useResource(id, async (signal) => {
     const { items } = await ok(api.GET('/lending-application/{id}/checklist', { params: { path }, signal }))
     return { items: items.map(translateItem) }
   })
   const files = useResource(id, (signal) => ok(api.GET('/lending-application/{id}/documents', { params: { path }, signal })))
   // Another partner needs other documents. Running uploads continue.
-  const partner = held?.data.selectedTier1Partner
+  const partner = current?.data.selectedTier1Partner
   const asks = useRef(partner)
   useEffect(() => {
     if (asks.current !== undefined && asks.current !== partner) void checklist.reload()
@@ -44,15 +44,15 @@ export default function ApplicationPage() {
   const handedIn = () => Promise.all([application.reload(), files.reload()])
   const [isLeaving, setLeaving] = useState(false)
   // Decisions send no event.
-  usePolling(undecidedStatuses.includes(held?.data.status ?? ''), application.reload)
+  usePolling(undecidedStatuses.includes(current?.data.status ?? ''), application.reload)
   return (
     <Page
       title={t('application')}
-      subtitle={held && <StatusBadge of={held.data.status} text={lendingStateName(held.data.status)} />}
+      subtitle={current && <StatusBadge of={current.data.status} text={lendingStateName(current.data.status)} />}
       back={{ href: shopPath('lending'), text: t('title') }}
       actions={
-        held &&
-        openStatuses.includes(held.data.status) && (
+        current &&
+        openStatuses.includes(current.data.status) && (
           <Button kind="danger" onPress={() => setLeaving(true)}>
             {t('withdraw')}
           </Button>
@@ -63,13 +63,13 @@ export default function ApplicationPage() {
         {(there) => (
           <>
             <ApplicationFacts of={there.data} />
-            {there.data.status === 'DRAFT' && <LoanForm key={id} held={there} onSaved={application.put} />}
+            {there.data.status === 'DRAFT' && <LoanForm key={id} current={there} onSaved={application.put} />}
             <ResourceView of={checklist} lines={8}>
               {({ items }) => (
                 <>
-                  <Documents held={there} items={items} files={files} onChanged={handedIn} />
+                  <Documents current={there} items={items} files={files} onChanged={handedIn} />
                   {there.data.status === 'DRAFT' && (
-                    <SubmitSection held={there} items={items} onSubmitted={application.put} onOutdated={application.reload} />
+                    <SubmitSection current={there} items={items} onSubmitted={application.put} onOutdated={application.reload} />
                   )}
                 </>
               )}
@@ -77,9 +77,9 @@ export default function ApplicationPage() {
           </>
         )}
       </ResourceView>
-      {isLeaving && held && (
+      {isLeaving && current && (
         <WithdrawDialog
-          held={held}
+          current={current}
           onClose={() => setLeaving(false)}
           onOutdated={application.reload}
           onWithdrawn={(now) => {

@@ -28,19 +28,19 @@ const sizeText = ({ maxSizeMb }: Item) => bytes(maxSizeMb * 1_000_000)
 
 /** The checklist with an upload for each document. */
 export function Documents({
-  held,
+  current,
   items,
   files,
   onChanged,
 }: {
-  held: VersionedApplication
+  current: VersionedApplication
   items: readonly Item[]
   files: Resource<{ data: Document[] }>
   onChanged: () => Promise<unknown>
 }) {
   const known = files.data.value?.data
   const failure = files.error.value
-  const there = uploadedKeys(held.data)
+  const there = uploadedKeys(current.data)
   const required = items.filter((item) => item.required).length
   const done = required - missingItems(items, there).length
   return (
@@ -51,7 +51,7 @@ export function Documents({
         {items.map((item) => (
           <ChecklistItem
             key={item.key}
-            held={held}
+            current={current}
             item={item}
             isThere={there.has(item.key)}
             file={known?.find(({ key }) => key === item.key)}
@@ -98,26 +98,26 @@ const replaceIfUnchanged = <Answer,>(
   })
 
 type ChecklistItemProps = {
-  held: VersionedApplication
+  current: VersionedApplication
   item: Item
   isThere: boolean
   file: Document | undefined
   onChanged: () => Promise<unknown>
 }
 
-function ChecklistItem({ held, item, isThere, file, onChanged }: ChecklistItemProps) {
-  const { id, status } = held.data
+function ChecklistItem({ current, item, isThere, file, onChanged }: ChecklistItemProps) {
+  const { id, status } = current.data
   const { key, label, description, required } = item
   const isDraft = status === 'DRAFT'
   // The own upload does not conflict before the list is reloaded.
-  const own = useRef<string | undefined>(undefined)
+  const uploadedId = useRef<string | undefined>(undefined)
   // After submission, missing documents can be added and none replaced.
   const mayHandIn = isDraft || ((status === 'SUBMITTED' || status === 'UNDER_REVIEW') && !isThere)
   async function remove(): Promise<void> {
     const body = <p>{t('removeText', { what: label })}</p>
     if (!(await confirm({ title: t('removeTitle'), body, action: common('remove'), danger: true }))) return
     try {
-      await replaceIfUnchanged({ id, key, label }, [file?.id, own.current], {
+      await replaceIfUnchanged({ id, key, label }, [file?.id, uploadedId.current], {
         send: () => api.DELETE('/lending-application/{id}/documents/{key}', { params: { path: { id, key } } }),
         mine: common('remove'),
         removes: true,
@@ -129,7 +129,7 @@ function ChecklistItem({ held, item, isThere, file, onChanged }: ChecklistItemPr
   }
   async function onSent(document: Document | undefined): Promise<void> {
     if (document) {
-      own.current = document.id
+      uploadedId.current = document.id
       notify(t('uploaded', { what: label }))
     }
     await onChanged()
@@ -176,7 +176,7 @@ function ChecklistItem({ held, item, isThere, file, onChanged }: ChecklistItemPr
           </div>
         )}
       </div>
-      {mayHandIn && <FileUpload id={id} item={item} isThere={isThere} shown={() => [file?.id, own.current]} onSent={onSent} />}
+      {mayHandIn && <FileUpload id={id} item={item} isThere={isThere} shown={() => [file?.id, uploadedId.current]} onSent={onSent} />}
     </li>
   )
 }

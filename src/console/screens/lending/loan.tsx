@@ -29,10 +29,10 @@ const loanRows = (of: LoanTexts): readonly (readonly [string, string])[] => [
 ]
 
 /** The requested loan of a draft. */
-export function LoanForm({ held, onSaved }: { held: VersionedApplication; onSaved: (now: VersionedApplication) => void }) {
-  const { data } = held
+export function LoanForm({ current, onSaved }: { current: VersionedApplication; onSaved: (now: VersionedApplication) => void }) {
+  const { data } = current
   const path = { id: data.id }
-  const editor = useRecordEditor({ put: onSaved }, held, textsOfLoan)
+  const editor = useRecordEditor({ put: onSaved }, current, textsOfLoan)
   const wrong = useSignal<'amount' | 'term' | undefined>(undefined)
   async function save(): Promise<void> {
     const typed = editor.now()

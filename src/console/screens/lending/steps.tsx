@@ -30,17 +30,17 @@ async function reloadIfOutdated<Answer>(sent: Promise<Answer>, onOutdated: () =>
 
 /** Submits a draft, or lists what is missing. The API decides which documents are required. */
 export function SubmitSection({
-  held,
+  current,
   items,
   onSubmitted,
   onOutdated,
 }: {
-  held: VersionedApplication
+  current: VersionedApplication
   items: readonly Item[]
   onSubmitted: (now: VersionedApplication) => void
   onOutdated: () => unknown
 }) {
-  const { data, etag } = held
+  const { data, etag } = current
   const [error, setError] = useState<unknown>(undefined)
   const sendOnce = useIdempotentSend()
   const missing = missingItems(items, uploadedKeys(data))
@@ -96,12 +96,12 @@ export function SubmitSection({
 
 /** Withdraws an application. Irreversible. */
 export function WithdrawDialog({
-  held: { data, etag },
+  current: { data, etag },
   onClose,
   onWithdrawn,
   onOutdated,
 }: {
-  held: VersionedApplication
+  current: VersionedApplication
   onClose: () => void
   onWithdrawn: (now: VersionedApplication) => void
   onOutdated: () => unknown

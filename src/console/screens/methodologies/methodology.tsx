@@ -109,7 +109,7 @@ function ExistingMethodology({ id }: { id: string }) {
   const read = (signal?: AbortSignal): Promise<VersionedMethodology> =>
     readVersioned(api.GET('/admin/methodologies/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const methodology = useResource(id, read)
-  const held = methodology.data.value
+  const current = methodology.data.value
   async function move(status: StatusOf<'methodology'>, { etag }: VersionedMethodology): Promise<boolean> {
     const saved = await saveRecord(methodology, etag, {
       save: (version) =>
@@ -122,12 +122,17 @@ function ExistingMethodology({ id }: { id: string }) {
   }
   return (
     <Page
-      title={held?.data.version ?? t('methodology')}
+      title={current?.data.version ?? t('methodology')}
       back={backLink()}
-      subtitle={held && <StatusBadge of={held.data.status} />}
+      subtitle={current && <StatusBadge of={current.data.status} />}
       actions={
-        held && (
-          <StatusActions of="methodology" status={held.data.status} name={held.data.version} onMove={(status) => move(status, held)} />
+        current && (
+          <StatusActions
+            of="methodology"
+            status={current.data.status}
+            name={current.data.version}
+            onMove={(status) => move(status, current)}
+          />
         )
       }
     >

@@ -109,10 +109,12 @@ function TrackingDialog({
   const read = (signal?: AbortSignal): Promise<VersionedFulfilment> =>
     readVersioned(api.GET('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', { params: { path }, ...(signal && { signal }) }))
   // The order has no versions of its fulfilments.
-  const held = useResource(parcel.id, read)
+  const current = useResource(parcel.id, read)
   return (
     <FormDialog title={t('correctTitle')} onClose={onClose}>
-      <ResourceView of={held}>{(of) => <TrackingForm of={of} resource={held} path={path} read={read} onDone={onDone} />}</ResourceView>
+      <ResourceView of={current}>
+        {(of) => <TrackingForm of={of} resource={current} path={path} read={read} onDone={onDone} />}
+      </ResourceView>
     </FormDialog>
   )
 }

@@ -24,8 +24,8 @@ const paymentStatuses = ['PENDING', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAI
 
 const fulfilmentStatuses = ['UNFULFILLED', 'PARTIALLY_FULFILLED', 'FULFILLED'] as const
 
-const withoutEmpty = (asked: Readonly<Record<string, string | undefined>>) =>
-  Object.fromEntries(Object.entries(asked).filter(([, value]) => value))
+const withoutEmpty = (filters: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value))
 
 const columns = (): readonly Column<Order>[] => [
   { key: 'number', title: t('number'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
@@ -48,7 +48,7 @@ const columns = (): readonly Column<Order>[] => [
 export default function Orders() {
   const query = useQuery()
   const { q, status, paymentStatus, fulfilmentStatus, toFulfil, number, email, customerId, from, to } = query.of
-  const asked = {
+  const filters = {
     q,
     status,
     paymentStatus,
@@ -60,19 +60,19 @@ export default function Orders() {
     from,
     to,
   }
-  const orders = useResource(JSON.stringify([asked, query.page]), (signal) =>
+  const orders = useResource(JSON.stringify([filters, query.page]), (signal) =>
     // The URL's values are unchecked; the API refuses unknown states.
-    ok(api.GET('/v2/orders', { params: { query: { ...withoutEmpty(asked), page: query.page } as object }, signal })),
+    ok(api.GET('/v2/orders', { params: { query: { ...withoutEmpty(filters), page: query.page } as object }, signal })),
   )
   useLiveReload(['order.*'], orders.reload)
-  const isFiltered = Object.values(asked).some(Boolean)
+  const isFiltered = Object.values(filters).some(Boolean)
   return (
     <Page
       title={t('title')}
       actions={
         mayManage.value && (
           <>
-            <Button icon="download" onPress={() => download(pathWith('/v2/orders', asked), 'orders.csv', 'text/csv')}>
+            <Button icon="download" onPress={() => download(pathWith('/v2/orders', filters), 'orders.csv', 'text/csv')}>
               {common('download')}
             </Button>
             <ButtonLink icon="plus" kind="primary" href={shopPath('orders', 'drafts', 'new')}>
@@ -106,7 +106,7 @@ export default function Orders() {
         of={orders}
         query={query}
         isFiltered={isFiltered}
-        goesOn={!asked.q}
+        goesOn={!filters.q}
         empty={<EmptyState icon="orders" title={t('none')} text={t('noneText')} />}
       >
         {(list) => (

@@ -76,36 +76,36 @@ export type RefundPreview = {
 }
 
 /** Computes where a refund goes. */
-export function previewRefund(order: Order, asked: RefundRequest): RefundPreview {
+export function previewRefund(order: Order, request: RefundRequest): RefundPreview {
   const left = refundableAmounts(order)
   const all = left.captured + left.onCards
   const nothing = { total: 0, captured: 0, onCards: 0, rest: all }
-  if (asked.way === 'nothing' || (asked.way === 'lines' && asked.lines.length === 0)) return { ...nothing, problem: 'nothing' }
+  if (request.way === 'nothing' || (request.way === 'lines' && request.lines.length === 0)) return { ...nothing, problem: 'nothing' }
   const total =
-    asked.way === 'all'
+    request.way === 'all'
       ? all
-      : asked.way === 'amount'
-        ? (asked.amount?.amount ?? Number.NaN)
+      : request.way === 'amount'
+        ? (request.amount?.amount ?? Number.NaN)
         : sum(
-            asked.lines.map(({ lineId, quantity }) => {
+            request.lines.map(({ lineId, quantity }) => {
               const line = order.lines.find(({ id }) => id === lineId)
               return line ? lineRefundAmount(order, line, quantity) : Number.NaN
             }),
           )
-  if (Number.isNaN(total)) return { ...nothing, problem: asked.way === 'amount' ? 'notAmount' : 'tooMuch' }
+  if (Number.isNaN(total)) return { ...nothing, problem: request.way === 'amount' ? 'notAmount' : 'tooMuch' }
   if (total > all) return { ...nothing, problem: 'tooMuch' }
   // Lines without a price can be returned for nothing.
-  if (total === 0 && asked.way !== 'lines') return { ...nothing, problem: 'nothing' }
+  if (total === 0 && request.way !== 'lines') return { ...nothing, problem: 'nothing' }
   const captured = Math.min(total, left.captured)
   return { total, captured, onCards: total - captured, rest: all - total }
 }
 
 /** Builds the request body. */
-export function refundBody(asked: Exclude<RefundRequest, { way: 'nothing' }>, reason: string) {
+export function refundBody(request: Exclude<RefundRequest, { way: 'nothing' }>, reason: string) {
   const why = reason.trim() === '' ? {} : { reason: reason.trim() }
-  if (asked.way === 'all') return { all: true as const, ...why }
-  if (asked.way === 'amount') return { ...(asked.amount ? { amount: asked.amount } : {}), ...why }
-  return { lines: asked.lines.map((line) => ({ ...line })), ...why }
+  if (request.way === 'all') return { all: true as const, ...why }
+  if (request.way === 'amount') return { ...(request.amount ? { amount: request.amount } : {}), ...why }
+  return { lines: request.lines.map((line) => ({ ...line })), ...why }
 }
 
 export const isRefundable = (order: Pick<Order, 'refundableTotal'>): boolean => refundableTotalOf(order) > 0

@@ -45,7 +45,7 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
     // A fully refunded line has no field, so its text does not count.
     return { line, left, n: left === 0 ? 0 : parseUnits(units.of(line).value, left) }
   })
-  const asked: RefundRequest =
+  const request: RefundRequest =
     way.value === 'all'
       ? { way: 'all' }
       : way.value === 'amount'
@@ -58,7 +58,7 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
               .filter(({ n }) => n !== 0)
               .map(({ line, n = Number.NaN }) => ({ lineId: line.id, quantity: n, restock: restock.value })),
           }
-  const preview = previewRefund(of, asked)
+  const preview = previewRefund(of, request)
   // What was refundable when the dialog opened or last asked; a difference is another person's refund.
   const [left, setLeft] = useState(() => refundableTotalOf(of))
   const isSending = useSignal(false)
@@ -69,7 +69,7 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
   /** Asks again after other refunds changed what is refundable. */
   async function confirmAgain(now: Order, seen: number, refused: Refused): Promise<boolean> {
     const theirs = seen - refundableTotalOf(now)
-    const then = previewRefund(now, asked)
+    const then = previewRefund(now, request)
     if (then.problem) throw new Error(problemText(then, now))
     setLeft(refundableTotalOf(now))
     // More is refundable because a refund failed: the total changes.
@@ -109,8 +109,8 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
     }
   }
   function readRequest(): RefundBody {
-    if (asked.way === 'nothing' || preview.problem) throw new Error(problemText(preview, of))
-    return { ...refundBody(asked, reason.value), refundableTotal: { amount: left, currency: of.currency } }
+    if (request.way === 'nothing' || preview.problem) throw new Error(problemText(preview, of))
+    return { ...refundBody(request, reason.value), refundableTotal: { amount: left, currency: of.currency } }
   }
   async function refund(): Promise<void> {
     isSending.value = true

@@ -28,9 +28,9 @@ const statuses = ['MANUAL', 'CLAIMABLE', 'PENDING', 'SUCCEEDED', 'FAILED'] as co
 export default function Refunds() {
   const query = useQuery()
   const { status, do: doing, refund: refundId } = query.of
-  const asked = { status: status as Refund['status'] | undefined }
-  const refunds = useResource(JSON.stringify([asked, query.page]), (signal) =>
-    ok(api.GET('/v2/refunds', { params: { query: { ...(status ? asked : {}), page: query.page } as object }, signal })),
+  const filters = { status: status as Refund['status'] | undefined }
+  const refunds = useResource(JSON.stringify([filters, query.page]), (signal) =>
+    ok(api.GET('/v2/refunds', { params: { query: { ...(status ? filters : {}), page: query.page } as object }, signal })),
   )
   useLiveReload(['order.*'], refunds.reload)
   const close = () => query.set({ do: undefined, refund: undefined, page: query.of['page'] }, { replace: true })

@@ -15,7 +15,7 @@ export type TimelineEntry =
       readonly type: string
       readonly amount?: Money
       /** Further details, as the API sends them. */
-      readonly told: readonly string[]
+      readonly details: readonly string[]
     }
 
 /** The details to show; others are ids that the page shows elsewhere. */
@@ -27,14 +27,14 @@ const isMoney = (value: unknown): value is Money => typeof value === 'object' &&
 export function timelineOf({ events, notes = [], fulfilments }: Pick<Order, 'events' | 'notes' | 'fulfilments'>): readonly TimelineEntry[] {
   const happened = events.map(({ type, at, detail }, place): TimelineEntry => {
     const money = [detail['amount'], detail['total']].find(isMoney)
-    const told = shownDetails.flatMap((name) => {
+    const details = shownDetails.flatMap((name) => {
       const value = detail[name]
       if (typeof value !== 'string' || value === '') return []
       return [name === 'processor' ? processorName(value) : value]
     })
     // Refunded before anything was sent.
     const shown = type === 'FULFILLED' && fulfilments?.length === 0 ? 'NOTHING_LEFT' : type
-    return { kind: 'event', id: `${place}`, at, type: shown, told, ...(money ? { amount: money } : {}) }
+    return { kind: 'event', id: `${place}`, at, type: shown, details, ...(money ? { amount: money } : {}) }
   })
   const noted = notes.map(({ id, at, text, actor }): TimelineEntry => ({ kind: 'note', id, at, text, actor }))
   return [...happened, ...noted]

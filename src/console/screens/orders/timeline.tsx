@@ -56,7 +56,7 @@ function TimelineItem({ of, named }: { of: TimelineEntry; named: ReturnType<type
       <span>
         {t.has(key) ? t(key) : of.type} {of.amount && <Money of={of.amount} />}
       </span>
-      {of.told.map((text, place) => (
+      {of.details.map((text, place) => (
         <small key={place} class="told">
           <bdi>{text}</bdi>
         </small>

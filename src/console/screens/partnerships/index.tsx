@@ -49,10 +49,10 @@ async function read(known: VersionedList['shops'] = new Map(), signal?: AbortSig
 
 /** Default card processors of shops, by partnership. */
 export default function Partnerships() {
-  const held = useResource('partnerships', (signal) => read(undefined, signal))
+  const current = useResource('partnerships', (signal) => read(undefined, signal))
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
-      <ResourceView of={held}>{(of) => <PartnershipsForm of={of} held={held} />}</ResourceView>
+      <ResourceView of={current}>{(of) => <PartnershipsForm of={of} current={current} />}</ResourceView>
     </Page>
   )
 }
@@ -71,12 +71,12 @@ const createRow = ({ name, processor, shops }: PartnershipText): PartnershipRow 
 const readRows = (rows: readonly PartnershipRow[]): PartnershipText[] =>
   rows.map(({ name, processor, shops }) => ({ name: name.value, processor: processor.value, shops: shops.value }))
 
-function PartnershipsForm({ of, held }: { of: VersionedList; held: Resource<VersionedList> }) {
+function PartnershipsForm({ of, current }: { of: VersionedList; current: Resource<VersionedList> }) {
   const [rows] = useState(() => signal<readonly PartnershipRow[]>(textsOf(of).map(createRow)))
   const typed = readRows(rows.value)
   const isDirty = JSON.stringify(bodyOf(typed)) !== JSON.stringify(of.data.data)
   function show(now: VersionedList): void {
-    held.put(now)
+    current.put(now)
     rows.value = textsOf(now).map(createRow)
   }
   async function save(): Promise<void> {
@@ -101,7 +101,7 @@ function PartnershipsForm({ of, held }: { of: VersionedList; held: Resource<Vers
     if (!saved) return
     const now = { ...saved, shops: await readShopNames(saved.data, known) }
     // Refills the form only if the API stored something else, so that the focus stays.
-    if (JSON.stringify(now.data.data) === JSON.stringify(body.data)) held.put(now)
+    if (JSON.stringify(now.data.data) === JSON.stringify(body.data)) current.put(now)
     else show(now)
     notify(common('saved'))
   }

@@ -97,11 +97,11 @@ function compareRows(mine: ProductText, before: ProductText, theirs: ProductText
     const other = row.id === undefined ? undefined : there.get(row.id)
     if (!other) return [[title(mine, row), t('variant'), '–', undefined]]
     const was = were.get(row.id)
-    return fields.map(([field, name, said]) => [
+    return fields.map(([field, name, format]) => [
       `${title(mine, row)}: ${name}`,
-      said(String(row[field])),
-      said(String(other[field])),
-      was && said(String(was[field])),
+      format(String(row[field])),
+      format(String(other[field])),
+      was && format(String(was[field])),
     ])
   })
   // Variants that the other side added stay.

@@ -152,26 +152,26 @@ function variantBody(text: VariantText, currency: string, note: (field: keyof Va
     if (!read) note(field, 'notAmount')
     return read ?? null
   }
-  const whole = (field: 'weight' | 'lowStockAt' | 'onHand') => {
+  const parseWhole = (field: 'weight' | 'lowStockAt' | 'onHand') => {
     if (text[field].trim() === '') return null
     const read = wholeNumber(text[field])
     if (read === undefined) note(field, 'notNumber')
     return read ?? null
   }
-  const onHand = whole('onHand')
+  const onHand = parseWhole('onHand')
   return {
     price: money('price') ?? { amount: 0, currency },
     compareAtPrice: money('compareAt'),
     cost: money('cost'),
     sku: orNull(text.sku),
     barcode: orNull(text.barcode),
-    weightGrams: whole('weight') ?? 0,
+    weightGrams: parseWhole('weight') ?? 0,
     taxClass: orNull(text.taxClass),
     taxable: text.taxable,
     requiresShipping: text.shipping,
     trackInventory: text.track,
     allowBackorder: text.backorder,
-    lowStockAt: whole('lowStockAt'),
+    lowStockAt: parseWhole('lowStockAt'),
     ...(onHand !== null && { onHand }),
   } satisfies VariantBody
 }
@@ -274,10 +274,10 @@ export function changeBody(text: ProductText, before: ProductText, terms: ShopTe
   if (text.title.trim() === '') wrong['title'] = 'required'
   if (text.handle.trim() === '') wrong['handle'] = 'required'
   const rows = readRows(text, currency, wrong)
-  const asked = readPublication(text, zone, (what) => {
+  const requested = readPublication(text, zone, (what) => {
     wrong['publishedAt'] = what
   })
-  const publishedAt = text.showing === 'auto' ? publishWhenActive(text, before, terms) : asked
+  const publishedAt = text.showing === 'auto' ? publishWhenActive(text, before, terms) : requested
   const isPublishedOtherwise = !same([text.showing, text.publishedAt], [before.showing, before.publishedAt])
   const known = new Map(readRows(before, currency, {}).map((one) => [one.row.id, one]))
   const variants = rows.map(({ row, body }): VariantChange => {

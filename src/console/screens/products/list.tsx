@@ -17,10 +17,10 @@ import { FailedChanges, SelectCheckbox, SelectionActions, useProductSelection } 
 export default function Products() {
   const query = useQuery()
   const { q, status, vendor, type, tag, sku } = query.of
-  const asked = { q, status: status as Product['status'] | undefined, vendor, type, tag, sku }
-  const isFiltered = Object.values(asked).some(Boolean)
-  const products = useResource(JSON.stringify([asked, query.page]), (signal) =>
-    ok(api.GET('/product-v2', { params: { query: { ...asked, page: query.page } as object }, signal })),
+  const filters = { q, status: status as Product['status'] | undefined, vendor, type, tag, sku }
+  const isFiltered = Object.values(filters).some(Boolean)
+  const products = useResource(JSON.stringify([filters, query.page]), (signal) =>
+    ok(api.GET('/product-v2', { params: { query: { ...filters, page: query.page } as object }, signal })),
   )
   const choosing = useProductSelection(() => products.reload())
   useLiveReload(
@@ -37,7 +37,7 @@ export default function Products() {
       actions={
         mayManage.value && (
           <>
-            <Button icon="download" onPress={() => download(pathWith('/product-v2', asked), 'products.csv', 'text/csv')}>
+            <Button icon="download" onPress={() => download(pathWith('/product-v2', filters), 'products.csv', 'text/csv')}>
               {common('download')}
             </Button>
             <ButtonLink icon="upload" href={shopPath('products', 'import')}>

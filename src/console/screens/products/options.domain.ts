@@ -61,8 +61,8 @@ export function refitRows<Row extends VariantPlacement>(options: readonly Option
   for (const row of [...rows].sort((a, b) => Number(a.id === undefined) - Number(b.id === undefined))) {
     const places: Record<string, string> = {}
     for (const { key, values } of optionsWithValues(options)) {
-      const held = row.places[key]
-      const place = held === undefined ? values[0]?.key : values.find((value) => value.key === held)?.key
+      const current = row.places[key]
+      const place = current === undefined ? values[0]?.key : values.find((value) => value.key === current)?.key
       if (place !== undefined) places[key] = place
     }
     const name = combinationKey(options, places)
@@ -92,8 +92,8 @@ export function missingCombinations<Row extends VariantPlacement>(
   options: readonly OptionText[],
   rows: readonly Row[],
 ): readonly VariantPlacement['places'][] {
-  const held = new Set(rows.map(({ places }) => combinationKey(options, places)))
-  return combinations(options, 20_000).filter((places) => !held.has(combinationKey(options, places)))
+  const current = new Set(rows.map(({ places }) => combinationKey(options, places)))
+  return combinations(options, 20_000).filter((places) => !current.has(combinationKey(options, places)))
 }
 
 /** Places a variant by its value texts; restores missing values. */

@@ -36,7 +36,7 @@ export const SelectCheckbox = ({ product, chosen }: { product: Product; chosen: 
 export type ProductSelection = {
   readonly chosen: Signal<SelectedProducts>
   /** Progress text; empty when idle. */
-  readonly told: ReadonlySignal<string>
+  readonly progress: ReadonlySignal<string>
   readonly failed: Signal<readonly FailedChange[]>
   /** Changes the selected products one by one. Failed ones stay selected. */
   set(status: Product['status']): Promise<void>
@@ -55,7 +55,7 @@ export function useProductSelection(onChanged: () => unknown): ProductSelection 
   )
   return useMemo(() => {
     const chosen = signal<SelectedProducts>(new Map())
-    const told = signal('')
+    const progress = signal('')
     const failed = signal<readonly FailedChange[]>([])
     // Fixes the shop, because another one can be shown before the end.
     const headers = shopHeader()
@@ -71,7 +71,7 @@ export function useProductSelection(onChanged: () => unknown): ProductSelection 
       const done: ChangedProduct[] = []
       failed.value = []
       for (const [nth, product] of products.entries()) {
-        told.value = t('working', { done: nth, total: products.length })
+        progress.value = t('working', { done: nth, total: products.length })
         try {
           const params = { path: { id: product.id }, header: ifMatch(product.etag) }
           const { etag } = await readVersioned(api.PATCH('/product-v2/{id}', { params, headers, body: { status: statusOf(product) } }))
@@ -80,7 +80,7 @@ export function useProductSelection(onChanged: () => unknown): ProductSelection 
           failed.value = [...failed.value, { product, error }]
         }
       }
-      told.value = ''
+      progress.value = ''
       const [first] = failed.value
       if (isThere.current) await latest.current()
       // The list is no longer shown.
@@ -91,27 +91,27 @@ export function useProductSelection(onChanged: () => unknown): ProductSelection 
       return done
     }
     async function set(status: Product['status']): Promise<void> {
-      const asked = [...chosen.value.values()]
+      const selected = [...chosen.value.values()]
       const done = await setAll(
-        asked.filter((product) => product.status !== status),
+        selected.filter((product) => product.status !== status),
         () => status,
       )
       const refused = new Set(failed.value.map(({ product }) => product.id))
       // Keeps products that were selected meanwhile.
       chosen.value = without(
         chosen.value,
-        asked.map(({ id }) => id).filter((id) => !refused.has(id)),
+        selected.map(({ id }) => id).filter((id) => !refused.has(id)),
       )
       if (done.length > 0)
         notify(t('changed', { n: done.length, status: stateName(status) }), { undo: () => setAll(done, (product) => product.status) })
-      else if (refused.size === 0) notify(t('alreadySo', { n: asked.length, status: stateName(status) }))
+      else if (refused.size === 0) notify(t('alreadySo', { n: selected.length, status: stateName(status) }))
     }
-    return { chosen, told, failed, set }
+    return { chosen, progress, failed, set }
   }, [])
 }
 
 /** Selection and bulk actions with progress. */
-export function SelectionActions({ of: { chosen, told, failed, set }, here }: { of: ProductSelection; here: readonly Product[] }) {
+export function SelectionActions({ of: { chosen, progress, failed, set }, here }: { of: ProductSelection; here: readonly Product[] }) {
   const isAll = here.every(({ id }) => chosen.value.has(id))
   const count = chosen.value.size
   return (
@@ -135,7 +135,7 @@ export function SelectionActions({ of: { chosen, told, failed, set }, here }: { 
         <>
           <strong>{t('chosen', { n: count })}</strong>
           {productStatuses.map((status) => (
-            <Button key={status} disabled={told.value !== ''} onPress={() => set(status)}>
+            <Button key={status} disabled={progress.value !== ''} onPress={() => set(status)}>
               {t(`set.${status}`)}
             </Button>
           ))}
@@ -150,7 +150,7 @@ export function SelectionActions({ of: { chosen, told, failed, set }, here }: { 
           </Button>
         </>
       )}
-      <span role="status">{told.value}</span>
+      <span role="status">{progress.value}</span>
     </div>
   )
 }

@@ -17,7 +17,7 @@ export type StockBody = { delta?: number; counted?: number; reason?: string }
 export function stockBody({ way, quantity, reason }: StockText): StockBody | undefined {
   const value = wholeNumber(quantity)
   if (value === undefined || (way !== 'counted' && value === 0)) return undefined
-  const said = reason.trim() === '' ? {} : { reason: reason.trim() }
-  if (way === 'counted') return { counted: value, ...said }
-  return { delta: way === 'more' ? value : -value, ...said }
+  const withReason = reason.trim() === '' ? {} : { reason: reason.trim() }
+  if (way === 'counted') return { counted: value, ...withReason }
+  return { delta: way === 'more' ? value : -value, ...withReason }
 }

@@ -92,19 +92,19 @@ function ExistingProvider({ id }: { id: string }) {
   const read = (signal?: AbortSignal): Promise<VersionedProvider> =>
     readVersioned(api.GET('/admin/service-providers/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
   const provider = useResource(id, read)
-  const held = provider.data.value
+  const current = provider.data.value
   return (
     <Page
-      title={held?.data.displayName ?? t('provider')}
+      title={current?.data.displayName ?? t('provider')}
       back={backLink()}
-      subtitle={held && <StatusBadge of={held.data.status} />}
+      subtitle={current && <StatusBadge of={current.data.status} />}
       actions={
-        held && (
+        current && (
           <StatusActions
             of="provider"
-            status={held.data.status}
-            name={held.data.displayName}
-            onMove={async (status) => !!(await saveRecord(provider, held.etag, saveOptions(held, { status }, read)))}
+            status={current.data.status}
+            name={current.data.displayName}
+            onMove={async (status) => !!(await saveRecord(provider, current.etag, saveOptions(current, { status }, read)))}
           />
         )
       }

@@ -34,7 +34,7 @@ const queryDates = (of: Query['of']): Dates => rangeDates(parseDateRange(of, day
 function useRanking<Of>(
   query: Query,
   limit: number,
-  read: (asked: Dates & { limit: number; mode: SalesMode }, signal: AbortSignal) => Promise<Of>,
+  read: (parameters: Dates & { limit: number; mode: SalesMode }, signal: AbortSignal) => Promise<Of>,
 ) {
   const top: Resource<Of & { readAt: string; isTest: boolean }> = useResource(`${rangeQuery(query.of)} ${limit}`, async (signal) => {
     const mode = await salesMode(signal)
@@ -120,8 +120,8 @@ const merchantColumns = (): readonly Column<Merchant>[] => [
 ]
 
 function TopMerchants({ query, limit }: { query: Query; limit: number }) {
-  const top = useRanking(query, limit, (asked, signal) =>
-    ok(api.GET('/admin/affiliate/top-merchants', { params: { query: asked }, signal })),
+  const top = useRanking(query, limit, (parameters, signal) =>
+    ok(api.GET('/admin/affiliate/top-merchants', { params: { query: parameters }, signal })),
   )
   return (
     <ResourceView of={top}>
@@ -162,8 +162,8 @@ const productColumns = (): readonly Column<Product>[] => [
 ]
 
 function TopProducts({ query, limit }: { query: Query; limit: number }) {
-  const top = useRanking(query, limit, (asked, signal) =>
-    ok(api.GET('/admin/affiliate/top-products', { params: { query: asked }, signal })),
+  const top = useRanking(query, limit, (parameters, signal) =>
+    ok(api.GET('/admin/affiliate/top-products', { params: { query: parameters }, signal })),
   )
   return (
     <ResourceView of={top}>

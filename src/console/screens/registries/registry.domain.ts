@@ -21,22 +21,22 @@ export const walletRow = (was: Wallet): WalletRow => ({
  * Parses a timestamp; an unchanged text keeps the stored one.
  * @throws Error with `said` if invalid
  */
-function parseMoment(text: string, was: string | null | undefined, said: string): string | null {
+function parseMoment(text: string, was: string | null | undefined, errorText: string): string | null {
   if (was !== undefined && text === wallTimeText(was, zone)) return was
   const moment = parseWallTime(text, zone)
-  if (moment === undefined) throw new Error(said)
+  if (moment === undefined) throw new Error(errorText)
   return moment
 }
 
 /** @param said error text */
-export function walletBody({ address, from, to, was }: WalletRow, said: string): WalletBody {
-  const since = parseMoment(from, was?.from, said)
-  return { address: address.trim(), ...(since === null ? {} : { from: since }), to: parseMoment(to, was?.to, said) }
+export function walletBody({ address, from, to, was }: WalletRow, errorText: string): WalletBody {
+  const since = parseMoment(from, was?.from, errorText)
+  return { address: address.trim(), ...(since === null ? {} : { from: since }), to: parseMoment(to, was?.to, errorText) }
 }
 
 /** Builds the wallets; drops empty rows. */
-export const walletBodies = (rows: readonly WalletRow[], said: string): WalletBody[] =>
-  rows.filter(({ address, from, to }) => `${address}${from}${to}`.trim() !== '').map((row) => walletBody(row, said))
+export const walletBodies = (rows: readonly WalletRow[], errorText: string): WalletBody[] =>
+  rows.filter(({ address, from, to }) => `${address}${from}${to}`.trim() !== '').map((row) => walletBody(row, errorText))
 
 /** The transitions to offer, as in the API's document. The API checks them. */
 export const statusMoves = {

@@ -90,15 +90,15 @@ export default function Repayments() {
   const query = useQuery()
   const { merchantId, lenderId, loanRef, do: doing } = query.of
   const outcome = outcomes.find((one) => one === query.of['outcome'])
-  const asked = {
+  const filters = {
     ...(merchantId && { merchantId }),
     ...(lenderId && { lenderId }),
     ...(loanRef && { loanRef }),
     ...(outcome && { outcome }),
   }
-  const isFiltered = Object.keys(asked).length > 0
-  const list = useResource(JSON.stringify([asked, query.page]), (signal) =>
-    ok(api.GET('/admin/repayments', { params: { query: { ...asked, page: query.page } }, signal })),
+  const isFiltered = Object.keys(filters).length > 0
+  const list = useResource(JSON.stringify([filters, query.page]), (signal) =>
+    ok(api.GET('/admin/repayments', { params: { query: { ...filters, page: query.page } }, signal })),
   )
   // Lender names; ids are shown if the read fails.
   const lenders = useResource(

@@ -36,10 +36,10 @@ export function lenderFinder(): RecordFinder<Choice> {
   let all: ReturnType<typeof readLenders> | undefined
   return async (q) => {
     all ??= readLenders()
-    const asked = foldText(q)
+    const text = foldText(q)
     try {
       return (await all)
-        .filter(({ displayName, id }) => id === q || foldText(displayName).includes(asked))
+        .filter(({ displayName, id }) => id === q || foldText(displayName).includes(text))
         .slice(0, resultsMax)
         .map(lenderChoice)
     } catch (error) {

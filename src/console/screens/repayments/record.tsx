@@ -47,7 +47,7 @@ export function RecordDialog({
     notify(t('isRecorded'))
     onDone()
   }
-  const said = (name: keyof FieldErrors) => {
+  const errorOf = (name: keyof FieldErrors) => {
     const what = wrong.value[name]
     return what === undefined ? undefined : what === 'amount' ? notAmount('USD') : common('required')
   }
@@ -61,14 +61,21 @@ export function RecordDialog({
         label={t('record')}
         actions={<CloseButton />}
       >
-        <PickField label={t('merchant')} bind={merchant} max={1} find={findMerchants} hint={t('merchantHint')} error={said('merchant')} />
-        <PickField label={t('lender')} bind={lender} max={1} find={findLenders} error={said('lender')} />
+        <PickField
+          label={t('merchant')}
+          bind={merchant}
+          max={1}
+          find={findMerchants}
+          hint={t('merchantHint')}
+          error={errorOf('merchant')}
+        />
+        <PickField label={t('lender')} bind={lender} max={1} find={findLenders} error={errorOf('lender')} />
         <div class="fields">
-          <TextField label={t('loanRef')} hint={t('loanRefHint')} bind={of.loanRef} max={128} required error={said('loanRef')} />
+          <TextField label={t('loanRef')} hint={t('loanRefHint')} bind={of.loanRef} max={128} required error={errorOf('loanRef')} />
           <SelectField label={t('outcome')} bind={of.outcome} options={outcomes.map((one) => [one, outcomeName(one)])} />
-          <MoneyField label={t('amount')} currency="USD" bind={of.amount} required error={said('amount')} />
-          <TextField label={t('due')} type="date" bind={of.due} hint={t('notAfter', { day: daysAgo(0) })} required error={said('due')} />
-          <TextField label={t('settled')} type="date" bind={of.settled} hint={t('settledHint')} error={said('settled')} />
+          <MoneyField label={t('amount')} currency="USD" bind={of.amount} required error={errorOf('amount')} />
+          <TextField label={t('due')} type="date" bind={of.due} hint={t('notAfter', { day: daysAgo(0) })} required error={errorOf('due')} />
+          <TextField label={t('settled')} type="date" bind={of.settled} hint={t('settledHint')} error={errorOf('settled')} />
         </div>
       </Form>
     </FormDialog>

@@ -28,12 +28,12 @@ export default function Mail() {
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
       <ResourceView of={settings} lines={8}>
-        {(held) => (
+        {(current) => (
           <>
-            {!held.data.sending && <Note tone="warn">{t('off')}</Note>}
-            <MailLimits of={held.data} />
-            <SettingsForm held={held} resource={settings} />
-            <MailPreview version={held.etag} usual={held.data.language} />
+            {!current.data.sending && <Note tone="warn">{t('off')}</Note>}
+            <MailLimits of={current.data} />
+            <SettingsForm current={current} resource={settings} />
+            <MailPreview version={current.etag} usual={current.data.language} />
           </>
         )}
       </ResourceView>
@@ -60,9 +60,9 @@ const settingRows = (of: MailTexts): readonly (readonly [string, string])[] => [
   [t('background'), of.ownBackground ? of.background : t('usual')],
 ]
 
-function SettingsForm({ held, resource }: { held: VersionedSettings; resource: Resource<VersionedSettings> }) {
-  const { effective } = held.data
-  const editor = useRecordEditor(resource, held, textsOfMail)
+function SettingsForm({ current, resource }: { current: VersionedSettings; resource: Resource<VersionedSettings> }) {
+  const { effective } = current.data
+  const editor = useRecordEditor(resource, current, textsOfMail)
   async function save(): Promise<void> {
     const typed = editor.now()
     const differences = (theirs: MailSettings) => diffRows(settingRows(typed), settingRows(textsOfMail(theirs)))

@@ -49,7 +49,7 @@ export default function Payments() {
         )}
       </Section>
       <Section title={t('choices')} hint={t('choicesHint')}>
-        <ResourceView of={said}>{(held) => <MethodsForm held={held} resource={said} onSaved={resolved.reload} />}</ResourceView>
+        <ResourceView of={said}>{(current) => <MethodsForm current={current} resource={said} onSaved={resolved.reload} />}</ResourceView>
       </Section>
       {isOwner.value && <ProcessorAccounts />}
     </Page>
@@ -73,16 +73,16 @@ function ResolvedMethods({ of }: { of: Resolved }) {
 }
 
 function MethodsForm({
-  held,
+  current,
   resource,
   onSaved,
 }: {
-  held: VersionedMethods
+  current: VersionedMethods
   resource: Resource<VersionedMethods>
   onSaved: () => unknown
 }) {
-  const { data } = held
-  const editor = useRecordEditor(resource, held, textsOfMethods)
+  const { data } = current
+  const editor = useRecordEditor(resource, current, textsOfMethods)
   const { of: draft } = editor
   const typed = editor.now()
   const body = methodsOf(typed)

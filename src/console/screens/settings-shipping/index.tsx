@@ -59,23 +59,35 @@ export default function Shipping() {
       }
     >
       <ResourceView of={methods}>
-        {(held) =>
-          isOne ? <EditMethod key={code ?? ''} code={code} held={held} resource={methods} /> : <MethodList held={held} resource={methods} />
+        {(current) =>
+          isOne ? (
+            <EditMethod key={code ?? ''} code={code} current={current} resource={methods} />
+          ) : (
+            <MethodList current={current} resource={methods} />
+          )
         }
       </ResourceView>
     </Page>
   )
 }
 
-function EditMethod({ code, held, resource }: { code: string | undefined; held: VersionedMethods; resource: Resource<VersionedMethods> }) {
+function EditMethod({
+  code,
+  current,
+  resource,
+}: {
+  code: string | undefined
+  current: VersionedMethods
+  resource: Resource<VersionedMethods>
+}) {
   const { route } = useLocation()
   const [seen, setSeen] = useState(0)
-  const method = held.data.data.find((one) => one.code === code)
+  const method = current.data.data.find((one) => one.code === code)
   const back = shopPath('settings', 'shipping')
   if (code !== undefined && !method) return <EmptyState title={common('missing')} text={common('missingText')} />
 
   async function change(to: (methods: readonly Method[]) => readonly Method[]): Promise<boolean> {
-    const saved = await saveRows(held, {
+    const saved = await saveRows(current, {
       ...{ change: to, put, read },
       differences: (theirs) => differences(to(theirs), theirs),
       isDone: (theirs) => isSameList(to(theirs), theirs),
@@ -103,7 +115,7 @@ function EditMethod({ code, held, resource }: { code: string | undefined; held: 
     <MethodForm
       key={seen}
       method={method}
-      others={(typed) => replaceMethod(held.data.data, code, typed)}
+      others={(typed) => replaceMethod(current.data.data, code, typed)}
       currency={shop.value?.currency ?? ''}
       save={save}
       onRemove={code === undefined ? undefined : remove}
@@ -111,15 +123,15 @@ function EditMethod({ code, held, resource }: { code: string | undefined; held: 
   )
 }
 
-function MethodList({ held, resource }: { held: VersionedMethods; resource: Resource<VersionedMethods> }) {
+function MethodList({ current, resource }: { current: VersionedMethods; resource: Resource<VersionedMethods> }) {
   const query = useQuery()
-  const saved = held.data.data
+  const saved = current.data.data
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
   const methods = codes ? sortByCodes(saved, codes) : saved
   const isMoved = methods.some((method, place) => method !== saved[place])
   async function save(): Promise<void> {
     const sent = codes
-    const answer = await saveRows(held, {
+    const answer = await saveRows(current, {
       ...{ put, read },
       change: (list) => sortByCodes(list, sent ?? []),
       differences: (theirs) => differences(methods, theirs),

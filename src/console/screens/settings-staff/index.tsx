@@ -81,7 +81,7 @@ export default function StaffPage() {
       </ResourceView>
       {changing && (
         <ChangeRole
-          held={changing}
+          current={changing}
           isMe={changing.data.userId !== null && changing.data.userId === myId}
           onClose={() => setChanging(undefined)}
           onChanged={reloadAfterChange}
@@ -233,11 +233,11 @@ function StaffActions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staf
   )
 }
 
-type ChangeRoleProps = { held: VersionedStaff; isMe: boolean; onClose: () => void; onChanged: (one: Staff) => Promise<void> }
+type ChangeRoleProps = { current: VersionedStaff; isMe: boolean; onClose: () => void; onChanged: (one: Staff) => Promise<void> }
 
-function ChangeRole({ held, isMe, onClose, onChanged }: ChangeRoleProps) {
-  const [there, setThere] = useState(held)
-  const role = useSignal<StaffRole>(held.data.role)
+function ChangeRole({ current, isMe, onClose, onChanged }: ChangeRoleProps) {
+  const [there, setThere] = useState(current)
+  const role = useSignal<StaffRole>(current.data.role)
   const who = staffName(there.data)
   async function save(): Promise<void> {
     const path = { id: there.data.id }

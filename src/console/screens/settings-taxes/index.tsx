@@ -53,12 +53,12 @@ function differences(mine: readonly Rate[], theirs: readonly Rate[]): readonly (
  * @returns whether it was saved
  */
 async function save(
-  held: VersionedRates,
+  current: VersionedRates,
   resource: Resource<VersionedRates>,
   change: RatesChange,
   { shopId = shop.value?.id, onTheirs = () => undefined }: { shopId?: string | undefined; onTheirs?: () => void } = {},
 ): Promise<boolean> {
-  const saved = await saveRows(held, {
+  const saved = await saveRows(current, {
     change,
     put: (rows, version) => put(shopId, rows, version),
     read: () => read(shopId),
@@ -92,21 +92,25 @@ export default function Taxes() {
       }
     >
       <ResourceView of={rates}>
-        {(held) =>
-          isOne ? <EditRate key={place ?? ''} place={place} held={held} resource={rates} /> : <RateList held={held} resource={rates} />
+        {(current) =>
+          isOne ? (
+            <EditRate key={place ?? ''} place={place} current={current} resource={rates} />
+          ) : (
+            <RateList current={current} resource={rates} />
+          )
         }
       </ResourceView>
     </Page>
   )
 }
 
-function RateList({ held, resource }: { held: VersionedRates; resource: Resource<VersionedRates> }) {
+function RateList({ current, resource }: { current: VersionedRates; resource: Resource<VersionedRates> }) {
   const query = useQuery()
-  const rates = held.data.data
+  const rates = current.data.data
   async function remove(rate: Rate): Promise<void> {
     const place = rateKey(rate)
     const shopId = shop.value?.id
-    if (!(await save(held, resource, (list) => list.filter((one) => rateKey(one) !== place)))) return
+    if (!(await save(current, resource, (list) => list.filter((one) => rateKey(one) !== place)))) return
     notify(t('removed', { name: rateName(rate) }), {
       undo: async () => {
         // Adds the rate to the present list.
@@ -142,23 +146,31 @@ function RateList({ held, resource }: { held: VersionedRates; resource: Resource
   )
 }
 
-function EditRate({ place, held, resource }: { place: string | undefined; held: VersionedRates; resource: Resource<VersionedRates> }) {
+function EditRate({
+  place,
+  current,
+  resource,
+}: {
+  place: string | undefined
+  current: VersionedRates
+  resource: Resource<VersionedRates>
+}) {
   const { route } = useLocation()
   const [tried, setTried] = useState(false)
-  const rate = held.data.data.find((one) => rateKey(one) === place)
+  const rate = current.data.data.find((one) => rateKey(one) === place)
   const begun = useMemo(() => (rate ? textsOfRate(rate) : { ...newRate, country: shop.value?.country ?? '' }), [])
   const draft = useMemo(() => draftOf(begun), [])
   const typed = textsOf(draft)
   const back = shopPath('settings', 'taxes')
   if (place !== undefined && !rate) return <EmptyState title={common('missing')} text={common('missingText')} />
   const made = parseRate(typed)
-  const twice = made && findDuplicate(held.data.data, made, place)
+  const twice = made && findDuplicate(current.data.data, made, place)
 
   async function submit(): Promise<void> {
     setTried(true)
     if (!made) throw new Error(`${t('rate')}: ${common('notPercent')}`)
     if (twice) throw new Error(t('duplicate', { name: rateName(twice), rate: describeRate(twice) }))
-    if (!(await save(held, resource, (list) => replaceRate(list, place, made), { onTheirs: () => route(back) }))) return
+    if (!(await save(current, resource, (list) => replaceRate(list, place, made), { onTheirs: () => route(back) }))) return
     notify(common('saved'))
     route(back)
   }

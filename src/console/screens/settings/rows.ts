@@ -10,7 +10,7 @@ export type VersionedRows<Row> = { readonly data: { data: Row[] }; readonly etag
  * @returns undefined if `onTheirs` shows the other list
  */
 export function saveRows<Row>(
-  held: VersionedRows<Row>,
+  current: VersionedRows<Row>,
   {
     change,
     put,
@@ -27,8 +27,8 @@ export function saveRows<Row>(
     onTheirs: (now: VersionedRows<Row>) => void
   },
 ): Promise<VersionedRows<Row> | undefined> {
-  let rows: readonly Row[] = held.data.data
-  return saveVersioned(held.etag, {
+  let rows: readonly Row[] = current.data.data
+  return saveVersioned(current.etag, {
     save: (version) => put([...change(rows)], version),
     theirs: async () => {
       const now = await read()

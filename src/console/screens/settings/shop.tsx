@@ -30,18 +30,18 @@ export default function ShopSettings() {
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
       <ResourceView of={shop} lines={8}>
-        {(held) => <ShopForm held={held} resource={shop} />}
+        {(current) => <ShopForm current={current} resource={shop} />}
       </ResourceView>
     </Page>
   )
 }
 
-function ShopForm({ held, resource }: { held: VersionedShop; resource: Resource<VersionedShop> }) {
+function ShopForm({ current, resource }: { current: VersionedShop; resource: Resource<VersionedShop> }) {
   const show = (now: VersionedShop) => {
     resource.put(now)
     updateShop({ ...now.data })
   }
-  const editor = useRecordEditor({ put: show }, held, textsOfShop)
+  const editor = useRecordEditor({ put: show }, current, textsOfShop)
   const { of: draft } = editor
   async function save(): Promise<void> {
     const [base, typed] = [textsOfShop(editor.base().data), editor.now()]
@@ -84,7 +84,12 @@ function ShopForm({ held, resource }: { held: VersionedShop; resource: Resource<
       <Section title={t('figures')}>
         <div class="fields">
           <SelectField bind={draft.currency} label={t('currency')} options={currencyOptions()} hint={t('currencyHint')} />
-          <SelectField bind={draft.timeZone} label={t('timeZone')} options={timeZoneOptions(held.data.timeZone)} hint={t('timeZoneHint')} />
+          <SelectField
+            bind={draft.timeZone}
+            label={t('timeZone')}
+            options={timeZoneOptions(current.data.timeZone)}
+            hint={t('timeZoneHint')}
+          />
         </div>
       </Section>
       <Section title={t('storefront')}>

@@ -29,19 +29,19 @@ export default function OneShop() {
     readVersioned(api.GET('/admin/shops/{id}', { ...path, ...(signal ? { signal } : {}) }))
   const shop = useResource(id, read)
   useLiveReload(['shop.*'], shop.reload, ({ data }) => data['shopId'] === undefined || data['shopId'] === id)
-  const held = shop.data.value
+  const current = shop.data.value
   return (
     <Page
-      title={held ? held.data.title || held.data.name : t('shop')}
+      title={current ? current.data.title || current.data.name : t('shop')}
       back={{ href: operatorPath('shops'), text: t('title') }}
-      {...(held
+      {...(current
         ? {
             subtitle: (
               <>
-                <StatusBadge of={held.data.status} /> <StatusBadge of={held.data.mode} />
+                <StatusBadge of={current.data.status} /> <StatusBadge of={current.data.mode} />
               </>
             ),
-            actions: <StatusActions of={held} shop={shop} read={read} />,
+            actions: <StatusActions of={current} shop={shop} read={read} />,
           }
         : {})}
     >

@@ -332,8 +332,8 @@ export function applyStockChange<One extends Stock>(variant: One, delta: number)
 }
 
 /**
- * Returns how many units of a variant can be bought: 0 if it has no price yet, no limit if its stock is not tracked or it takes
- * backorders, else the units that are not reserved.
+ * Returns how many units of a variant can be bought: 0 without a price, no limit if its stock is not tracked or it
+ * takes backorders, else the units that are not reserved.
  */
 export function availableCount({ hasPrice, trackInventory, allowBackorder, onHand, reserved }: Stock): number {
   if (hasPrice === false) return 0

@@ -141,7 +141,8 @@ async function useInvitation(tx: Writer, deps: StaffDeps, { id }: InvitedPerson,
 }
 
 /**
- * The token came by mail and so proves the address: the person joins at once, and is told of problems with the account.
+ * Handles a token that came by mail and so proves the address. The person joins at once, and sees problems with the
+ * account.
  */
 async function acceptByMail(
   deps: StaffDeps,

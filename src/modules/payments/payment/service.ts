@@ -96,7 +96,7 @@ export type OperationOptions = {
  */
 export async function requestProcessor(
   deps: PaymentDeps,
-  question: PaymentOperation,
+  operation: PaymentOperation,
   payment: Payment,
   options: OperationOptions,
 ): Promise<OperationResult> {
@@ -105,11 +105,11 @@ export async function requestProcessor(
     deps.log.error('payment.processor_missing', traceOf(payment))
     return 'silent'
   }
-  if (question !== 'ask' && !(await takeLease(deps, question, payment, options.holder))) return 'taken'
-  const answer = await answerOf(deps, bound, { question, payment, ...options })
+  if (operation !== 'ask' && !(await takeLease(deps, operation, payment, options.holder))) return 'taken'
+  const answer = await answerOf(deps, bound, { operation, payment, ...options })
   if (!answer) return 'silent'
   const { state, failureCode: code } = answer
-  const fields = { ...traceOf(payment), question, state, ...(code === undefined ? {} : { code }) }
+  const fields = { ...traceOf(payment), question: operation, state, ...(code === undefined ? {} : { code }) }
   deps.log.info(state === 'FAILED' ? 'payment.declined' : 'payment.answered', fields)
   return { answer }
 }
@@ -120,7 +120,7 @@ const traceOf = ({ id, orderId, processor }: Payment) => ({ order: orderId, paym
 /** Whether the holder has the lease for a call. An ended payment may be voided too: the shopper can retry it. */
 async function takeLease(
   { db, clock, paymentStore }: PaymentDeps,
-  question: PaymentOperation,
+  operation: PaymentOperation,
   payment: Payment,
   holder: string,
 ): Promise<boolean> {
@@ -128,9 +128,9 @@ async function takeLease(
   const { leaseHolder, leaseUntil, sentAt } = payment
   // The write before this call leased it, and a full call's time is left.
   const isHeld = leaseHolder === holder && leaseUntil !== null && leaseUntil - now > leaseMs / 2
-  if (isHeld && (question !== 'create' || sentAt !== null)) return true
-  const which = question === 'void' ? 'notCaptured' : 'underWay'
-  const sent = question === 'create' ? { sentAt: sentAt ?? now } : {}
+  if (isHeld && (operation !== 'create' || sentAt !== null)) return true
+  const which = operation === 'void' ? 'notCaptured' : 'underWay'
+  const sent = operation === 'create' ? { sentAt: sentAt ?? now } : {}
   return (await db.write((tx) => paymentStore.lease(tx, payment.id, { holder, now, which, sent }), locking)) !== undefined
 }
 
@@ -156,28 +156,29 @@ function logUnavailable(
   else log.warn(`${of}.no_answer`, fields)
 }
 
-type OperationRequest = OperationOptions & { readonly question: PaymentOperation; readonly payment: Payment }
+type OperationRequest = OperationOptions & { readonly operation: PaymentOperation; readonly payment: Payment }
 
-async function answerOf(deps: PaymentDeps, bound: BoundProcessor, asking: OperationRequest): Promise<PaymentAnswer | undefined> {
-  const { question, payment, patienceMs } = asking
+async function answerOf(deps: PaymentDeps, bound: BoundProcessor, request: OperationRequest): Promise<PaymentAnswer | undefined> {
+  const { operation, payment, patienceMs } = request
   const { findable, createRepeatsMs } = bound.processor.capabilities
   try {
     const answer =
-      question === 'create'
-        ? await createAtProcessor(deps, bound, asking)
-        : await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, questions[question](payment)(processor)))
-    return answer && normalizeAnswer(bound, asking, answer)
+      operation === 'create'
+        ? await createAtProcessor(deps, bound, request)
+        : await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, operations[operation](payment)(processor)))
+    return answer && normalizeAnswer(bound, request, answer)
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     // A refused payment has failed, and one that never started needs no void.
-    if (error instanceof ProcessorRefused && question === 'create') return refusal(payment, 'FAILED', error)
-    if (error instanceof ProcessorRefused && question === 'void' && error.code === 'not_found') return refusal(payment, 'VOIDED', error)
-    logUnavailable(deps, 'payment', { ...traceOf(payment), question, error })
-    if (question === 'ask') return undefined
+    if (error instanceof ProcessorRefused && operation === 'create') return refusal(payment, 'FAILED', error)
+    if (error instanceof ProcessorRefused && operation === 'void' && error.code === 'not_found') return refusal(payment, 'VOIDED', error)
+    logUnavailable(deps, 'payment', { ...traceOf(payment), question: operation, error })
+    if (operation === 'ask') return undefined
     // It has no reference and cannot be found, and no page has its client parameters. It is not created again.
-    if (question === 'void' && !findable && hasNoReferences(payment)) return { ...lostAnswer, state: 'FAILED', failureCode: 'not_answered' }
+    if (operation === 'void' && !findable && hasNoReferences(payment))
+      return { ...lostAnswer, state: 'FAILED', failureCode: 'not_answered' }
     const isCertain = error instanceof ProcessorUnavailable && error.neverSent
-    if (question === 'create' && !findable) {
+    if (operation === 'create' && !findable) {
       if (createRepeatsMs > 0) return undefined
       // A payment that cannot be found by our id is never created again, unless it certainly was not created.
       if (!isCertain) return lostAnswer
@@ -186,13 +187,13 @@ async function answerOf(deps: PaymentDeps, bound: BoundProcessor, asking: Operat
     // A run with a timeout fails over, and the payment is watched.
     if (isCertain || (patienceMs !== undefined && error instanceof ProcessorUnavailable)) return undefined
     // The lost answer may have had an effect, so the processor is queried.
-    const known = await fetchStatus(deps, bound, payment, patienceMs)
-    if (known !== 'unheard') return known
-    return question === 'void' && error instanceof ProcessorRefused ? refusal(payment, 'VOIDED', error) : undefined
+    const status = await fetchStatus(deps, bound, payment, patienceMs)
+    if (status !== 'unheard') return status
+    return operation === 'void' && error instanceof ProcessorRefused ? refusal(payment, 'VOIDED', error) : undefined
   }
 }
 
-const questions: Record<
+const operations: Record<
   Exclude<PaymentOperation, 'create'>,
   (payment: Payment) => (processor: Processor) => Promise<ProcessorPayment | undefined>
 > = {
@@ -207,11 +208,11 @@ const questions: Record<
  */
 function normalizeAnswer(
   { processor }: BoundProcessor,
-  { question, payment }: Pick<OperationRequest, 'question' | 'payment'>,
+  { operation, payment }: Pick<OperationRequest, 'operation' | 'payment'>,
   answer: PaymentAnswer,
 ): PaymentAnswer {
   const isOpen = answer.state === 'PENDING' || answer.state === 'REQUIRES_ACTION'
-  if (question === 'void' && isOpen && !takesItself(processor, payment)) return { ...answer, state: 'VOIDED' }
+  if (operation === 'void' && isOpen && !takesItself(processor, payment)) return { ...answer, state: 'VOIDED' }
   return answer.state === 'PENDING' && answer.clientParameters !== undefined ? { ...answer, state: 'REQUIRES_ACTION' } : answer
 }
 
@@ -238,18 +239,18 @@ async function createAtProcessor(
 ): Promise<PaymentAnswer> {
   const { createRepeatsMs, findable } = bound.processor.capabilities
   const { sentAt } = payment
-  const mayTell = isNew || sentAt === null || deps.clock.now() - sentAt < createRepeatsMs
-  if (!mayTell) {
+  const maySend = isNew || sentAt === null || deps.clock.now() - sentAt < createRepeatsMs
+  if (!maySend) {
     if (!findable) return lostAnswer
-    const known = await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, questions.ask(payment)(processor)))
-    if (known) return known
+    const existing = await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, operations.ask(payment)(processor)))
+    if (existing) return existing
     const now = deps.clock.now()
     // A future time comes from a clock that was set back.
     if (now - sentAt < createArrivesMs && sentAt <= now) throw notYet('it may be on its way')
     if (!(await renewLease(deps, payment, holder, now))) throw notYet('somebody else has it, or had it')
   }
-  const begun = await newPaymentOf(deps, payment)
-  return callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.create(begun)))
+  const newPayment = await newPaymentOf(deps, payment)
+  return callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.create(newPayment)))
 }
 
 /**
@@ -257,8 +258,8 @@ async function createAtProcessor(
  */
 const renewLease = ({ db, paymentStore }: PaymentDeps, { id, sentAt }: Payment, holder: string, now: number): Promise<boolean> =>
   db.write(async (tx) => {
-    const taken = await paymentStore.lease(tx, id, { holder, now, which: 'underWay', sent: {} })
-    return taken?.sentAt === sentAt && (await paymentStore.change(tx, taken, [taken.status], { sentAt: now })) !== undefined
+    const leased = await paymentStore.lease(tx, id, { holder, now, which: 'underWay', sent: {} })
+    return leased?.sentAt === sentAt && (await paymentStore.change(tx, leased, [leased.status], { sentAt: now })) !== undefined
   }, locking)
 
 const notYet = (why: string) => new ProcessorUnavailable(`the payment is not begun again: ${why}`, { neverSent: true })
@@ -294,7 +295,7 @@ async function fetchStatus(
   patienceMs?: number,
 ): Promise<ProcessorPayment | 'unheard' | undefined> {
   try {
-    return (await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, questions.ask(payment)(processor)))) ?? 'unheard'
+    return (await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, operations.ask(payment)(processor)))) ?? 'unheard'
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     logUnavailable(deps, 'payment', { ...traceOf(payment), question: 'ask', error })
@@ -355,8 +356,8 @@ export type RefundOperationResult = {
  * if the processor does not know it, and only while the processor treats that as the same refund. One with a reference
  * is never sent again: a processor that forgot our ids would pay it twice.
  */
-export async function sendRefund(deps: PaymentDeps, asked: RefundOperation): Promise<RefundOperationResult> {
-  const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isCreated, patienceMs } = asked
+export async function sendRefund(deps: PaymentDeps, operation: RefundOperation): Promise<RefundOperationResult> {
+  const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isCreated, patienceMs } = operation
   const payment = await deps.paymentStore.find(paymentId)
   const bound = payment && (await processorOf(deps, payment))
   const trace = { order: orderId, refund: refundId, payment: paymentId, processor: payment?.processor }
@@ -378,10 +379,10 @@ export async function sendRefund(deps: PaymentDeps, asked: RefundOperation): Pro
   }
   if (mayBeThere)
     try {
-      const known = await callThroughBreaker(deps, bound, (processor) =>
+      const existing = await callThroughBreaker(deps, bound, (processor) =>
         withTimeout(patienceMs, processor.retrieveRefund({ ...name, refundReference })),
       )
-      if (known) return answered(known)
+      if (existing) return answered(existing)
     } catch (error) {
       // A refused query says nothing about the refund.
       return silent(error, true)

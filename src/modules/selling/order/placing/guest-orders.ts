@@ -28,9 +28,9 @@ export const guestOrdersOf = (deps: GuestOrderDeps): GuestOrders => ({
     for (const [, [first, ...rest]] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (!first) continue
       const { currency, mode } = first
-      const own = [first, ...rest]
-      const amount = own.reduce((sum, order) => sum + netSpending(order), 0)
-      await addJoinedOrders(tx, { customerId, currency, mode, orders: own.length, amount })
+      const group = [first, ...rest]
+      const amount = group.reduce((sum, order) => sum + netSpending(order), 0)
+      await addJoinedOrders(tx, { customerId, currency, mode, orders: group.length, amount })
     }
     for (const { id } of joined) deps.orderChanged(tx, id)
     if (joined.length > 0)

@@ -159,8 +159,8 @@ export async function startNewPayment(deps: OrderDeps, order: Order, choice: Pay
   await deps.db.write(async (tx) => {
     const now = deps.clock.now()
     await store.lock(tx, order.id)
-    const begun = await paymentsWithin(tx, deps, order.id)
-    if (begun.length >= paymentsPerOrderMax)
+    const payments = await paymentsWithin(tx, deps, order.id)
+    if (payments.length >= paymentsPerOrderMax)
       throw new AppError('CONFLICT', `The order was tried to be paid ${paymentsPerOrderMax} times: begin another cart`)
     const expiresAt = Math.max(order.expiresAt, now + paymentTimeMs)
     const change = {
@@ -172,7 +172,7 @@ export async function startNewPayment(deps: OrderDeps, order: Order, choice: Pay
       resumeAt: now + resumeAfterMs,
       updatedAt: now,
     } as const
-    const anyLive = begun.some((payment) => isOpenPayment(payment) || payment.status === 'CAPTURED')
+    const anyLive = payments.some((payment) => isOpenPayment(payment) || payment.status === 'CAPTURED')
     if (anyLive || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
     const { id, processor } = await createPayment(tx, deps, { order, choice, holder: context.holder })

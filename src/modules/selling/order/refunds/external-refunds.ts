@@ -15,10 +15,10 @@ import { createRefund, openRefundStatuses } from './refunds.ts'
 export async function syncRefunds(deps: OrderDeps, payment: Payment, { refunded }: Pick<PaymentAnswer, 'refunded'>): Promise<void> {
   if (payment.captured === 0) return
   const { orderStore: store, db, clock } = deps
-  const known = await store.refundsOf(db.read, payment.orderId)
-  if (refunded !== undefined && unaccountedAmount(payment, known, refunded) > 0) await recordExternalRefund(deps, payment, refunded)
+  const refunds = await store.refundsOf(db.read, payment.orderId)
+  if (refunded !== undefined && unaccountedAmount(payment, refunds, refunded) > 0) await recordExternalRefund(deps, payment, refunded)
   const now = clock.now()
-  const news = known.filter(
+  const news = refunds.filter(
     (refund) => refund.paymentId === payment.id && (refund.resumeAt ?? 0) > now && refund.processorReference !== null,
   )
   if (news.length === 0) return
@@ -39,20 +39,21 @@ async function recordExternalRefund(deps: OrderDeps, { id, orderId }: Payment, r
   const { orderStore: store } = deps
   await deps.db.write(async (tx) => {
     const [order, payments] = await Promise.all([store.lock(tx, orderId), paymentsWithin(tx, deps, orderId)])
-    const payment = payments.find((one) => one.id === id)
+    const payment = payments.find((candidate) => candidate.id === id)
     if (!order || !payment || (order.confirmedAt === null && !endedWithoutSale(order))) return
     const refunds = await store.refundsOf(tx, orderId)
-    const own = refunds.filter(({ paymentId }) => paymentId === id)
-    if (own.some(({ status }) => status === 'PENDING')) return
-    const found = unaccountedAmount(payment, own, refunded)
-    const rest = await settleManual(tx, deps, { order, payment, own, found })
-    const open = payment.captured - own.filter(({ status }) => status !== 'FAILED').reduce((sum, { amount }) => sum + amount, 0)
+    const refundsOfPayment = refunds.filter(({ paymentId }) => paymentId === id)
+    if (refundsOfPayment.some(({ status }) => status === 'PENDING')) return
+    const found = unaccountedAmount(payment, refundsOfPayment, refunded)
+    const rest = await settleManual(tx, deps, { order, payment, refundsOfPayment, found })
+    const open =
+      payment.captured - refundsOfPayment.filter(({ status }) => status !== 'FAILED').reduce((sum, { amount }) => sum + amount, 0)
     const amount = Math.min(rest, open)
     const attemptKey = `ELSEWHERE:${id}:${refunded}`
     if (amount <= 0 || refunds.some((refund) => refund.attemptKey === attemptKey)) return
     const parts = { amount, giftCardAmount: 0, giftCards: [] }
-    const begun = { order, purpose: 'ELSEWHERE', attemptKey, payment, parts, holder: attemptKey } as const
-    const { id: refundId } = await createRefund(tx, deps, begun)
+    const newRefund = { order, purpose: 'ELSEWHERE', attemptKey, payment, parts, holder: attemptKey } as const
+    const { id: refundId } = await createRefund(tx, deps, newRefund)
     const change = { resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
     const refund = await store.moveRefund(tx, refundId, ['PENDING'], 'SUCCEEDED', change)
     // A settled MANUAL refund has changed the order.
@@ -61,14 +62,14 @@ async function recordExternalRefund(deps: OrderDeps, { id, orderId }: Payment, r
   }, locking)
 }
 
-type ExternalRefund = { order: Order; payment: Payment; own: readonly Refund[]; found: number }
+type ExternalRefund = { order: Order; payment: Payment; refundsOfPayment: readonly Refund[]; found: number }
 
 /** Settles the MANUAL refunds that the found amount covers. Returns the rest, in minor units. */
-async function settleManual(tx: Writer, deps: OrderDeps, { order, payment, own, found }: ExternalRefund): Promise<number> {
+async function settleManual(tx: Writer, deps: OrderDeps, { order, payment, refundsOfPayment, found }: ExternalRefund): Promise<number> {
   const { orderStore: store } = deps
   let rest = found
   // One with a reference failed at the processor, which may still report it.
-  for (const { id, amount, status, processorReference } of own) {
+  for (const { id, amount, status, processorReference } of refundsOfPayment) {
     if (status !== 'MANUAL' || processorReference !== null || amount > rest) continue
     const settledReference = payment.processorReference ?? payment.id
     const refund = await store.moveRefund(tx, id, ['MANUAL'], 'SUCCEEDED', { settledReference, updatedAt: deps.clock.now() })

@@ -53,12 +53,12 @@ export function goodsRefunded(lines: readonly OrderLine[], refunds: readonly Pic
 export function linesToRefund(
   lines: readonly OrderLine[],
   before: readonly Pick<Refund, 'status' | 'lines'>[],
-  asked: readonly RefundLineRequest[],
+  scope: readonly RefundLineRequest[],
 ): RefundedLine[] {
-  const twice = asked.findIndex(({ lineId }, at) => asked.findIndex((one) => one.lineId === lineId) < at)
+  const twice = scope.findIndex(({ lineId }, at) => scope.findIndex((one) => one.lineId === lineId) < at)
   if (twice >= 0) throw new AppError('INVALID', `lines.${twice}.lineId (body): each line may stand once only`)
   const gone = before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines)
-  return asked.map(({ lineId, quantity, restock }, at) => {
+  return scope.map(({ lineId, quantity, restock }, at) => {
     const line = lines.find(({ id }) => id === lineId)
     if (!line) throw new AppError('INVALID', `lines.${at}.lineId (body): no line of the order`)
     const ofLine = gone.filter((one) => one.lineId === lineId)
@@ -70,25 +70,25 @@ export function linesToRefund(
 }
 
 /** Returns the amount to refund, in minor units; undefined means all that is left. */
-export function requestedAmount(asked: RefundScope, lines: readonly RefundedLine[]): number | undefined {
-  if ('amount' in asked) return asked.amount
-  return 'lines' in asked ? sumOf(lines, 'amount') : undefined
+export function requestedAmount(scope: RefundScope, lines: readonly RefundedLine[]): number | undefined {
+  if ('amount' in scope) return scope.amount
+  return 'lines' in scope ? sumOf(lines, 'amount') : undefined
 }
 
 /** Whether a refund may come from such a request. For `all`, the amount at that time is unknown. */
 export function matchesRequest(
-  asked: RefundScope,
+  scope: RefundScope,
   { amount, giftCardAmount, lines }: Pick<Refund, 'amount' | 'giftCardAmount' | 'lines'>,
 ): boolean {
-  if ('lines' in asked)
+  if ('lines' in scope)
     return (
-      asked.lines.length === lines.length &&
-      asked.lines.every(({ lineId, quantity, restock }, at) => {
+      scope.lines.length === lines.length &&
+      scope.lines.every(({ lineId, quantity, restock }, at) => {
         const line = lines[at]
         return line?.lineId === lineId && line.quantity === quantity && line.restock === restock
       })
     )
-  return lines.length === 0 && (!('amount' in asked) || asked.amount === amount + giftCardAmount)
+  return lines.length === 0 && (!('amount' in scope) || scope.amount === amount + giftCardAmount)
 }
 
 type StockOf = Pick<OrderLine, 'id' | 'variantId' | 'quantity' | 'tracked'>

@@ -48,9 +48,9 @@ export async function requestRefund(
     const order = await store.lock(tx, request.orderId)
     if (order?.shopId !== request.shopId) throw new AppError('NOT_FOUND', 'No such order')
     const before = await store.refundsOf(tx, order.id)
-    const known = before.find(({ attemptKey }) => attemptKey === request.attemptKey)
-    if (known) {
-      if (matchesRequest(request.scope, known)) return { refund: known, isNew: false }
+    const existing = before.find(({ attemptKey }) => attemptKey === request.attemptKey)
+    if (existing) {
+      if (matchesRequest(request.scope, existing)) return { refund: existing, isNew: false }
       throw new AppError('INCOMPLETE', 'idempotency-key (header): already used for another refund of this order')
     }
     if (purpose === 'CANCEL' && order.fulfilmentStatus !== 'UNFULFILLED')

@@ -23,18 +23,18 @@ export type ReportedDispute = NonNullable<ProcessorMessage['dispute']>
 export async function recordDispute(
   tx: Writer,
   deps: OrderDeps,
-  { payment: about, dispute: told }: { payment: Pick<Payment, 'id' | 'orderId'>; dispute: ReportedDispute },
+  { payment: about, dispute: reported }: { payment: Pick<Payment, 'id' | 'orderId'>; dispute: ReportedDispute },
 ): Promise<void> {
   const { orderStore: store } = deps
   const [order, payments] = await Promise.all([store.lock(tx, about.orderId), paymentsWithin(tx, deps, about.orderId)])
   const payment = payments.find(({ id }) => id === about.id)
   if (!order || !payment) throw new Error('a payment without its order')
   const all = await store.disputesOf(tx, order.id)
-  const known = all.find(({ paymentId, reference: name }) => paymentId === payment.id && name === told.reference)
+  const known = all.find(({ paymentId, reference: name }) => paymentId === payment.id && name === reported.reference)
   const left = disputableAmount(payment, all, known)
   const dispute = known
-    ? await advanceDispute(tx, deps, known, { to: told.state, left })
-    : await openDispute(tx, deps, order, { payment, told, left })
+    ? await advanceDispute(tx, deps, known, { to: reported.state, left })
+    : await openDispute(tx, deps, order, { payment, reported, left })
   if (!dispute) return
   const { id, reference, amount, currency, status } = dispute
   const isBooked = currency === payment.currency
@@ -47,10 +47,10 @@ export async function recordDispute(
   // Disputes are no refunds, so the dashboards do not count them.
   await recordMovements(tx, deps, isBooked && amount > 0 ? movements : [], { isCounted: false, mode: order.mode })
   const trace = { order: order.id, payment: payment.id, processor: payment.processor, dispute: id, state: status }
-  const isCapped = isBooked && told.amount > amount
+  const isCapped = isBooked && reported.amount > amount
   if (isBooked && !isCapped) deps.log.warn('payment.disputed', trace)
-  else deps.log.error('payment.disputed', isCapped ? { ...trace, told: told.amount, amount } : { ...trace, currency, booked: false })
-  const detail = { dispute: id, payment: payment.id, ...(isBooked ? { amount } : {}), ...(isCapped ? { told: told.amount } : {}) }
+  else deps.log.error('payment.disputed', isCapped ? { ...trace, told: reported.amount, amount } : { ...trace, currency, booked: false })
+  const detail = { dispute: id, payment: payment.id, ...(isBooked ? { amount } : {}), ...(isCapped ? { told: reported.amount } : {}) }
   await appendEvent(tx, deps, { orderId: order.id, type: status === 'OPEN' ? 'DISPUTE_OPENED' : `DISPUTE_${status}`, detail })
   await enqueueMessage(tx, deps, {
     shopId: order.shopId,
@@ -66,16 +66,16 @@ function disputableAmount({ id, captured, currency }: Payment, all: readonly Dis
   return Math.max(0, captured - others.reduce((sum, { amount }) => sum + amount, 0))
 }
 
-type NewDispute = { payment: Pick<Payment, 'id' | 'currency'>; told: ReportedDispute; left: number }
+type NewDispute = { payment: Pick<Payment, 'id' | 'currency'>; reported: ReportedDispute; left: number }
 
 async function openDispute(
   tx: Writer,
   { orderStore, newId, clock }: OrderDeps,
   order: Order,
-  { payment, told, left }: NewDispute,
+  { payment, reported, left }: NewDispute,
 ): Promise<Dispute> {
-  const { reference, currency, state: status } = told
-  const amount = currency === payment.currency ? Math.min(told.amount, left) : told.amount
+  const { reference, currency, state: status } = reported
+  const amount = currency === payment.currency ? Math.min(reported.amount, left) : reported.amount
   const now = clock.now()
   const of = { orderId: order.id, shopId: order.shopId, paymentId: payment.id }
   const dispute = { id: newId('dispute'), ...of, reference, amount, currency, status, createdAt: now, updatedAt: now }

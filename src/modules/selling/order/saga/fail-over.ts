@@ -15,17 +15,17 @@ import type { SagaContext } from './saga-context.ts'
  */
 export async function failOverPayment(deps: OrderDeps, saga: Saga, { id }: Payment, context: SagaContext): Promise<Saga | undefined> {
   const { orderStore: store } = deps
-  const known = saga.payments.find((one) => one.id === id)
-  if (!known || !hasFallback(context)) return undefined
+  const unanswered = saga.payments.find((candidate) => candidate.id === id)
+  if (!unanswered || !hasFallback(context)) return undefined
   if (context.deadline !== undefined && deps.clock.now() >= context.deadline) return undefined
-  const { takesItself, isFindable: isWatched } = await failOverCapabilities(deps, known)
+  const { takesItself, isFindable: isWatched } = await failOverCapabilities(deps, unanswered)
   if (takesItself) return undefined
   const choice = context.fallbacks?.shift()
   if (!choice) return undefined
   const after = await deps.db.write(async (tx): Promise<Saga | undefined> => {
     const now = deps.clock.now()
     const [order, payments] = await Promise.all([store.lock(tx, saga.order.id), paymentsWithin(tx, deps, saga.order.id)])
-    const before = payments.find((one) => one.id === id)
+    const before = payments.find((candidate) => candidate.id === id)
     const isUnheard = before?.status === 'PENDING' && before.processorReference === null && before.leaseHolder === context.holder
     if (order?.status !== 'PENDING_PAYMENT' || !isUnheard) return undefined
     const abandoned = await abandonPayment(tx, deps, before, { isWatched })
@@ -37,10 +37,15 @@ export async function failOverPayment(deps: OrderDeps, saga: Saga, { id }: Payme
     const changed = await store.change(tx, order.id, ['PENDING_PAYMENT'], change)
     const detail = { payment: payment.id, processor: choice.processor, instead: before.processor }
     await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_FAILED_OVER', detail })
-    return { order: changed ?? order, payments: [...payments.map((one) => (one.id === id ? abandoned : one)), payment] }
+    return { order: changed ?? order, payments: [...payments.map((candidate) => (candidate.id === id ? abandoned : candidate)), payment] }
   }, locking)
-  const begun = after?.payments.at(-1)
-  if (begun)
-    deps.log.warn('payment.failed_over', { order: begun.orderId, payment: begun.id, processor: begun.processor, instead: known.processor })
+  const newPayment = after?.payments.at(-1)
+  if (newPayment)
+    deps.log.warn('payment.failed_over', {
+      order: newPayment.orderId,
+      payment: newPayment.id,
+      processor: newPayment.processor,
+      instead: unanswered.processor,
+    })
   return after
 }

@@ -32,26 +32,26 @@ import type { OrderContents, PlacedOrder, SagaContext } from './saga-context.ts'
  */
 export async function askPayment(
   deps: OrderDeps,
-  question: PaymentOperation,
+  operation: PaymentOperation,
   payment: Payment,
   context: SagaContext,
 ): Promise<Saga | 'silent' | 'taken'> {
-  const isNew = question === 'create' && context.unsentPayments.delete(payment.id)
-  const result = await requestProcessor(deps, question, payment, {
+  const isNew = operation === 'create' && context.unsentPayments.delete(payment.id)
+  const result = await requestProcessor(deps, operation, payment, {
     holder: context.holder,
     isNew,
-    patienceMs: timeoutOf(deps, question, context),
+    patienceMs: timeoutOf(deps, operation, context),
   })
   if (result === 'silent' || result === 'taken') return result
-  if (question !== 'void') return handleAnswer(deps, payment, result.answer, context)
+  if (operation !== 'void') return handleAnswer(deps, payment, result.answer, context)
   const after = await recordAnswer(deps, payment, result.answer, context, { isGivenUp: true })
   return stillOpenAtProcessor(after, payment, result.answer) ? 'silent' : after
 }
 
-const timeoutOf = ({ failOver }: OrderDeps, question: PaymentOperation, context: SagaContext): number | undefined => {
+const timeoutOf = ({ failOver }: OrderDeps, operation: PaymentOperation, context: SagaContext): number | undefined => {
   // A request must answer its caller in time. The job asks again.
-  const isShort = (question === 'ask' || question === 'void') && context.deadline !== undefined
-  return isShort || (question === 'create' && (hasFallback(context) || context.hasFallenBack)) ? failOver.patienceMs : undefined
+  const isShort = (operation === 'ask' || operation === 'void') && context.deadline !== undefined
+  return isShort || (operation === 'create' && (hasFallback(context) || context.hasFallenBack)) ? failOver.patienceMs : undefined
 }
 
 /** Whether another processor can take the payment if this one does not start it. */

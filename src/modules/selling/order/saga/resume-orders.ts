@@ -36,8 +36,8 @@ export async function continueWithAnswer(deps: OrderDeps, payment: Payment, answ
   const context = newSagaContext(deps)
   const after = await handleAnswer(deps, payment, answer, context)
   if (after === 'silent') return 'silent'
-  const isSaid = paymentOf(after)?.id === payment.id && answer.state !== 'PENDING'
-  await runSaga(deps, payment.orderId, context, after, isSaid)
+  const isStateKnown = paymentOf(after)?.id === payment.id && answer.state !== 'PENDING'
+  await runSaga(deps, payment.orderId, context, after, isStateKnown)
   return 'answered'
 }
 

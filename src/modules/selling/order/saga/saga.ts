@@ -32,8 +32,8 @@ const stepsMax = 20
  * Advances an order: the only path for the checkout, a returning shopper, a webhook and the job. It takes one step
  * after another, each in its own write that only one run can win, until nothing is left to do or the processor does
  * not answer. The job then continues.
- * @param known the order as this run left it
- * @param isSaid whether the processor has just reported the payment's state
+ * @param loaded the order as this run left it
+ * @param isStateKnown whether the processor has just reported the payment's state
  * @returns the saga afterwards
  * @throws AppError NOT_FOUND
  */
@@ -41,26 +41,26 @@ export async function runSaga(
   deps: OrderDeps,
   orderId: string,
   context: SagaContext = newSagaContext(deps),
-  known?: Saga,
-  isSaid = false,
+  loaded?: Saga,
+  isStateKnown = false,
 ): Promise<Saga> {
-  let saga = known ?? (await loadSaga(deps, orderId))
-  let asked = isSaid
+  let saga = loaded ?? (await loadSaga(deps, orderId))
+  let isQueried = isStateKnown
   const givenUp = new Set<string>()
-  for (let moves = 0; moves < stepsMax; moves++) {
+  for (let steps = 0; steps < stepsMax; steps++) {
     const now = deps.clock.now()
-    const move = nextStep(saga, now)
+    const step = nextStep(saga, now)
     // A second query in a row would get the same answer.
-    const isRepeated = (move.kind === 'ask' && asked) || (move.kind === 'void' && givenUp.has(move.payment.id))
-    if (move.kind === 'rest' || isRepeated) return settleAtRest(deps, saga, move, context)
-    if (context.deadline !== undefined && now >= context.deadline && 'payment' in move) return scheduleResume(deps, saga, now)
-    asked ||= move.kind === 'ask'
-    if (move.kind === 'void') givenUp.add(move.payment.id)
-    const after = await executeStep(deps, saga, move, context)
+    const isRepeated = (step.kind === 'ask' && isQueried) || (step.kind === 'void' && givenUp.has(step.payment.id))
+    if (step.kind === 'rest' || isRepeated) return settleAtRest(deps, saga, step, context)
+    if (context.deadline !== undefined && now >= context.deadline && 'payment' in step) return scheduleResume(deps, saga, now)
+    isQueried ||= step.kind === 'ask'
+    if (step.kind === 'void') givenUp.add(step.payment.id)
+    const after = await executeStep(deps, saga, step, context)
     if (!after) return loadSaga(deps, orderId)
     saga = after
     // The answer to a create or a capture reports the state, unless it is undecided.
-    asked ||= (move.kind === 'create' || move.kind === 'capture') && paymentOf(saga)?.status !== 'PENDING'
+    isQueried ||= (step.kind === 'create' || step.kind === 'capture') && paymentOf(saga)?.status !== 'PENDING'
   }
   throw new Error('the saga of an order does not come to rest')
 }
@@ -111,9 +111,9 @@ async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<Sag
 }
 
 /** Ends a run. No time is set, unless the processor owes an answer or the shopper is paying. */
-async function settleAtRest(deps: OrderDeps, saga: Saga, move: SagaStep, context: SagaContext): Promise<Saga> {
+async function settleAtRest(deps: OrderDeps, saga: Saga, step: SagaStep, context: SagaContext): Promise<Saga> {
   const { order } = saga
-  if (move.kind === 'ask' && move.payment.status === 'PENDING') return undecided(deps, saga, context)
+  if (step.kind === 'ask' && step.payment.status === 'PENDING') return undecided(deps, saga, context)
   const now = deps.clock.now()
   // Also for an ended order: an undecided payment may still be captured, and is then refunded.
   const undecidedYet = saga.payments.find((payment) => isOpenPayment(payment) && !isLost(payment))
@@ -147,34 +147,34 @@ async function scheduleResume(deps: OrderDeps, saga: Saga, at: number): Promise<
 async function executeStep(
   deps: OrderDeps,
   saga: Saga,
-  move: Exclude<SagaStep, { kind: 'rest' }>,
+  step: Exclude<SagaStep, { kind: 'rest' }>,
   context: SagaContext,
 ): Promise<Saga | undefined> {
   const { order } = saga
-  switch (move.kind) {
+  switch (step.kind) {
     case 'create':
     case 'ask':
     case 'capture':
     case 'void': {
-      const after = await askPayment(deps, move.kind, move.payment, context)
+      const after = await askPayment(deps, step.kind, step.payment, context)
       if (after === 'taken') {
         await scheduleResume(deps, saga, deps.clock.now() + leaseMs)
         return undefined
       }
       // An answer that does not change the next step is ignored, or the saga would loop.
-      const isOne = move.kind === 'ask' || hasFailed(move.payment)
-      if (after !== 'silent' && (isOne || nextStep(after, deps.clock.now()).kind !== move.kind)) return after
-      const elsewhere = move.kind === 'create' ? await failOverPayment(deps, saga, move.payment, context) : undefined
-      if (elsewhere) return elsewhere
+      const isFinal = step.kind === 'ask' || hasFailed(step.payment)
+      if (after !== 'silent' && (isFinal || nextStep(after, deps.clock.now()).kind !== step.kind)) return after
+      const failedOver = step.kind === 'create' ? await failOverPayment(deps, saga, step.payment, context) : undefined
+      if (failedOver) return failedOver
       const attempts = await postpone(deps, saga, context)
-      if (move.kind === 'create' && attempts >= undecidedAsksMax) await askPayment(deps, 'void', move.payment, context)
+      if (step.kind === 'create' && attempts >= undecidedAsksMax) await askPayment(deps, 'void', step.payment, context)
       return undefined
     }
     case 'abandon':
-      await abandonUnresolvedPayment(deps, move.payment)
+      await abandonUnresolvedPayment(deps, step.payment)
       return loadSaga(deps, order.id)
     case 'accept':
-      return acceptPayment(deps, move.payment, context)
+      return acceptPayment(deps, step.payment, context)
     case 'confirm':
       return confirmOrder(deps, saga, context)
     case 'release':
@@ -248,9 +248,9 @@ export async function compensate(
     const difference = { before: { status: 'PAID' }, after: { status: 'COMPENSATING' } }
     await audit(tx, deps, { actor, action: 'order.compensated', subject: orderId, shopId, ...difference })
     const payments = await paymentsWithin(tx, deps, orderId)
-    const begun = await refundExcess(tx, deps, { order, payments }, context.holder, { reason, actor: actor.id })
+    const refunds = await refundExcess(tx, deps, { order, payments }, context.holder, { reason, actor: actor.id })
     // The step that ends the compensation sends them.
-    for (const { id } of begun) await deps.orderStore.changeRefund(tx, id, ['PENDING'], { sentAt: null, resumeAt: now, ...noLease })
+    for (const { id } of refunds) await deps.orderStore.changeRefund(tx, id, ['PENDING'], { sentAt: null, resumeAt: now, ...noLease })
     return true
   }, locking)
 }
